@@ -1,0 +1,1 @@
+"""What every room of the house stands on. Knows nothing of the API."""

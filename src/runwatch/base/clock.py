@@ -1,0 +1,54 @@
+"""Time, sleep and chance, injected so that no test waits or guesses."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """What a component asks of the world's clock."""
+
+    def now(self) -> datetime:
+        """The wall time, aware, in UTC."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds that only grow; for ages and deadlines."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Let ``seconds`` go by."""
+        ...
+
+    def chance(self) -> float:
+        """A number from 0 (included) to 1 (excluded), for jitter and sampling."""
+        ...
+
+
+class SystemClock:
+    """The clock of the machine."""
+
+    def now(self) -> datetime:
+        """The wall time, aware, in UTC."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds that only grow."""
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Let ``seconds`` go by."""
+        await asyncio.sleep(seconds)
+
+    def chance(self) -> float:
+        """A number from 0 to 1 that spreads load; not for secrets."""
+        return random.random()  # noqa: S311
+
+
+def iso(moment: datetime) -> str:
+    """A moment as the interface writes it: ISO 8601, UTC, milliseconds, ``Z``."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,81 @@
+"""Every error that runwatch raises on purpose, in one tree.
+
+::
+
+    RunwatchError
+    ├── UsageError                 the command line asks for something that cannot be
+    │   ├── ConfirmationRequired   a destroying verb without a terminal and without --yes
+    │   └── QueryError             a filter expression cannot be read (runwatch.view.query)
+    ├── SettingsError              the settings file, a profile or a key source is not usable
+    │   └── NotConfigured          nothing says which service to call
+    ├── DataError                  the data directory is not usable: newer schema, corrupt, not writable
+    ├── LocalServiceError          the local service could not be started, reached or stopped
+    ├── Refusal                    the local service answers a request with a Problem (runwatch.service.answer)
+    └── ApiError                   a call of the service did not give what was asked (runwatch.api.errors)
+        ├── ReadOnlyRefused        the operation mutates and the client is read-only; nothing was sent
+        ├── InvalidRequest         the request breaks a rule of the interface; nothing was sent
+        ├── Held                   a 429 holds this call back until its time is over; nothing was sent
+        ├── NoAnswer               no complete answer came back over the network
+        ├── UnusableAnswer         a success came back that cannot be read as what was asked
+        └── ApiProblem             the service answered with a Problem, or with an error body that is none
+
+A test walks the classes and holds this drawing to them.
+"""
+
+from __future__ import annotations
+
+
+class RunwatchError(Exception):
+    """The root. Carries what a person needs: what happened, why, and what to do next.
+
+    Args:
+        title: What happened, one short sentence without a final stop.
+        detail: More about this occurrence; safe to show after cleaning.
+        hint: What to do next, as an instruction.
+        support_id: The ``instance`` of the Problem behind the error, which support staff quote.
+        retryable: Whether the same call may succeed later without a change.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        *,
+        detail: str | None = None,
+        hint: str | None = None,
+        support_id: str | None = None,
+        retryable: bool = False,
+    ) -> None:
+        super().__init__(title)
+        self.title = title
+        self.detail = detail
+        self.hint = hint
+        self.support_id = support_id
+        self.retryable = retryable
+
+    def __str__(self) -> str:
+        """The title, followed by the detail where there is one."""
+        return f"{self.title}: {self.detail}" if self.detail else self.title
+
+
+class UsageError(RunwatchError):
+    """The command line asks for something that cannot be."""
+
+
+class ConfirmationRequired(UsageError):
+    """A destroying verb was called without a terminal to ask on and without ``--yes``."""
+
+
+class SettingsError(RunwatchError):
+    """The settings file, a profile or a key source is not usable."""
+
+
+class NotConfigured(SettingsError):
+    """Nothing says which service to call."""
+
+
+class DataError(RunwatchError):
+    """The data directory is not usable: newer schema, corrupt database, not writable."""
+
+
+class LocalServiceError(RunwatchError):
+    """The local service could not be started, reached or stopped."""

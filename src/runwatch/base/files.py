@@ -1,0 +1,145 @@
+"""Files that survive a power cut at any line, and locks between processes."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take_lock(descriptor: int, *, wait: bool) -> None:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            raise BlockingIOError from None
+
+else:
+    import fcntl
+
+    def _take_lock(descriptor: int, *, wait: bool) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+PRIVATE_FILE: Final = 0o600
+PRIVATE_DIRECTORY: Final = 0o700
+
+
+def private_directory(path: Path) -> Path:
+    """Make a directory that only its owner can enter, with its missing parents alike, and return it.
+
+    Raises:
+        OSError: it cannot be made or is no directory.
+    """
+    missing = list(itertools.takewhile(lambda directory: not directory.exists(), path.parents))
+    for directory in (*reversed(missing), path):
+        directory.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
+    return path
+
+
+def write_atomic(path: Path, content: bytes, *, mode: int = PRIVATE_FILE) -> None:
+    """Replace a file so that a reader, or the next start after a power cut, finds the old content or the new.
+
+    The content goes to a temporary file beside the target, is flushed to the disk, takes the target's name, and the
+    directory is flushed too. A symbolic link is followed: people keep their settings in a repository of their own.
+
+    Raises:
+        OSError: the directory is not writable or the disk is full; the file is whole then, with the old content
+            unless all that failed was the last step.
+    """
+    target = Path(os.path.realpath(path))
+    private_directory(target.parent)
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            temporary.chmod(mode)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _flush_directory(target.parent)
+
+
+def _flush_directory(path: Path) -> None:
+    if sys.platform == "win32":
+        return  # a directory cannot be opened there, and the rename is as durable as it gets
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # Some file systems, of networks mostly, cannot flush a directory; the rename is all they offer.
+        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def set_aside(path: Path, suffix: str) -> Path:
+    """Copy a file beside itself as ``name.suffix`` (mode 0600) before something replaces it, and return the copy.
+
+    Raises:
+        OSError: the copy cannot be written.
+    """
+    copy = path.with_name(f"{path.name}.{suffix}")
+    write_atomic(copy, path.read_bytes())
+    return copy
+
+
+class FileLock:
+    """An advisory lock between processes, held until :meth:`release` or the end of the process."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def acquire(self, *, wait: bool) -> bool:
+        """Take the lock; without ``wait`` answer False when another process holds it.
+
+        Raises:
+            OSError: the lock file cannot be made.
+        """
+        private_directory(self._path.parent)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
+        try:
+            _take_lock(descriptor, wait=wait)
+        except BlockingIOError:
+            os.close(descriptor)
+            return False
+        except BaseException:
+            os.close(descriptor)
+            raise
+        self._descriptor = descriptor
+        return True
+
+    def release(self) -> None:
+        """Give the lock back; harmless when it is not held."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this object holds the lock."""
+        return self._descriptor is not None
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of ``path`` while the block runs, waiting for it first."""
+    lock = FileLock(path)
+    lock.acquire(wait=True)
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,170 @@
+"""JSON that gives back exactly what came in.
+
+A number that a float would not keep (``0.10``, ``1e400``, twenty digits of money) stays with its own digits, and
+what is written is ASCII without a control byte, so that it can go to any terminal or pipe.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import Any, Final
+
+
+class Numeral(float):
+    """A float that remembers the digits it was written with."""
+
+    literal: str
+
+    def __new__(cls, literal: str) -> Numeral:
+        number = super().__new__(cls, literal)
+        number.literal = literal
+        return number
+
+    def __reduce__(self) -> tuple[type[Numeral], tuple[str]]:
+        """Keep the digits over pickling and copying."""
+        return (Numeral, (self.literal,))
+
+
+def _float(literal: str) -> float:
+    number = float(literal)
+    return number if repr(number) == literal else Numeral(literal)
+
+
+def _int(literal: str) -> int | Numeral:
+    # Python refuses to convert more than 4,300 digits; such a number keeps its digits as a numeral.
+    return int(literal) if len(literal) < 4000 else Numeral(literal)
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+class ExactDecoder(json.JSONDecoder):
+    """Decodes to exact values: numerals keep their digits, NaN and Infinity are refused.
+
+    The standard decoder refuses integers of more than 4,300 digits, because converting them takes quadratic time.
+    Looking for them beforehand would cost twice the decoding, so that only a text that was refused is read again with
+    such integers as numerals.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(parse_float=_float, parse_constant=_constant)
+        self._patient: Final = json.JSONDecoder(parse_float=_float, parse_int=_int, parse_constant=_constant)
+
+    def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
+        """Decode the value that starts exactly at ``idx`` and return it with the position after it.
+
+        Raises:
+            ValueError: there is no JSON value, or it nests deeper than the interpreter can follow.
+        """
+        try:
+            try:
+                return super().raw_decode(s, idx)
+            except json.JSONDecodeError:
+                raise
+            except ValueError:
+                return self._patient.raw_decode(s, idx)
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
+
+
+DECODER: Final = ExactDecoder()
+"""The one decoder; it keeps no state between calls."""
+
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+
+
+def loads(body: bytes | str) -> Any:
+    """Decode one JSON value, exactly.
+
+    Raises:
+        ValueError: it is not UTF-8, not JSON, holds NaN or Infinity, or nests deeper than the interpreter can follow.
+    """
+    text = body.decode("utf-8") if isinstance(body, bytes) else body
+    value, end = DECODER.raw_decode(text, _space(text, 0))
+    if _space(text, end) != len(text):
+        raise ValueError(f"more text after the value, at character {end}")
+    return value
+
+
+def _space(text: str, start: int) -> int:
+    match = _SPACE.match(text, start)
+    assert match is not None
+    return match.end()
+
+
+def dumps(value: Any, *, indent: int | None = None, readable: bool = False) -> str:
+    """Encode a value as ASCII JSON: numerals with their own digits, compact unless indented.
+
+    Args:
+        value: What to encode.
+        indent: Spaces a level; ``None`` for one compact line.
+        readable: Leave characters beyond ASCII as they are, for text that is cleaned before a person sees it.
+
+    Raises:
+        TypeError: a part of the value has no JSON form.
+        ValueError: a plain float is infinite or not a number, or the value nests too deeply.
+    """
+    parts: list[str] = []
+    try:
+        _write(value, parts, encode_basestring if readable else _quote_ascii, indent, 0)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return "".join(parts)
+
+
+def _quote_ascii(text: str) -> str:
+    return encode_basestring_ascii(text).replace("\x7f", "\\u007f")
+
+
+def dumps_body(value: Any) -> bytes:
+    """Encode a request body: compact UTF-8, member order as given, the same bytes for the same value.
+
+    Raises:
+        ValueError: a text holds a lone surrogate, or a number is not finite.
+    """
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
+
+
+def _write(value: Any, parts: list[str], quote: Callable[[str], str], indent: int | None, depth: int) -> None:
+    if isinstance(value, str):
+        parts.append(quote(value))
+    elif value is None:
+        parts.append("null")
+    elif isinstance(value, bool):
+        parts.append("true" if value else "false")
+    elif isinstance(value, Numeral):
+        parts.append(value.literal)
+    elif isinstance(value, (int, float)):
+        parts.append(json.dumps(value, allow_nan=False))
+    elif isinstance(value, dict):
+        _write_items([(quote(str(name)), item) for name, item in value.items()], "{}", parts, quote, indent, depth)
+    elif isinstance(value, (list, tuple)):
+        _write_items([(None, item) for item in value], "[]", parts, quote, indent, depth)
+    else:
+        raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _write_items(
+    items: list[tuple[str | None, Any]],
+    brackets: str,
+    parts: list[str],
+    quote: Callable[[str], str],
+    indent: int | None,
+    depth: int,
+) -> None:
+    parts.append(brackets[0])
+    line = "" if indent is None else "\n" + " " * (indent * (depth + 1))
+    for position, (name, item) in enumerate(items):
+        if position:
+            parts.append(",")
+        parts.append(line)
+        if name is not None:
+            parts.append(f"{name}:" if indent is None else f"{name}: ")
+        _write(item, parts, quote, indent, depth + 1)
+    if items and indent is not None:
+        parts.append("\n" + " " * (indent * depth))
+    parts.append(brackets[1])

@@ -1,0 +1,97 @@
+"""The log: a rotating file of JSON lines that holds no secret.
+
+Redaction works twice over: by header name, where a header is logged, and by value, for every secret the process has
+told :func:`keep_secret` about. The second catches what the first cannot foresee: a key in an exception's text.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import logging.handlers
+import traceback
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from runwatch.base.files import PRIVATE_FILE, private_directory
+from runwatch.base.secret import Secret
+
+SECRET_HEADERS: Final = frozenset(
+    {"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key", "x-goog-api-key"}
+)
+REDACTED: Final = "[redacted]"
+LOG_BYTES: Final = 1_000_000
+LOG_BACKUPS: Final = 3
+
+# Shorter values would redact ordinary words.
+_SHORTEST: Final = 6
+# The longest first, so that a secret within another one leaves no rest of it; replaced as a whole, so that a thread
+# that logs never sees it change.
+_known: tuple[str, ...] = ()
+
+
+def keep_secret(secret: Secret) -> None:
+    """Have this value redacted from every text that :func:`redact` sees from now on."""
+    global _known
+    value = secret.reveal().strip()
+    if len(value) >= _SHORTEST:
+        _known = tuple(sorted({*_known, value}, key=len, reverse=True))
+
+
+def redact(text: str) -> str:
+    """The text with every known secret value replaced."""
+    for value in _known:
+        text = text.replace(value, REDACTED)
+    return text
+
+
+def redact_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Headers with the values of those that carry credentials replaced, and known secrets in all others too."""
+    return {name: REDACTED if name.lower() in SECRET_HEADERS else redact(value) for name, value in headers.items()}
+
+
+class _JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        entry: dict[str, object] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "from": record.name,
+            "text": redact(record.getMessage()),
+            "pid": record.process,
+        }
+        if record.exc_info and record.exc_info[1] is not None:
+            # Frames and messages only: the locals of a frame may hold anything.
+            entry["trace"] = redact("".join(traceback.format_exception(record.exc_info[1])))
+        # Redacted before: in JSON a secret may be spelled with escapes.
+        return json.dumps(entry, ensure_ascii=True)
+
+
+class _PrivateFile(logging.handlers.RotatingFileHandler):
+    def _open(self) -> object:  # type: ignore[override]
+        stream = super()._open()
+        Path(self.baseFilename).chmod(PRIVATE_FILE)
+        return stream
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is the standard library's
+        """Drop a line that cannot be written: the usual report would go, unredacted, to the screen."""
+
+
+def start_log(path: Path, level: str = "info") -> logging.Handler | None:
+    """Send the package's log to ``path``; answer None when the file cannot be written.
+
+    A log that cannot be written is no reason to stop. Levels are ``debug``, ``info``, ``warning`` and ``error``.
+    """
+    logger = logging.getLogger("runwatch")
+    logger.setLevel(level.upper())
+    logger.propagate = False
+    try:
+        private_directory(path.parent)
+        handler = _PrivateFile(path, maxBytes=LOG_BYTES, backupCount=LOG_BACKUPS, encoding="utf-8")
+    except OSError:
+        logger.addHandler(logging.NullHandler())
+        return None
+    handler.setFormatter(_JsonLines())
+    logger.addHandler(handler)
+    return handler

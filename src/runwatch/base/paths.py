@@ -1,0 +1,54 @@
+"""Where runwatch keeps its files: settings, data, logs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The places of one installation.
+
+    Attributes:
+        settings_file: The settings file, ``RUNWATCH_CONFIG`` or ``settings.toml`` in the platform's place.
+        data_dir: What the console keeps, ``RUNWATCH_DATA_DIR`` or the platform's place.
+    """
+
+    settings_file: Path
+    data_dir: Path
+
+    @property
+    def database(self) -> Path:
+        """The console's own database: outbox, events, journals, watch list."""
+        return self.data_dir / "console.db"
+
+    @property
+    def log_file(self) -> Path:
+        """The rotating log."""
+        return self.data_dir / "log" / "runwatch.log"
+
+    @property
+    def key_file(self) -> Path:
+        """Keys of profiles that have no keyring, mode 0600."""
+        return self.data_dir / "keys.toml"
+
+    @property
+    def local_service_dir(self) -> Path:
+        """The data directory of the local service that the console starts by itself."""
+        return self.data_dir / "local-service"
+
+
+def find_paths(environment: Mapping[str, str] | None = None) -> Paths:
+    """The places named by the environment, else those of the platform."""
+    environment = os.environ if environment is None else environment
+    settings = environment.get("RUNWATCH_CONFIG")
+    data = environment.get("RUNWATCH_DATA_DIR")
+    if not settings or not data:
+        import platformdirs
+
+        settings = settings or str(Path(platformdirs.user_config_dir("runwatch", appauthor=False)) / "settings.toml")
+        data = data or platformdirs.user_data_dir("runwatch", appauthor=False)
+    return Paths(Path(settings).expanduser().absolute(), Path(data).expanduser().absolute())

@@ -1,0 +1,77 @@
+"""How a local service and those who call it find each other: two files in the service's data directory.
+
+``service.lock`` is held by the running service for as long as it lives, so that a data directory has one service at
+most and a stale file is recognised. ``service.json`` (mode 0600) says where it listens; address and key are kept over
+restarts.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runwatch.base.files import FileLock, write_atomic
+from runwatch.base.secret import Secret
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceFile:
+    """What ``service.json`` says.
+
+    Attributes:
+        base_url: ``http://HOST:PORT``.
+        api_key: The owner's bearer key.
+        data_dir: The service's data directory.
+        pid: The process that wrote the file; it may be gone.
+    """
+
+    base_url: str
+    api_key: Secret = field(repr=False)
+    data_dir: Path
+    pid: int
+
+
+def lock_of(data_dir: Path) -> FileLock:
+    """The lock that the running service of this data directory holds."""
+    return FileLock(data_dir / "service.lock")
+
+
+def is_running(data_dir: Path) -> bool:
+    """Whether a service holds the data directory right now."""
+    if not (data_dir / "service.lock").exists():
+        return False
+    lock = lock_of(data_dir)
+    free = lock.acquire(wait=False)
+    lock.release()
+    return not free
+
+
+def read_service_file(data_dir: Path) -> ServiceFile | None:
+    """What the last service of this directory wrote, or ``None`` when there is nothing readable."""
+    try:
+        content = json.loads((data_dir / "service.json").read_text("utf-8"))
+        return ServiceFile(str(content["base_url"]), Secret(str(content["api_key"])), data_dir, int(content["pid"]))
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return None
+
+
+def write_service_file(content: ServiceFile) -> None:
+    """Replace ``service.json`` at once and privately.
+
+    Raises:
+        OSError: the data directory is not writable.
+    """
+    write_atomic(content.data_dir / "service.json", service_line(content).encode())
+
+
+def service_line(content: ServiceFile) -> str:
+    """The one line that ``serve --json`` prints; the only place where runwatch shows a key."""
+    return json.dumps(
+        {
+            "base_url": content.base_url,
+            "api_key": content.api_key.reveal(),
+            "data_dir": str(content.data_dir),
+            "pid": content.pid,
+        }
+    )

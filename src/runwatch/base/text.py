@@ -1,0 +1,110 @@
+"""Cleaning of text that a terminal is about to see, and widths in cells.
+
+Text of the service is hostile until it went through here: an escape sequence in a title can set the clipboard, a
+carriage return can hide what stands before it, a bidi control can turn a line around. What a terminal could act on is
+replaced by something visible, so that a reader sees that it was there; the record keeps the exact value.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from rich.cells import cell_len, set_cell_size
+
+ELLIPSIS: Final = "…"
+
+# C0 and DEL have pictures of their own in Unicode (U+2400 block); the rest is spelled out.
+_PICTURES: Final = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "␡"}
+
+# C0 without newline and tab, DEL, C1; soft hyphen, combining grapheme joiner, Arabic letter mark, Hangul and Khmer
+# fillers, Mongolian separators; zero-width, bidi and invisible operators; line and paragraph separators; surrogates;
+# annotation, hieroglyph, shorthand, music and tag controls; byte order mark. Zero width joiner and variation selectors
+# are among them: what joins glyphs also hides the cut between two ids.
+_UNSAFE_CLASS: Final = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_UNSAFE_BLOCK: Final = re.compile(f"[{_UNSAFE_CLASS}]")
+_UNSAFE_LINE: Final = re.compile(f"[{_UNSAFE_CLASS}\t\n]")
+
+# A reader needs at most a handful of marks on a letter; hundreds of them overwrite the lines above and below.
+_MARKS: Final = re.compile(
+    "([\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06dc\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+    "\u0f71-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4})"
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06dc\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+    "\u0f71-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
+)
+
+
+def _visible(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code in _PICTURES:
+        return _PICTURES[code]
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def clean_line(text: str) -> str:
+    """Text for one line of a screen: every character a terminal could act on is made visible.
+
+    Newlines and tabs become pictures too, so that the answer is always one line.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _MARKS.sub(r"\1", _UNSAFE_LINE.sub(_visible, text))
+
+
+def clean_block(text: str) -> str:
+    """Text for several lines: as :func:`clean_line`, but newlines stay and tabs become four spaces.
+
+    A carriage return before a newline is dropped, because text written on Windows ends its lines that way.
+    """
+    text = text.replace("\r\n", "\n")
+    return _MARKS.sub(r"\1", _UNSAFE_BLOCK.sub(_visible, text)).replace("\t", "    ")
+
+
+def is_clean(text: str) -> bool:
+    """Whether a terminal can show the text as it is; newlines count as clean."""
+    return _UNSAFE_BLOCK.search(text) is None and "\t" not in text
+
+
+def cell_width(text: str) -> int:
+    """The width of cleaned text in terminal cells."""
+    return cell_len(text)
+
+
+def truncate(text: str, width: int, mark: str = ELLIPSIS) -> str:
+    """Cleaned text cut to at most ``width`` cells, ending in ``mark`` (one cell) where something was cut."""
+    if cell_len(text) <= width:
+        return text
+    if width <= 1:
+        return mark[: max(width, 0)]
+    return set_cell_size(text, width - 1).rstrip() + mark
+
+
+def elide_middle(text: str, width: int, mark: str = ELLIPSIS) -> str:
+    """Cleaned text cut in its middle to at most ``width`` cells, so that both ends of an id stay readable."""
+    if cell_len(text) <= width:
+        return text
+    if width <= 2:
+        return truncate(text, width, mark)
+    tail = (width - 1) // 2
+    head = width - 1 - tail
+    return set_cell_size(text, head) + mark + _last_cells(text, tail)
+
+
+def _last_cells(text: str, width: int) -> str:
+    taken = 0
+    for start in range(len(text) - 1, -1, -1):
+        taken += cell_len(text[start])
+        if taken > width:
+            return text[start + 1 :]
+    return text
+
+
+def pad(text: str, width: int) -> str:
+    """Cleaned text filled with spaces, or cut, to exactly ``width`` cells."""
+    if cell_len(text) > width:
+        text = truncate(text, width)
+    return text + " " * (width - cell_len(text))

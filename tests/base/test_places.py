@@ -1,0 +1,98 @@
+"""Paths, moments, and the two files of a local service."""
+
+from __future__ import annotations
+
+import json
+import stat
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from runwatch.base.clock import SystemClock, iso
+from runwatch.base.paths import find_paths
+from runwatch.base.secret import Secret
+from runwatch.base.servicefile import (
+    ServiceFile,
+    is_running,
+    lock_of,
+    read_service_file,
+    service_line,
+    write_service_file,
+)
+
+
+def test_the_environment_names_the_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    paths = find_paths({"RUNWATCH_CONFIG": "~/dot/settings.toml", "RUNWATCH_DATA_DIR": "data"})
+    assert paths.settings_file == tmp_path / "dot" / "settings.toml"
+    assert paths.data_dir == tmp_path / "data"
+    inside = [paths.database, paths.log_file, paths.key_file, paths.local_service_dir]
+    assert all(path.is_relative_to(tmp_path / "data") for path in inside)
+    assert len(set(inside)) == 4
+
+
+def test_without_it_the_platform_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    paths = find_paths({"RUNWATCH_CONFIG": "", "RUNWATCH_DATA_DIR": ""})
+    assert paths.settings_file.is_relative_to(tmp_path)
+    assert paths.settings_file.name == "settings.toml"
+    assert paths.data_dir.is_relative_to(tmp_path)
+    assert "runwatch" in paths.data_dir.parts
+
+
+def test_a_moment_is_written_as_the_interface_writes_it() -> None:
+    east = timezone(timedelta(hours=2))
+    assert iso(datetime(2026, 11, 21, 14, 0, 0, 123456, tzinfo=east)) == "2026-11-21T12:00:00.123Z"
+
+
+async def test_the_system_clock_is_aware_and_only_grows() -> None:
+    clock = SystemClock()
+    before = clock.monotonic()
+    await clock.sleep(0)
+    assert clock.monotonic() >= before
+    assert clock.now().tzinfo is UTC
+    assert all(0 <= clock.chance() < 1 for _ in range(100))
+
+
+def test_a_service_file_comes_back_as_it_was_written_and_is_private(tmp_path: Path) -> None:
+    written = ServiceFile("http://127.0.0.1:4021", Secret("rw_local_key"), tmp_path, 4711)
+    write_service_file(written)
+    assert read_service_file(tmp_path) == written
+    assert stat.S_IMODE((tmp_path / "service.json").stat().st_mode) == 0o600
+    assert "rw_local_key" not in repr(written)
+
+
+def test_the_line_of_serve_has_four_members(tmp_path: Path) -> None:
+    line = service_line(ServiceFile("http://127.0.0.1:4021", Secret("rw_local_key"), tmp_path, 4711))
+    assert "\n" not in line
+    assert json.loads(line) == {
+        "base_url": "http://127.0.0.1:4021",
+        "api_key": "rw_local_key",
+        "data_dir": str(tmp_path),
+        "pid": 4711,
+    }
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"1", b"\xff", b"{}", b'{"base_url": "x", "api_key": "y", "pid": "z"}', b"[" * 100_000,
+     b'{"base_url": "x", "api_key": "y", "pid": 1e999}'],
+)  # fmt: skip
+def test_a_service_file_that_cannot_be_read_is_none(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "service.json").write_bytes(content)
+    assert read_service_file(tmp_path) is None
+    assert read_service_file(tmp_path / "nowhere") is None
+
+
+def test_a_service_runs_while_its_lock_is_held(tmp_path: Path) -> None:
+    assert not is_running(tmp_path)
+    assert list(tmp_path.iterdir()) == [], "asking leaves no trace"
+    lock = lock_of(tmp_path)
+    lock.acquire(wait=True)
+    assert is_running(tmp_path)
+    lock.release()
+    assert not is_running(tmp_path)

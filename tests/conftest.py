@@ -1,0 +1,35 @@
+"""What every test starts from: an environment that says nothing, and a home of its own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.support.clock import FakeClock
+from tests.support.environment import is_foreign, places
+
+# The same tree gives the same answer, on a busy machine too; RUNWATCH_EXPLORE=1 looks for new cases.
+settings.register_profile(
+    "gate", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.register_profile("explore", parent=settings.get_profile("gate"), derandomize=False)
+settings.load_profile("explore" if os.environ.get("RUNWATCH_EXPLORE") else "gate")
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take away what could reach into a test from outside, and point every place into the test's own directory."""
+    for name in os.environ:
+        if is_foreign(name):
+            monkeypatch.delenv(name)
+    for name, value in places(tmp_path).items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """A clock that never waits."""
+    return FakeClock()
