@@ -1,0 +1,85 @@
+"""The organization behind a key: quota, balance, billing (wire reference 2.10)."""
+
+from __future__ import annotations
+
+from runwatch.records.record import Record, Wire, amount, flag, integer, many, moment, one, text
+
+
+class ExecutionQuota(Record):
+    """How many runs may still be submitted."""
+
+    limit = integer("limit")
+    used = integer("used")
+    remaining = integer("remaining")
+    reset_at = moment("reset_at")
+    retry_after_s = integer("retry_after_s")
+
+
+class Concurrency(Record):
+    """How many runs may be live at once."""
+
+    limit = integer("limit")
+    running = integer("running")
+
+
+class Quota(Record):
+    """Limits of the organization; ``rate_limit_rpm`` counts requests a minute."""
+
+    executions = one(ExecutionQuota, "executions")
+    concurrency = one(Concurrency, "concurrency")
+    rate_limit_rpm = integer("rate_limit_rpm")
+
+
+class TopUp(Record):
+    """One payment into the wallet."""
+
+    at = moment("at")
+    amount_usd = amount("amount_usd")
+    method = text("method")
+    stripe_event_id = text("stripe_event_id")
+    receipt_emailed = flag("receipt_emailed")
+
+
+class CreditActivity(Record):
+    """One change of the wallet."""
+
+    at = moment("at")
+    amount_usd = amount("amount_usd")
+    kind = text("kind")
+    description = text("description")
+    reference = text("reference")
+    receipt_emailed = flag("receipt_emailed")
+
+
+class Balance(Record):
+    """The wallet, in US dollars."""
+
+    balance_usd = amount("balance_usd")
+    top_up_history = many(TopUp, "top_up_history")
+    credit_activity = many(CreditActivity, "credit_activity")
+    billing_email = text("billing_email")
+
+
+class Billing(Record):
+    """How the organization pays."""
+
+    funded_state = text("funded_state")
+    manage_available = flag("manage_available")
+    platform_fee_usd_per_execution = amount("platform_fee_usd_per_execution")
+    review_composer_fee_usd_per_execution = amount("review_composer_fee_usd_per_execution")
+
+
+class Account(Record):
+    """Who the service thinks the caller is, and what is left to spend."""
+
+    KIND = "account"
+    WIRE = Wire("/v1/account", "", "tenant_id")
+
+    tenant_id = text("tenant_id")
+    authenticated_principal_id = text("authenticated_principal_id")
+    display_name = text("display_name")
+    quota_tier = text("quota_tier")
+    is_demo = flag("is_demo")
+    quota = one(Quota, "quota")
+    balance = one(Balance, "balance")
+    billing = one(Billing, "billing")

@@ -1,0 +1,46 @@
+"""Facts about output checks as events and receipts carry them (wire reference 3.4)."""
+
+from __future__ import annotations
+
+from runwatch.records.record import Record, amount, flag, integer, mapping, moment, text
+
+
+class VerificationCheck(Record):
+    """One attempt to check an output: a verdict, or a technical failure, never both."""
+
+    check_id = text("check_id")
+    verifier_id = text("verifier_id")
+    verifier_hash = text("verifier_hash")
+    activity = text("activity")
+    arm_id = text("arm_id")
+    attempt = integer("attempt")
+    phase = text("phase")
+    outcome = text("outcome")
+    failure_class = text("failure_class")
+    is_correct = flag("is_correct")
+    quality_score = amount("quality_score")
+
+
+class RecordedCheck(Record):
+    """The latest statement about the check of a slice; its ``state`` says which members go with it.
+
+    Its absence is no statement: neither a verdict nor a pending check may be read from it.
+    """
+
+    state = text("state")
+    recorded_at = moment("recorded_at")
+    verifier_id = text("verifier_id")
+    attempted_verifier_id = text("attempted_verifier_id")
+    check_id = text("check_id")
+    is_correct = flag("is_correct")
+    quality_score = amount("quality_score")
+    anchor_results = mapping("anchor_results")
+    failure_class = text("failure_class")
+    customer_check_selected = flag("customer_check_selected")
+    output_present = flag("output_present")
+    identity = text("identity")
+    pending = flag("pending")
+    execution_id = text("execution_id")
+    no_evaluation_attempted = flag("no_evaluation_attempted")
+    reason = text("reason")
+    lifecycle_state = text("lifecycle_state")

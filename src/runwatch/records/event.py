@@ -1,0 +1,53 @@
+"""Events of a run (specification, Events; wire reference 3.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runwatch.base.json import dumps
+from runwatch.records.check import RecordedCheck, VerificationCheck
+from runwatch.records.record import Record, Wire, moment, one, text
+from runwatch.records.states import is_final
+
+
+class RunEvent(Record):
+    """One thing that happened in a run.
+
+    Only ``type`` = ``lifecycle`` is certain; ``verification_check`` and ``recorded_check`` carry the member of their
+    name, and anything else is kept and shown as it is. A run-level event has no ``slice_id`` member at all when it is
+    written; read, ``null`` counts as absent.
+
+    Attributes:
+        text: The event's own JSON text as it stood on the wire, where the decoder kept it.
+    """
+
+    __slots__ = ("text",)
+
+    KIND = "event"
+    WIRE = Wire("/v1/executions/{execution_id}/events", "events", "event_id")
+
+    event_id = text("event_id")
+    execution_id = text("execution_id")
+    slice_id = text("slice_id")
+    type = text("type")
+    state = text("state")
+    reason = text("reason")
+    acted_by = text("acted_by")
+    at = moment("at")
+    verification_check = one(VerificationCheck, "verification_check")
+    recorded_check = one(RecordedCheck, "recorded_check")
+
+    def __init__(self, raw: dict[str, Any], text: str | None = None) -> None:
+        self._raw = raw
+        self.text = text
+
+    @property
+    def wire_text(self) -> str:
+        """The event's JSON text, exactly as it came."""
+        return self.text if self.text is not None else dumps(self._raw)
+
+    @property
+    def ends_run(self) -> bool:
+        """Whether this is the run-level lifecycle event with a final state, after which no event follows."""
+        raw = self._raw
+        return raw.get("type") == "lifecycle" and raw.get("slice_id") is None and is_final(raw.get("state"))

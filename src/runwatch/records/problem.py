@@ -1,0 +1,61 @@
+"""The Problem: the one form of every error (specification, Problem and Errors; wire reference 1.8)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from runwatch.records.record import Record, Wire, integer, many, text
+
+PROBLEM_TYPE: Final = "application/problem+json"
+"""Media type of every error answer."""
+
+PROBLEM_MEMBERS: Final = ("type", "title", "status", "instance", "detail", "errors", "retry_after_s")
+"""All members a Problem may have; the body is closed."""
+
+PROBLEM_BASE: Final = "https://runwatch.invalid/problems/"
+"""What the local service puts before a code; a fixed form and nobody's host. Clients read the last segment."""
+
+_CODE: Final = re.compile(r"[a-z][a-z_]*\Z")
+
+
+class FieldError(Record):
+    """One field's failure in a ``validation_failed`` Problem."""
+
+    field = text("field")
+    message = text("message")
+
+
+class Problem(Record):
+    """What the service says went wrong, or what this client found instead of an answer."""
+
+    KIND = "problem"
+    WIRE = Wire(path="", items="problems", id="instance")
+
+    type = text("type")
+    title = text("title")
+    status = integer("status")
+    instance = text("instance")
+    detail = text("detail")
+    errors = many(FieldError, "errors")
+    retry_after_s = integer("retry_after_s")
+
+    @property
+    def code(self) -> str:
+        """The error code: the last path segment of ``type``, or an empty text where that is no code."""
+        segment = (self.type or "").rstrip("/").rpartition("/")[2]
+        return segment if _CODE.match(segment) else ""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the body has every required member and none beyond those of the specification."""
+        required = (self.type, self.title, self.status, self.instance)
+        return all(value is not None for value in required) and set(self.raw) <= set(PROBLEM_MEMBERS)
+
+
+def synthetic_problem(code: str, title: str, status: int, detail: str | None = None) -> Problem:
+    """A Problem that this client words itself, because the answer was none. It has no ``instance`` and claims none."""
+    raw: dict[str, Any] = {"type": f"{PROBLEM_BASE}{code}", "title": title, "status": status}
+    if detail:
+        raw["detail"] = detail
+    return Problem(raw)

@@ -1,0 +1,126 @@
+"""The receipt of a final run (specification, Receipts; wire reference 3.4). It holds neither prompt nor output."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from runwatch.records.check import RecordedCheck, VerificationCheck
+from runwatch.records.record import Record, Wire, amount, anything, flag, integer, many, mapping, moment, one, text
+
+
+class Declaration(Record):
+    """A tenant's own statement that a check is deterministic; it gates nothing."""
+
+    status = text("status")
+    method = text("method")
+    declared_at = moment("declared_at")
+    statement = text("statement")
+    verifier_revision = integer("verifier_revision")
+
+
+class ReceiptVerifier(Record):
+    """The check that a slice's output went through, and its verdict."""
+
+    identity = text("identity")
+    id = text("id")  # type: ignore[assignment]
+    hash = text("hash")
+    verifier_id = text("verifier_id")
+    is_correct = flag("is_correct")
+    quality_score = amount("quality_score")
+    anchor_results = mapping("anchor_results")
+    correctness_declaration = one(Declaration, "correctness_declaration")
+
+
+class Selected(Record):
+    """The option that a route selected."""
+
+    arm_id = text("arm_id")
+    provider = text("provider")
+    model_key = text("model_key")
+    model_deployment_id = text("model_deployment_id")
+    connection_id = text("connection_id")
+    access_lane = text("access_lane")
+
+
+class Route(Record):
+    """How the model was chosen; ``ranking`` may be a text, an array or an object."""
+
+    ranking = anything("ranking")
+    selected = one(Selected, "selected")
+    fallback_used = flag("fallback_used")
+
+
+class ActedOnEval(Record):
+    """How the policy reacted to a verdict."""
+
+    action = text("action")
+    outcome = text("outcome")
+    proposal_id = text("proposal_id")
+
+
+class Waiver(Record):
+    """Why a cost was not charged."""
+
+    reason = text("reason")
+
+
+class Cost(Record):
+    """What one slice cost."""
+
+    usd = amount("usd")
+    input_tokens = integer("input_tokens")
+    output_tokens = integer("output_tokens")
+    calls = integer("calls")
+    pricing_basis = text("pricing_basis")
+    waiver = one(Waiver, "waiver")
+
+
+class ReceiptSlice(Record):
+    """One slice of a receipt."""
+
+    slice_id = text("slice_id")
+    capability = text("capability")
+    route = one(Route, "route")
+    verifier = one(ReceiptVerifier, "verifier")
+    verification_checks = many(VerificationCheck, "verification_checks")
+    recorded_check = one(RecordedCheck, "recorded_check")
+    acted_on_eval = one(ActedOnEval, "acted_on_eval")
+    cost = one(Cost, "cost")
+    model_provenance = mapping("model_provenance")
+
+
+class Totals(Record):
+    """What the whole run cost and how long it took."""
+
+    usd = amount("usd")
+    platform_fee_usd = amount("platform_fee_usd")
+    review_composer_fee_usd = amount("review_composer_fee_usd")
+    runtime_s = amount("runtime_s")
+
+
+class Receipt(Record):
+    """Names the model and provider of a final run, its checks and its cost."""
+
+    KIND = "receipt"
+    WIRE = Wire("/v1/receipts", "receipts", "execution_id", filters=("since", "status", "arm_id"))
+
+    execution_id = text("execution_id")
+    mode = text("mode")
+    status = text("status")
+    reason = text("reason")
+    created_at = moment("created_at")
+    completed_at = moment("completed_at")
+    slices = many(ReceiptSlice, "slices")
+    totals = one(Totals, "totals")
+    decision_packet = mapping("decision_packet")
+
+    @property
+    def spend_usd(self) -> Decimal | None:
+        """Model usage plus platform fee, in US dollars; ``None`` unless both are known.
+
+        The composer fee is part of the platform fee already (wire reference 3.4).
+        """
+        totals = self.totals
+        if totals is None or totals.usd is None or totals.platform_fee_usd is None:
+            return None
+        return totals.usd + totals.platform_fee_usd

@@ -1,0 +1,84 @@
+"""The run (API name: execution), its slices, and the result (specification, Run; wire reference 2.1 and 3.5)."""
+
+from __future__ import annotations
+
+from runwatch.records.record import Record, Wire, amount, anything, many, mapping, moment, one, text, texts
+from runwatch.records.states import is_final
+
+
+class Slice(Record):
+    """One part of a run's work."""
+
+    slice_id = text("slice_id")
+    capability = text("capability")
+    status = text("status")
+
+
+class RunLinks(Record):
+    """Where the parts of a run are read."""
+
+    status = text("status")
+    events = text("events")
+    receipt = text("receipt")
+
+
+class Budget(Record):
+    """Caps of one run.
+
+    A cost limit stops further provider calls; it does not reverse one in progress (specification, Limits).
+    """
+
+    max_cost_usd = amount("max_cost_usd")
+    max_runtime_s = amount("max_runtime_s")
+
+
+class Policy(Record):
+    """What a run may touch and spend."""
+
+    data_classes = texts("data_classes")
+    budget = one(Budget, "budget")
+    cost_coefficient = amount("cost_coefficient")
+    on_eval = texts("on_eval")
+
+
+class Run(Record):
+    """A submitted unit of work.
+
+    ``completed_at``, ``mode``, ``policy``, ``spend_usd``, ``reason`` and ``current`` are open members that the local
+    service adds; a service that leaves them out is filled from our own request, the events or the receipt.
+    """
+
+    KIND = "run"
+    WIRE = Wire("/v1/executions", "executions", "execution_id", paged=True, filters=("status", "since"))
+
+    execution_id = text("execution_id")
+    status = text("status")
+    slices = many(Slice, "slices")
+    links = one(RunLinks, "links")
+    created_at = moment("created_at")
+    completed_at = moment("completed_at")
+    cancelled_by = text("cancelled_by")
+    decision_packet = mapping("decision_packet")
+    mode = text("mode")
+    policy = one(Policy, "policy")
+    spend_usd = amount("spend_usd")
+    reason = text("reason")
+    current = anything("current")
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the run has ended; an unknown status is live."""
+        return is_final(self.status)
+
+
+class RunResult(Record):
+    """The model output of a completed live run; kept by the service for a bounded time. Not read for test runs."""
+
+    KIND = "result"
+    WIRE = Wire("/v1/executions/{execution_id}/result", "", "execution_id")
+
+    execution_id = text("execution_id")
+    slice_id = text("slice_id")
+    final_text = text("final_text")
+    model_provenance = mapping("model_provenance")
+    retention_expires_at = moment("retention_expires_at")

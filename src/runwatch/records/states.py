@@ -1,0 +1,18 @@
+"""States of runs and slices (specification, States; wire reference 3.1)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+FINAL_STATES: Final = frozenset({"completed", "failed", "cancelled", "expired"})
+"""A run whose status is one of these never changes again."""
+
+LIVE_STATES: Final = ("accepted", "queued", "running", "progress")
+"""Non-final states that public clients know, in the order a run meets them."""
+
+KNOWN_STATES: Final = frozenset(LIVE_STATES) | FINAL_STATES
+
+
+def is_final(state: str | None) -> bool:
+    """Whether a status ends a run; a state nobody knows, and no state at all, mean "still live"."""
+    return state in FINAL_STATES
