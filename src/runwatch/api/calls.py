@@ -1,0 +1,256 @@
+"""One call: its attempts, what each of them means, and the error that says so when it failed.
+
+Everything the specification's *Errors* part asks of a client comes together here: the gate before anything is sent,
+the transport, the retry rules, and what is known about a write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeVar
+
+from runwatch.api import failures
+from runwatch.api.decode import Unreadable
+from runwatch.api.errors import ApiError, ApiProblem, NoAnswer
+from runwatch.api.failures import Call, History
+from runwatch.api.gate import Gate, hold_seconds
+from runwatch.api.problems import problem_of
+from runwatch.api.reply import Lost, Reply
+from runwatch.api.retry import Stop, decide
+from runwatch.api.transport import Transport
+from runwatch.base.clock import Clock
+from runwatch.base.target import Target
+from runwatch.records.problem import Problem
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A successful call.
+
+    Attributes:
+        reply: What came over the wire at the last attempt.
+        value: The decoded JSON; ``None`` where the answer has no body.
+        attempts: How many times the request was sent.
+        elapsed_s: Seconds from the first attempt to the end, waits included.
+    """
+
+    reply: Reply
+    value: object = field(repr=False)
+    attempts: int
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One attempt, for the journal of requests; it never holds a secret.
+
+    Attributes:
+        at: When it was sent, UTC.
+        operation: The operation's id.
+        method: The HTTP method.
+        path: The path as sent.
+        query: The query as sent, without the question mark.
+        status: The HTTP status, or ``None`` when no answer came.
+        elapsed_s: Seconds until the answer was read, or lost.
+        attempt: Which attempt of its call, from 1.
+        key: The idempotency key, or ``None``.
+        sent_bytes: Bytes of the request's body.
+        received_bytes: Bytes of the answer's body on the wire.
+        error: What went wrong where no Problem says it: a kind of :class:`~runwatch.api.errors.NoAnswer`,
+            ``unusable``, or ``cancelled`` when the caller gave up.
+        problem: The Problem of an error answer.
+        profile: The profile's name.
+        origin: The service's address.
+    """
+
+    at: datetime
+    operation: str
+    method: str
+    path: str
+    query: str
+    status: int | None
+    elapsed_s: float
+    attempt: int
+    key: str | None
+    sent_bytes: int
+    received_bytes: int
+    error: str | None
+    problem: Problem | None
+    profile: str
+    origin: str
+
+
+class Caller:
+    """Makes the calls of one client.
+
+    Args:
+        target: The service.
+        transport: What sends to it.
+        clock: Time, sleep and chance.
+        gate: Where a 429 holds calls back.
+        retries: How many more times a request may be sent.
+        observe: Told of every attempt; what it raises is logged and goes no further.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        transport: Transport,
+        clock: Clock,
+        gate: Gate,
+        retries: int,
+        observe: Callable[[Exchange], None] | None,
+    ) -> None:
+        self._target = target
+        self._transport = transport
+        self._clock = clock
+        self._gate = gate
+        self._retries = retries
+        self._observe = observe
+
+    async def make(self, call: Call, read: Callable[[Reply], Awaitable[T]]) -> tuple[T, Answer]:
+        """Send the request until it is answered or must not be sent again, and read the answer.
+
+        Args:
+            call: What to do.
+            read: Turns a success into what the caller wants, or raises :class:`~runwatch.api.decode.Unreadable`.
+
+        Returns:
+            What ``read`` made, and the facts of the call with ``None`` as their value.
+
+        Raises:
+            Held: a 429 holds the call back; nothing was sent.
+            ApiError: the call failed.
+        """
+        operation, request = call.operation, call.request
+        self._gate.check(self._target.origin, operation.id, key=request.key)
+        start = self._clock.monotonic()
+        history = History()
+        while True:
+            history.attempts += 1
+            try:
+                value, reply = await self._attempt(call, read, history)
+                return value, Answer(reply, None, history.attempts, self._clock.monotonic() - start)
+            except ApiError as error:
+                failure = error
+            wait = self._wait_after(failure, call, history)
+            if wait is None:
+                raise failure
+            history.add(failure)
+            await self._clock.sleep(wait)
+            if self._gate.seconds_left(self._target.origin, operation.id) > 0:
+                # Another call has met a 429 meanwhile: this one ends with the failure it has.
+                raise failure
+
+    def _wait_after(self, failure: ApiError, call: Call, history: History) -> float | None:
+        """Seconds until the next attempt; ``None`` when there is none."""
+        step = decide(
+            call.request.method,
+            keyed=call.request.key is not None,
+            attempt=history.attempts,
+            status=failure.status if isinstance(failure, ApiProblem) else None,
+            lost=failure.kind if isinstance(failure, NoAnswer) else None,
+            retries=self._retries,
+            chance=self._clock.chance(),
+        )
+        return None if isinstance(step, Stop) else step.seconds
+
+    async def _attempt(self, call: Call, read: Callable[[Reply], Awaitable[T]], history: History) -> tuple[T, Reply]:
+        """Send once, tell the observer, and answer or raise what this attempt means."""
+        attempt = _Attempt(self._clock.now(), self._clock.monotonic())
+        try:
+            value, attempt.reply = await self._converse(call, read, history, attempt)
+        except (ApiError, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError):
+                attempt.error = "cancelled"
+            self._tell(call, history, attempt)
+            raise
+        self._tell(call, history, attempt)
+        return value, attempt.reply
+
+    async def _converse(
+        self, call: Call, read: Callable[[Reply], Awaitable[T]], history: History, attempt: _Attempt
+    ) -> tuple[T, Reply]:
+        try:
+            reply = await self._transport.send(call.request)
+        except Lost as error:
+            lost = error
+        else:
+            attempt.reply = reply
+            attempt.ended = self._clock.monotonic()
+            return await self._read(reply, call, read, history, attempt), reply
+        attempt.error = lost.kind
+        attempt.received_bytes = lost.received_bytes
+        raise failures.no_answer(lost, call, history, self._target.origin)
+
+    async def _read(
+        self, reply: Reply, call: Call, read: Callable[[Reply], Awaitable[T]], history: History, attempt: _Attempt
+    ) -> T:
+        if not reply.is_success:
+            problem, is_synthetic = problem_of(reply)
+            attempt.problem = problem
+            wait_s = self._close_gate(problem, reply, call) if reply.status == 429 else None
+            raise failures.problem(problem, reply.status, call, history, is_synthetic=is_synthetic, wait_s=wait_s)
+        try:
+            if reply.flaw is not None:
+                raise Unreadable(reply.flaw)
+            return await read(reply)
+        except Unreadable as error:
+            reason = str(error)
+        attempt.error = "unusable"
+        raise failures.unusable(reason, reply, call, history)
+
+    def _close_gate(self, problem: Problem, reply: Reply, call: Call) -> float:
+        """Close the gate after a 429 and say for how long; any code but ``quota_exceeded`` holds the whole origin."""
+        seconds = hold_seconds(problem, reply.headers.get("retry-after"), self._clock.now())
+        operation = call.operation.id if problem.code == "quota_exceeded" else None
+        self._gate.close(self._target.origin, operation, seconds)
+        return seconds
+
+    def _tell(self, call: Call, history: History, attempt: _Attempt) -> None:
+        if self._observe is None:
+            return
+        request, reply = call.request, attempt.reply
+        ended = self._clock.monotonic() if attempt.ended is None else attempt.ended
+        exchange = Exchange(
+            at=attempt.at,
+            operation=call.operation.id,
+            method=request.method,
+            path=request.path,
+            query=request.query,
+            status=None if reply is None else reply.status,
+            elapsed_s=ended - attempt.began,
+            attempt=history.attempts,
+            key=request.key,
+            sent_bytes=len(request.body or b""),
+            received_bytes=attempt.received_bytes if reply is None else reply.received_bytes,
+            error=attempt.error,
+            problem=attempt.problem,
+            profile=self._target.profile,
+            origin=self._target.origin,
+        )
+        try:
+            self._observe(exchange)
+        except Exception:
+            _log.exception("the observer of requests failed")
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """What is known about one attempt while it runs."""
+
+    at: datetime
+    began: float
+    ended: float | None = None
+    reply: Reply | None = None
+    received_bytes: int = 0
+    error: str | None = None
+    problem: Problem | None = None

@@ -1,0 +1,404 @@
+"""The client: one typed method an operation, and a generic request (DESIGN, Client).
+
+::
+
+    async with Client(target) as client:
+        run = await client.submit_run(body, key=str(uuid.uuid4()))
+        async for event in client.follow(run.id):
+            ...
+        receipt = await client.get_receipt(run.id)
+
+Every method raises errors of :mod:`runwatch.api.errors`, each with the attempts made and whether the outcome of a
+write is known. Mutating methods demand an idempotency key, so that every mutation can be asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from runwatch.api.calls import Answer, Caller, Exchange
+from runwatch.api.decode import BIG, Unreadable, decode_page, decode_page_sliced, decode_record, decode_value
+from runwatch.api.errors import ApiProblem, InvalidRequest, ReadOnlyRefused, UnusableAnswer
+from runwatch.api.failures import Call
+from runwatch.api.gate import Gate
+from runwatch.api.operations import OPERATIONS, Operation
+from runwatch.api.reply import Reply
+from runwatch.api.request import QueryValue, build_request
+from runwatch.api.retry import RETRIES
+from runwatch.api.tail import Done, Pause, Read, RunTail
+from runwatch.api.transport import Transport
+from runwatch.base.clock import Clock, SystemClock
+from runwatch.base.log import keep_secret
+from runwatch.base.target import Target
+from runwatch.records.account import Account
+from runwatch.records.event import RunEvent
+from runwatch.records.receipt import Receipt
+from runwatch.records.record import Page, Record
+from runwatch.records.run import Run, RunResult
+
+__all__ = ["Answer", "Client", "Exchange"]
+
+R = TypeVar("R", bound=Record)
+
+PAGE_SIZE: Final = 100
+"""The ``limit`` that :meth:`Client.pages` asks a paged list for; the most a page may have (wire reference 1.7)."""
+
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+class Client:
+    """Calls one service as one profile.
+
+    An asynchronous context manager: leaving it closes the connections. Nothing is opened before the first call.
+
+    Args:
+        target: The service, and the key for it.
+        clock: Time, sleep and chance.
+        read_only: Whether operations that mutate are refused before anything is sent.
+        retries: How many more times a request is sent after a network failure or a 5XX, where it may be.
+        gate: Where a 429 holds calls back; clients that share one wait together. By default a gate of its own.
+        observe: Told of every attempt. It is called on the event loop and must be quick; what it raises is logged.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        clock: Clock | None = None,
+        read_only: bool = False,
+        retries: int = RETRIES,
+        gate: Gate | None = None,
+        observe: Callable[[Exchange], None] | None = None,
+    ) -> None:
+        self.target: Final = target
+        self.read_only: Final = read_only
+        self._clock = clock if clock is not None else SystemClock()
+        self.gate: Final = gate if gate is not None else Gate(self._clock)
+        self._transport = Transport(target)
+        self._caller = Caller(target, self._transport, self._clock, self.gate, retries, observe)
+        if target.key is not None:
+            keep_secret(target.key)
+
+    async def __aenter__(self) -> Client:
+        """Give the client itself; connections come with the first call."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the connections."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._transport.close()
+
+    async def request(
+        self,
+        operation: str | Operation,
+        *,
+        path: Mapping[str, str] = _NOTHING,
+        query: Mapping[str, QueryValue] = _NOTHING,
+        body: bytes | None = None,
+        key: str | None = None,
+    ) -> Answer:
+        """Call any operation and get its decoded JSON; ``None`` for a 204 or, where no record is declared, no body.
+
+        A write without a key is sent once and never again (specification, Errors); give one to every mutation.
+
+        Args:
+            operation: The id of a known operation, or one of the caller's own.
+            path: The path's parameters; each goes back exactly as it came, percent-encoded completely.
+            query: Query parameters; booleans become ``true`` or ``false``, ``None`` is left out.
+            body: The exact bytes of the body, JSON in UTF-8; every attempt sends the same.
+            key: The idempotency key; a blank one counts as none (wire reference 1.5).
+
+        Raises:
+            ReadOnlyRefused: the operation mutates and this client does not.
+            InvalidRequest: a parameter breaks a rule of the interface.
+            Held: a 429 holds the call back.
+            NoAnswer: no complete answer came.
+            ApiProblem: the service refused or failed.
+            UnusableAnswer: a success cannot be read.
+        """
+        call = self._call(operation, path=path, query=query, body=body, key=key)
+
+        async def read(reply: Reply) -> object:
+            if not reply.body and (reply.status == 204 or call.operation.record is None):
+                return None
+            return decode_value(reply.body)
+
+        value, answer = await self._caller.make(call, read)
+        return replace(answer, value=value)
+
+    async def submit_run(self, body: bytes, *, key: str) -> Run:
+        """Submit a run (``POST /v1/executions``).
+
+        Args:
+            body: The exact bytes of the request, as the outbox keeps them.
+            key: The idempotency key; the same key with the same bytes is one run, always.
+
+        Raises:
+            ApiError: as for :meth:`request`. An answer without an ``execution_id`` is an ``UnusableAnswer``, after
+                which the outcome is unknown.
+        """
+        call = self._call("postExecutions", body=body, key=key, needs_key=True)
+
+        async def read(reply: Reply) -> Run:
+            run = decode_record(reply.body, Run)
+            if not run.id:
+                raise Unreadable("the answer has no execution_id")
+            return run
+
+        return (await self._caller.make(call, read))[0]
+
+    async def list_runs(
+        self,
+        *,
+        status: str | None = None,
+        since: str | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Page[Run]:
+        """One page of runs, newest first (``GET /v1/executions``).
+
+        Args:
+            status: Only runs in this state.
+            since: Only runs from this ISO 8601 moment on.
+            cursor: The ``next_cursor`` of the page before, exactly as it came.
+            limit: How many runs a page has.
+
+        Raises:
+            ApiError: as for :meth:`request`.
+        """
+        query = {"status": status, "since": since, "cursor": cursor, "limit": limit}
+        return await self._page(self._call("getExecutions", query=query), Run)
+
+    async def get_run(self, execution_id: str) -> Run:
+        """One run (``GET /v1/executions/{execution_id}``).
+
+        Raises:
+            ApiError: as for :meth:`request`.
+        """
+        return await self._record("getExecutionsByExecutionId", execution_id, Run)
+
+    async def list_events(self, execution_id: str, *, after: str | None = None) -> Page[RunEvent]:
+        """The events of a run, oldest first, each with its exact text (``GET /v1/executions/{execution_id}/events``).
+
+        Args:
+            execution_id: The run.
+            after: Only events after the one with this id; a service that does not know it may answer all.
+
+        Raises:
+            ApiError: as for :meth:`request`.
+        """
+        call = self._call(
+            "getExecutionsByExecutionIdEvents", path={"execution_id": execution_id}, query={"after": after}
+        )
+        return await self._page(call, RunEvent)
+
+    async def get_result(self, execution_id: str) -> RunResult:
+        """The model output of a completed live run (``GET /v1/executions/{execution_id}/result``).
+
+        A test run has none, and the service keeps one for a bounded time only.
+
+        Raises:
+            ApiError: as for :meth:`request`.
+        """
+        return await self._record("getExecutionsByExecutionIdResult", execution_id, RunResult)
+
+    async def cancel_run(self, execution_id: str, *, key: str) -> Run:
+        """Cancel a run (``POST /v1/executions/{execution_id}/cancel``).
+
+        It does not reverse a provider call in progress. A replayed answer may be old; read the run to see its state.
+
+        Raises:
+            ApiError: as for :meth:`request`.
+        """
+        return await self._record("postExecutionsByExecutionIdCancel", execution_id, Run, key=key, needs_key=True)
+
+    async def list_receipts(
+        self, *, since: str | None = None, status: str | None = None, arm_id: str | None = None
+    ) -> Page[Receipt]:
+        """The receipts of final runs (``GET /v1/receipts``).
+
+        Args:
+            since: Only receipts from this ISO 8601 moment on.
+            status: Only of runs that ended in this state.
+            arm_id: Only of runs that used this saved model.
+
+        Raises:
+            ApiError: as for :meth:`request`.
+        """
+        query = {"since": since, "status": status, "arm_id": arm_id}
+        return await self._page(self._call("getReceipts", query=query), Receipt)
+
+    async def get_receipt(self, execution_id: str) -> Receipt:
+        """The receipt of a final run (``GET /v1/receipts/{execution_id}``).
+
+        Raises:
+            ApiError: as for :meth:`request`.
+        """
+        return await self._record("getReceiptsByExecutionId", execution_id, Receipt)
+
+    async def get_account(self) -> Account:
+        """The organization behind the key: principal, quota, rate limit, balance (``GET /v1/account``).
+
+        Raises:
+            ApiError: as for :meth:`request`.
+        """
+        return await self._record("getAccount", None, Account)
+
+    async def pages(
+        self,
+        operation: str | Operation,
+        *,
+        path: Mapping[str, str] = _NOTHING,
+        query: Mapping[str, QueryValue] = _NOTHING,
+        limit: int | None = None,
+    ) -> AsyncIterator[Page[Any]]:
+        """The pages of a list up to its end, or up to ``limit`` items; the last page is cut to fit.
+
+        Filters are repeated with every page, cursors go back exactly as they came (wire reference 1.7). Unless the
+        query names a ``limit`` of its own, a paged list is asked for pages as large as they may be.
+
+        Raises:
+            ApiError: as for :meth:`request`. A cursor that comes back a second time is an ``UnusableAnswer``.
+        """
+        known = self._operation(operation)
+        record = _record_of(known)
+        asked = dict(query)
+        taken = 0
+        seen = {asked.get("cursor")}
+        while limit is None or taken < limit:
+            if record.WIRE is not None and record.WIRE.paged and "limit" not in query:
+                asked["limit"] = PAGE_SIZE if limit is None else min(PAGE_SIZE, limit - taken)
+            page = await self._page(self._call(known, path=path, query=asked), record)
+            if limit is not None and taken + len(page.values) > limit:
+                page = _cut(page, limit - taken)
+            taken += len(page.values)
+            yield page
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+            if cursor in seen:
+                raise UnusableAnswer(
+                    "The list does not end",
+                    status=200,
+                    operation=known.id,
+                    attempts=1,
+                    outcome_known=True,
+                    key=None,
+                    detail="the service gave the same next_cursor twice",
+                    hint="What came before is complete. Tell support that this list repeats its cursor.",
+                )
+            seen.add(cursor)
+            asked["cursor"] = cursor
+
+    async def follow(self, execution_id: str, *, after: str | None = None) -> AsyncIterator[RunEvent]:
+        """The events of a run as they happen, each once, until the run has ended (wire reference 3.2).
+
+        A failure that the retries do not get over is raised; go on later with the id of the last event as ``after``.
+        A service that does not know that id any more gives all events again. To survive both without thinking about
+        it, follow through the store (:mod:`runwatch.store.follow`).
+
+        Args:
+            execution_id: The run.
+            after: The id of the last event known already.
+
+        Raises:
+            ApiError: as for :meth:`request`.
+        """
+        tail = RunTail(after)
+        while True:
+            match tail.next_read():
+                case Done():
+                    return
+                case Pause(seconds):
+                    await self._clock.sleep(seconds)
+                case Read(kind="status"):
+                    tail.came([], await self._status_of(execution_id))
+                case Read(position):
+                    for event in tail.came(await self._events_after(execution_id, position, tail)):
+                        yield event
+
+    async def _status_of(self, execution_id: str) -> str | None:
+        try:
+            return (await self.get_run(execution_id)).status
+        except ApiProblem as problem:
+            # A service or a key without reads of single runs: the events alone have to do then.
+            if problem.status not in {403, 405, 501}:
+                raise
+            return None
+
+    async def _events_after(self, execution_id: str, position: str | None, tail: RunTail) -> list[RunEvent]:
+        try:
+            return (await self.list_events(execution_id, after=position)).records
+        except (ApiProblem, InvalidRequest) as error:
+            # The event asked after may be unknown to the service, or unfit to be sent; then all events are asked for.
+            is_refusal = not isinstance(error, ApiProblem) or error.status in {400, 404, 410, 422}
+            if not is_refusal or not tail.forget_position():
+                raise
+        return (await self.list_events(execution_id)).records
+
+    def _operation(self, operation: str | Operation) -> Operation:
+        if isinstance(operation, Operation):
+            return operation
+        known = OPERATIONS.get(operation)
+        if known is None:
+            errors = [{"field": "operation", "message": f"There is no operation {operation}."}]
+            raise InvalidRequest(operation=operation, errors=errors)
+        return known
+
+    def _call(
+        self,
+        operation: str | Operation,
+        *,
+        path: Mapping[str, str] = _NOTHING,
+        query: Mapping[str, QueryValue] = _NOTHING,
+        body: bytes | None = None,
+        key: str | None = None,
+        needs_key: bool = False,
+    ) -> Call:
+        known = self._operation(operation)
+        if known.mutates and self.read_only:
+            raise ReadOnlyRefused(operation=known.id, what=known.title, key=key)
+        return Call(known, build_request(known, path=path, query=query, body=body, key=key, needs_key=needs_key))
+
+    async def _record(
+        self,
+        operation: str,
+        execution_id: str | None,
+        record: type[R],
+        *,
+        key: str | None = None,
+        needs_key: bool = False,
+    ) -> R:
+        path = _NOTHING if execution_id is None else {"execution_id": execution_id}
+
+        async def read(reply: Reply) -> R:
+            return decode_record(reply.body, record)
+
+        return (await self._caller.make(self._call(operation, path=path, key=key, needs_key=needs_key), read))[0]
+
+    async def _page(self, call: Call, record: type[R]) -> Page[R]:
+        async def read(reply: Reply) -> Page[R]:
+            if len(reply.body) > BIG:
+                return await decode_page_sliced(reply.body, record, self._clock)
+            return decode_page(reply.body, record)
+
+        return (await self._caller.make(call, read))[0]
+
+
+def _record_of(operation: Operation) -> type[Record]:
+    if operation.record is None or not operation.lists:
+        errors = [{"field": "operation", "message": f"{operation.id} does not list records."}]
+        raise InvalidRequest(operation=operation.id, errors=errors)
+    return operation.record
+
+
+def _cut(page: Page[Any], count: int) -> Page[Any]:
+    """The first items of a page. It has no cursor, because the next page begins behind what was cut off."""
+    values = page.values[:count]
+    records = page.records[: sum(isinstance(value, dict) for value in values)]
+    return Page(values, records, end_is_proven=False, extra=page.extra)

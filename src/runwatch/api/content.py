@@ -1,0 +1,89 @@
+"""A body as it arrives: unpacked piece by piece, never larger than was agreed.
+
+A few kilobytes of gzip can unpack to gigabytes, so that the limit counts what comes out and is kept while it comes.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Final
+
+ACCEPTED: Final = "gzip"
+"""What ``Accept-Encoding`` asks for."""
+
+_GZIP: Final = 31
+"""The window setting with which zlib reads the gzip format."""
+
+
+class TooLarge(Exception):
+    """The content is larger than the limit."""
+
+
+class Damaged(Exception):
+    """The content cannot be unpacked."""
+
+
+class Content:
+    """Collects the pieces of one body.
+
+    Args:
+        encoding: The value of ``Content-Encoding``; an empty text for none.
+        limit: The most bytes of content.
+
+    Raises:
+        Damaged: the encoding is not one that was asked for.
+    """
+
+    def __init__(self, encoding: str, limit: int) -> None:
+        encoding = encoding.strip().lower()
+        if encoding not in {"", "identity", "gzip", "x-gzip"}:
+            raise Damaged(f"its content encoding {encoding[:40]!r} was not asked for")
+        self._inflater = zlib.decompressobj(_GZIP) if encoding.endswith("gzip") else None
+        self._is_inside_member = False
+        self._limit = limit
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def add(self, piece: bytes) -> None:
+        """Take the next piece from the wire.
+
+        Raises:
+            TooLarge: the limit is passed; what came before it is kept.
+            Damaged: the piece is not of the announced encoding.
+        """
+        if self._inflater is None:
+            self._keep(piece)
+            return
+        while piece:
+            try:
+                # One byte beyond the limit is enough to know that it is passed.
+                unpacked = self._inflater.decompress(piece, self._limit - self._size + 1)
+            except zlib.error as error:
+                raise Damaged(f"its gzip content is damaged ({error})") from None
+            self._keep(unpacked)
+            piece = self._inflater.unused_data
+            self._is_inside_member = not self._inflater.eof
+            if self._inflater.eof:
+                # A gzip body may consist of several members, one after the other.
+                self._inflater = zlib.decompressobj(_GZIP)
+
+    def _keep(self, piece: bytes) -> None:
+        room = self._limit - self._size
+        self._pieces.append(piece[:room])
+        self._size += len(self._pieces[-1])
+        if len(piece) > room:
+            raise TooLarge
+
+    def check_end(self) -> None:
+        """Say whether the content may end here.
+
+        Raises:
+            Damaged: the packed content stops in the middle.
+        """
+        if self._is_inside_member:
+            raise Damaged("its gzip content stops in the middle")
+
+    @property
+    def body(self) -> bytes:
+        """The content so far."""
+        return b"".join(self._pieces)

@@ -1,0 +1,209 @@
+"""What a call of the service can end in; the tree is drawn in :mod:`runwatch.base.errors`.
+
+Every error says whether the outcome of the call is known. It always is for a call that changes nothing; for a write
+see :mod:`runwatch.api.outcome`. Nothing here carries a key of the service or a header.
+"""
+
+from __future__ import annotations
+
+from runwatch.base.errors import RunwatchError
+from runwatch.records.problem import Problem
+
+
+class ApiError(RunwatchError):
+    """A call of the service did not give what was asked.
+
+    Args:
+        title: What happened.
+        operation: Id of the operation, as the specification names it.
+        attempts: How many times the request was tried; 0 when nothing was sent.
+        outcome_known: False when a write may or may not have taken effect. Asking again with the same idempotency key
+            and the same bytes settles it.
+        key: The ``Idempotency-Key`` that the request carried.
+        detail: More about this occurrence, not cleaned for a screen.
+        hint: What to do next.
+        support_id: The ``instance`` of the Problem, which support staff quote.
+        retryable: Whether the same call may succeed later without a change.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        *,
+        operation: str,
+        attempts: int = 0,
+        outcome_known: bool = True,
+        key: str | None = None,
+        detail: str | None = None,
+        hint: str | None = None,
+        support_id: str | None = None,
+        retryable: bool = False,
+    ) -> None:
+        super().__init__(title, detail=detail, hint=hint, support_id=support_id, retryable=retryable)
+        self.operation = operation
+        self.attempts = attempts
+        self.outcome_known = outcome_known
+        self.key = key
+
+
+class ReadOnlyRefused(ApiError):
+    """The operation mutates and the client is read-only; nothing was sent."""
+
+    def __init__(self, *, operation: str, what: str, key: str | None = None) -> None:
+        super().__init__(
+            "This client is read-only",
+            operation=operation,
+            key=key,
+            detail=f"{what} would change something; nothing was sent",
+            hint="Use a profile that is not read-only, or leave out --read-only.",
+        )
+
+
+class InvalidRequest(ApiError):
+    """The request breaks a rule of the interface; nothing was sent.
+
+    Attributes:
+        errors: One ``{"field": …, "message": …}`` a failure, in the form of a ``validation_failed`` Problem.
+    """
+
+    def __init__(self, *, operation: str, errors: list[dict[str, str]], key: str | None = None) -> None:
+        super().__init__(
+            "The request is not valid",
+            operation=operation,
+            key=key,
+            detail="; ".join(f"{error['field']}: {error['message']}" for error in errors),
+            hint="Nothing was sent. Correct what is named and ask again.",
+        )
+        self.errors = errors
+
+
+class Held(ApiError):
+    """An earlier 429 holds this call back until its time is over; nothing was sent.
+
+    Attributes:
+        seconds: How long it is still held.
+        can_override: Whether a person may send it all the same, because the hold is long (DESIGN, 429).
+    """
+
+    def __init__(self, *, operation: str, seconds: float, can_override: bool, key: str | None = None) -> None:
+        super().__init__(
+            "The service asked to wait",
+            operation=operation,
+            key=key,
+            detail=f"another {seconds:.0f} s",
+            hint="Nothing was sent. Ask again when the time is over.",
+            retryable=True,
+        )
+        self.seconds = seconds
+        self.can_override = can_override
+
+
+class NoAnswer(ApiError):
+    """No complete answer came back over the network.
+
+    Attributes:
+        kind: ``refused``, ``timeout``, ``reset``, ``cut``, ``tls``, ``dns``, ``too_large`` or ``network``.
+        was_sent: Whether any attempt may have reached the service.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        *,
+        kind: str,
+        was_sent: bool,
+        operation: str,
+        attempts: int,
+        outcome_known: bool,
+        key: str | None,
+        detail: str,
+        hint: str,
+    ) -> None:
+        super().__init__(
+            title,
+            operation=operation,
+            attempts=attempts,
+            outcome_known=outcome_known,
+            key=key,
+            detail=detail,
+            hint=hint,
+            retryable=kind != "too_large",
+        )
+        self.kind = kind
+        self.was_sent = was_sent
+
+
+class UnusableAnswer(ApiError):
+    """A success came back that cannot be read as what was asked.
+
+    Attributes:
+        status: The HTTP status, in the 2XX class.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        *,
+        status: int,
+        operation: str,
+        attempts: int,
+        outcome_known: bool,
+        key: str | None,
+        detail: str,
+        hint: str,
+    ) -> None:
+        super().__init__(
+            title,
+            operation=operation,
+            attempts=attempts,
+            outcome_known=outcome_known,
+            key=key,
+            detail=detail,
+            hint=hint,
+        )
+        self.status = status
+
+
+class ApiProblem(ApiError):
+    """The service answered with a Problem, or with an error body that is none.
+
+    Attributes:
+        problem: The Problem as it came, or the one this client worded because there was none.
+        status: The HTTP status; it is trusted where the body says another one.
+        code: The error code; an empty text where the Problem's type names none.
+        is_synthetic: Whether this client worded the Problem. Such a one has no ``instance``.
+        wait_s: Seconds that a 429 asks to wait; ``None`` for any other status.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        *,
+        problem: Problem,
+        status: int,
+        is_synthetic: bool,
+        wait_s: float | None,
+        operation: str,
+        attempts: int,
+        outcome_known: bool,
+        key: str | None,
+        detail: str | None,
+        hint: str | None,
+        retryable: bool,
+    ) -> None:
+        super().__init__(
+            title,
+            operation=operation,
+            attempts=attempts,
+            outcome_known=outcome_known,
+            key=key,
+            detail=detail,
+            hint=hint,
+            support_id=problem.instance,
+            retryable=retryable,
+        )
+        self.problem = problem
+        self.status = status
+        self.code = problem.code
+        self.is_synthetic = is_synthetic
+        self.wait_s = wait_s

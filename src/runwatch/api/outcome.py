@@ -1,0 +1,46 @@
+"""Whether it is known what a write did (DESIGN, Outcome of a write; wire reference 1.6 and 1.8).
+
+The question is never whether a write succeeded: a readable 2XX answers that. It is whether a failure proves that
+nothing happened. What is not proven is unknown, and is settled by asking again with the same key and the same bytes.
+
+======================================  ==================================  ===========================
+What came back                          Submit (codes declared)             Other writes
+======================================  ==================================  ===========================
+one of the eight refusing codes         nothing happened                    as any 4XX
+409 ``idempotency_conflict``            nothing happened                    nothing happened
+401, 403, 429 on the first attempt      nothing happened                    nothing happened
+any other 4XX on the first attempt      unknown                             nothing happened
+408, 5XX, 3XX                           unknown                             unknown
+any 4XX after an attempt in doubt       unknown, but for the rows above     unknown, but for the conflict
+never connected, on every attempt       nothing happened                    nothing happened
+connection lost, timeout, cut answer    unknown                             unknown
+2XX that cannot be read                 unknown                             unknown
+======================================  ==================================  ===========================
+
+The eight codes prove it on any attempt: a service that had accepted the run on an earlier one would have repeated its
+recorded answer (wire reference 1.5). A conflict means that the key belongs to another body, so that no attempt with
+this body did anything. A 401, 403 or 429 may stand before the service looks the key up, which proves nothing about an
+earlier attempt.
+"""
+
+from __future__ import annotations
+
+from runwatch.api.operations import Operation
+
+
+def proves_nothing_happened(operation: Operation, status: int, code: str, *, in_doubt: bool) -> bool:
+    """Whether an error answer proves that a write did nothing.
+
+    Args:
+        operation: The write.
+        status: The HTTP status.
+        code: The error code of the Problem; an empty text where there is none.
+        in_doubt: Whether an earlier attempt of the same call may have taken effect.
+    """
+    if not 400 <= status < 500 or status == 408:
+        return False
+    if code == "idempotency_conflict":
+        return True
+    if operation.refusals is None:
+        return not in_doubt
+    return code in operation.refusals or (status in {401, 403, 429} and not in_doubt)

@@ -1,0 +1,81 @@
+"""An operation and its parameters as a request (wire reference 1.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+from urllib.parse import quote, urlencode
+
+from runwatch.api.errors import InvalidRequest
+from runwatch.api.operations import Operation
+from runwatch.api.reply import Request
+
+QueryValue: TypeAlias = str | int | bool | None
+"""What a query parameter may be."""
+
+_PARAMETER: Final = re.compile(r"\{([a-z_]+)\}")
+_KEY: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
+
+
+def build_request(
+    operation: Operation,
+    *,
+    path: Mapping[str, str],
+    query: Mapping[str, QueryValue],
+    body: bytes | None,
+    key: str | None,
+    needs_key: bool,
+) -> Request:
+    """The request, with everything encoded.
+
+    An id is opaque and goes back exactly as it came, whatever it holds: it is percent-encoded completely. Only what
+    could never come back as one id is refused: an empty one, and ``.`` and ``..``, which every reader of a path takes
+    for something else. A blank idempotency key counts as none (wire reference 1.5).
+
+    Raises:
+        InvalidRequest: a parameter is missing, not known or not sendable, or the key is missing or not sendable.
+    """
+    errors: list[dict[str, str]] = []
+    names = _PARAMETER.findall(operation.path)
+    errors.extend(_wrong(name, "Required.") for name in names if name not in path)
+    errors.extend(_wrong(name, "The path has no such parameter.") for name in path if name not in names)
+    encoded: dict[str, str] = {}
+    for name in names:
+        if name in path:
+            encoded[name] = _quoted(name, path[name], errors)
+    pairs = [(name, _text(value)) for name, value in query.items() if value is not None]
+    try:
+        asked = urlencode(pairs, quote_via=quote, safe="")
+    except UnicodeEncodeError:
+        asked = ""
+        errors.append(_wrong("query", "Holds half of a character pair, which cannot be sent."))
+    key = key if key is not None and key.strip() else None
+    if key is None and needs_key:
+        errors.append(_wrong("Idempotency-Key", "Required."))
+    if key is not None and not _KEY.fullmatch(key):
+        errors.append(_wrong("Idempotency-Key", "Must be printable ASCII without white space at its ends."))
+    if errors:
+        raise InvalidRequest(operation=operation.id, errors=errors, key=key)
+    filled = _PARAMETER.sub(lambda match: encoded[match[1]], operation.path)
+    return Request(operation.method, filled, asked, body, key)
+
+
+def _quoted(name: str, value: str, errors: list[dict[str, str]]) -> str:
+    if value in {"", ".", ".."}:
+        errors.append(_wrong(name, f"Must be an id; {value!r} is none."))
+    try:
+        return quote(value, safe="")
+    except UnicodeEncodeError:
+        errors.append(_wrong(name, "Holds half of a character pair, which cannot be sent."))
+        return ""
+
+
+def _text(value: str | int | bool) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _wrong(field: str, message: str) -> dict[str, str]:
+    return {"field": field, "message": message}

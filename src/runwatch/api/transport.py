@@ -1,0 +1,284 @@
+"""Bytes over the network: the client's only httpx import, made when the first request is sent (it takes 70 ms).
+
+What it promises (DESIGN, Client; wire reference 1.2): the key goes to the target's exact origin and nowhere else;
+redirects are not followed; a loopback service is called without proxies and environment, a remote one through the
+proxy variables and with the profile's certificate file; a body is read up to a limit that counts unpacked bytes; what
+the library raises leaves as :class:`Lost`, without the library's types, requests or headers behind it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from runwatch import __version__
+from runwatch.api.content import ACCEPTED, Content, Damaged, TooLarge
+from runwatch.api.reply import Lost, Reply, Request
+from runwatch.base.errors import SettingsError
+from runwatch.base.log import redact_headers
+from runwatch.base.target import Target
+
+if TYPE_CHECKING:
+    import httpx
+
+BODY_LIMIT: Final = 64 * 1024 * 1024
+"""The largest body of a success, in bytes (DESIGN, Client)."""
+
+ERROR_LIMIT: Final = 64 * 1024
+"""How much of an error answer is read; a Problem is far smaller."""
+
+KEEP_ALIVE_S: Final = 4.0
+"""How long an idle connection is used again. Many servers close theirs after 5 s, and a request that meets the closing
+is lost."""
+
+CONNECTIONS: Final = 100
+"""How many connections there are at most; further requests wait for one, up to the pool timeout."""
+
+_SENDABLE: Final = re.compile(r"[\x21-\x7e]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long each part of a request may take, in seconds."""
+
+    connect_s: float = 5.0
+    read_s: float = 30.0
+    write_s: float = 30.0
+    pool_s: float = 5.0
+
+
+class Transport:
+    """Sends requests to one target over connections that are kept and shared.
+
+    Args:
+        target: The service, and the key for it.
+        timeouts: How long each part may take; reading counts from one piece to the next.
+    """
+
+    def __init__(self, target: Target, timeouts: Timeouts = Timeouts()) -> None:
+        self._target = target
+        self._timeouts = timeouts
+        self._http: httpx.AsyncClient | None = None
+        self._opening = asyncio.Lock()
+
+    async def send(self, request: Request) -> Reply:
+        """Send one request once and read its answer to the end.
+
+        Raises:
+            Lost: no complete answer came.
+            SettingsError: the key, the proxy variables or the certificate file cannot be used.
+        """
+        http = await self._opened()
+        import httpx
+
+        progress = _Progress()
+        try:
+            return await self._converse(http, request, progress)
+        except (httpx.HTTPError, OSError) as error:
+            lost = _lost(error, progress)
+        except TooLarge:
+            lost = Lost("too_large", was_sent=True, received_bytes=progress.received)
+        # Raised outside of the handlers: the library's error holds the request, and that holds the key.
+        raise lost
+
+    async def close(self) -> None:
+        """Close all connections; a later request opens new ones."""
+        if self._http is not None:
+            http, self._http = self._http, None
+            await http.aclose()
+
+    async def _opened(self) -> httpx.AsyncClient:
+        async with self._opening:
+            if self._http is None:
+                # In a thread, because the import and the certificates would hold the loop for more than a frame.
+                self._http = await asyncio.to_thread(self._open)
+            return self._http
+
+    def _open(self) -> httpx.AsyncClient:
+        import httpx
+
+        key = self._target.key
+        if key is not None and not _SENDABLE.fullmatch(key.reveal().strip()):
+            raise SettingsError(
+                "The key cannot be sent",
+                detail="it is empty or holds characters that a header cannot carry",
+                hint="Check where the key comes from.",
+            )
+        try:
+            return httpx.AsyncClient(
+                auth=self._authorise,
+                verify=self._trust(),
+                trust_env=not self._target.is_loopback,
+                follow_redirects=False,
+                timeout=httpx.Timeout(
+                    connect=self._timeouts.connect_s,
+                    read=self._timeouts.read_s,
+                    write=self._timeouts.write_s,
+                    pool=self._timeouts.pool_s,
+                ),
+                limits=httpx.Limits(
+                    max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=KEEP_ALIVE_S
+                ),
+                headers={
+                    "User-Agent": f"runwatch/{__version__}",
+                    "Accept": "application/json",
+                    "Accept-Encoding": ACCEPTED,
+                },
+            )
+        except (ImportError, ValueError, httpx.InvalidURL):
+            # The value is not repeated: a proxy's address may carry a password.
+            problem = SettingsError(
+                "A proxy variable cannot be used",
+                hint="Check HTTPS_PROXY, ALL_PROXY and NO_PROXY; http and https proxies are supported.",
+            )
+        raise problem
+
+    def _trust(self) -> ssl.SSLContext:
+        """Whose certificates are trusted; the profile's file stands instead of the usual ones."""
+        import httpx
+
+        if self._target.origin.startswith("http:"):
+            # No TLS is spoken; the empty context trusts nobody and costs nothing.
+            return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        path = self._target.ca_file
+        try:
+            if path is None:
+                return httpx.create_ssl_context(trust_env=not self._target.is_loopback)
+            return ssl.create_default_context(cafile=str(path))
+        except OSError as error:
+            raise SettingsError(
+                "The certificate file cannot be used",
+                detail=f"{path or 'SSL_CERT_FILE'}: {error.strerror or 'not a certificate bundle'}",
+                hint="Name a readable file with certificates in PEM form as ca_file.",
+            ) from None
+
+    def _authorise(self, request: httpx.Request) -> httpx.Request:
+        """Add the key when, and only when, the request goes to the target's origin."""
+        import httpx
+
+        origin = httpx.URL(self._target.origin)
+        is_target = (request.url.scheme, request.url.host, request.url.port) == (
+            origin.scheme,
+            origin.host,
+            origin.port,
+        )
+        if is_target and self._target.key is not None:
+            request.headers["Authorization"] = f"Bearer {self._target.key.reveal().strip()}"
+        return request
+
+    async def _converse(self, http: httpx.AsyncClient, request: Request, progress: _Progress) -> Reply:
+        import httpx
+
+        raw_path = request.path + (f"?{request.query}" if request.query else "")
+        headers = {}
+        if request.body is not None:
+            headers["Content-Type"] = "application/json"
+        if request.key is not None:
+            headers["Idempotency-Key"] = request.key
+        url = httpx.URL(self._target.origin).copy_with(raw_path=raw_path.encode("ascii"))
+        outgoing = http.build_request(request.method, url, headers=headers, content=request.body)
+        response = await http.send(outgoing, stream=True)
+        progress.status = response.status_code
+        try:
+            return await _read(response, progress)
+        finally:
+            await response.aclose()
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far an exchange got: the status once it came, and the bytes of the body on the wire."""
+
+    status: int | None = None
+    received: int = 0
+
+
+async def _read(response: httpx.Response, progress: _Progress) -> Reply:
+    """Read the body.
+
+    A broken body of a success is a lost answer. That of an error answer is not: its status is known and decides, so
+    that whatever came is kept and the flaw named.
+    """
+    import httpx
+
+    is_success = response.is_success
+    flaw = None
+    body = b""
+    try:
+        content = Content(response.headers.get("content-encoding", ""), BODY_LIMIT if is_success else ERROR_LIMIT)
+        try:
+            async for piece in response.aiter_raw():
+                progress.received += len(piece)
+                content.add(piece)
+            content.check_end()
+        except (TooLarge, httpx.HTTPError, OSError) as error:
+            if is_success:
+                raise
+            flaw = f"it is longer than {ERROR_LIMIT} bytes" if isinstance(error, TooLarge) else "it broke off"
+        body = content.body
+    except Damaged as error:
+        flaw = str(error)
+    return Reply(response.status_code, redact_headers(response.headers), body, progress.received, flaw)
+
+
+def _lost(error: Exception, progress: _Progress) -> Lost:
+    """What an error of the library means for the caller."""
+    import httpx
+
+    received = progress.received
+    if progress.status is not None:
+        kind = "timeout" if isinstance(error, httpx.TimeoutException) else "cut"
+        return Lost(kind, was_sent=True, received_bytes=received)
+    match error:
+        case httpx.ConnectTimeout() | httpx.PoolTimeout():
+            return Lost("timeout", was_sent=False, detail="no connection came about in time")
+        case httpx.ConnectError():
+            return _not_connected(error)
+        case httpx.ProxyError():
+            return Lost("network", was_sent=False, detail=f"the proxy refused: {str(error)[:200]}")
+        case httpx.TimeoutException():
+            return Lost("timeout", was_sent=True)
+        case httpx.RemoteProtocolError():
+            # Where the library read something that is no HTTP, its parser's error is among the causes.
+            parser = next((cause for cause in _causes(error) if type(cause).__module__.startswith("h11")), None)
+            if parser is not None:
+                return Lost("network", was_sent=True, detail=f"the answer is not HTTP: {str(parser)[:200]}")
+            return Lost("reset", was_sent=True)
+        case httpx.NetworkError() | OSError():
+            return Lost("reset", was_sent=True)
+    return Lost("network", was_sent=True, detail=type(error).__name__)
+
+
+def _not_connected(error: Exception) -> Lost:
+    """Why there was no connection; the service has seen nothing of the request."""
+    causes = list(_causes(error))
+    for cause in causes:
+        match cause:
+            case ssl.SSLCertVerificationError():
+                return Lost("tls", was_sent=False, detail=cause.verify_message)
+            case ssl.SSLError():
+                return Lost("tls", was_sent=False, detail=(cause.reason or "").replace("_", " ").lower())
+            case socket.gaierror():
+                return Lost("dns", was_sent=False, detail=cause.strerror or "")
+            case ConnectionRefusedError():
+                return Lost("refused", was_sent=False)
+    system = next((cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror), "")
+    return Lost("network", was_sent=False, detail=system)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Everything that led to an error, from the outside in."""
+    waiting: list[BaseException] = [error]
+    while waiting:
+        cause = waiting.pop(0)
+        yield cause
+        if isinstance(cause, BaseExceptionGroup):
+            waiting.extend(cause.exceptions)
+        inner = cause.__cause__ or cause.__context__
+        if inner is not None:
+            waiting.append(inner)
