@@ -1,0 +1,1 @@
+"""What a person has chosen: the settings file, profiles, key sources, and the local service that needs no settings."""

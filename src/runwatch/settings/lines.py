@@ -1,0 +1,54 @@
+"""On which line of a TOML text a key stands, which the standard reader does not tell."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from typing import Any, Final
+
+_LONGEST: Final = 200
+"""Lines of one statement after which the search gives up; each line costs another reading of the statement."""
+
+
+def key_lines(text: str) -> dict[tuple[str, ...], int]:
+    """The line, counted from 1, on which each key and table of a valid TOML text stands first.
+
+    The text is read statement by statement with the standard reader: a statement is the smallest number of lines that
+    it takes, so that strings and arrays over several lines need no rules of their own. Keys are paths of names.
+    """
+    lines = text.replace("\r\n", "\n").split("\n")
+    found: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    start = 0
+    while start < len(lines):
+        end, statement = _statement(lines, start)
+        if statement is None:
+            break
+        if lines[start].lstrip().startswith("["):
+            table = ()
+        for path in _paths(statement):
+            for depth in range(1, len(path) + 1):
+                found.setdefault(table + path[:depth], start + 1)
+        if lines[start].lstrip().startswith("["):
+            table = next(_paths(statement))
+        start = end
+    return found
+
+
+def _statement(lines: list[str], start: int) -> tuple[int, dict[str, Any] | None]:
+    """The position after the statement that begins at ``start``, and what it says."""
+    for end in range(start + 1, min(start + _LONGEST, len(lines)) + 1):
+        try:
+            return end, tomllib.loads("\n".join(lines[start:end]))
+        except (ValueError, RecursionError):
+            continue
+    return start, None
+
+
+def _paths(value: dict[str, Any], prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The paths of all innermost names in nested tables; of an array of tables its own name alone."""
+    for name, item in value.items():
+        if isinstance(item, dict) and item:
+            yield from _paths(item, (*prefix, name))
+        else:
+            yield (*prefix, name)

@@ -1,0 +1,191 @@
+"""One declared setting: its key, what it takes, its default and its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Generic, Self, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class Unfit(Exception):
+    """A value that a setting does not take. The message says what it takes and never holds the value itself.
+
+    A person may have written a key into the wrong line, and the message goes to screens and logs.
+    """
+
+
+class Setting(Generic[T]):
+    """One declared setting; reading it on a group gives the chosen value, or the default.
+
+    Args:
+        key: The key in the file, with a dot after the table's name.
+        default: The value where nobody has chosen one.
+        doc: One sentence for help, README and the settings screen.
+        read: Turns a TOML value into the typed one, or raises :class:`Unfit`.
+        takes: What the setting takes, in words that follow "must be".
+        choices: The accepted texts; empty accepts any.
+        environment: The variable that sets it; empty where there is none.
+        flag: The flag that sets it; empty where there is none.
+        protects: Whether the setting guards against harm: a value that cannot be read then counts as ``true``.
+    """
+
+    __slots__ = ("choices", "default", "doc", "environment", "flag", "key", "protects", "read", "takes")
+
+    def __init__(
+        self,
+        key: str,
+        default: T,
+        doc: str,
+        *,
+        read: Callable[[object], T],
+        takes: str,
+        choices: tuple[str, ...] = (),
+        environment: str = "",
+        flag: str = "",
+        protects: bool = False,
+    ) -> None:
+        self.key: Final = key
+        self.default: Final = default
+        self.doc: Final = doc
+        self.read: Final = read
+        self.takes: Final = takes
+        self.choices: Final = choices
+        self.environment: Final = environment
+        self.flag: Final = flag
+        self.protects: Final = protects
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the setting is a table whose names people choose."""
+        return isinstance(self.default, Mapping)
+
+    @overload
+    def __get__(self, group: None, owner: type[Group]) -> Self: ...
+    @overload
+    def __get__(self, group: Group, owner: type[Group]) -> T: ...
+    def __get__(self, group: Group | None, owner: type[Group]) -> Self | T:
+        if group is None:
+            return self
+        return group.chosen.get(self.key, self.default)  # type: ignore[no-any-return]  # read() made it a T
+
+    def __set__(self, group: Group, value: object) -> None:
+        raise AttributeError(f"settings are frozen: {self.key}")
+
+    def parse(self, value: str) -> T:
+        """The value that a person typed as text, for example on a command line.
+
+        Raises:
+            Unfit: the setting does not take it.
+        """
+        if isinstance(self.default, bool):
+            return self.read({"true": True, "false": False}.get(value.strip().lower(), value))
+        if isinstance(self.default, (int, float)):
+            try:
+                return self.read(float(value) if isinstance(self.default, float) else int(value))
+            except ValueError:
+                raise Unfit(f"must be {self.takes}") from None
+        return self.read(value)
+
+
+class Group:
+    """Settings that belong together; subclasses declare them.
+
+    Attributes:
+        chosen: The typed values that somebody has chosen, by key.
+    """
+
+    __slots__ = ("chosen",)
+
+    DECLARED: Mapping[str, Setting[Any]] = {}
+    """Every declared setting by key, in the order of declaration."""
+
+    def __init_subclass__(cls) -> None:
+        """Collect the declared settings."""
+        own = {value.key: value for value in vars(cls).values() if isinstance(value, Setting)}
+        cls.DECLARED = {**cls.DECLARED, **own}
+
+    def __init__(self, chosen: Mapping[str, Any] | None = None) -> None:
+        self.chosen: Mapping[str, Any] = dict(chosen or {})
+
+
+def text(
+    key: str,
+    default: str,
+    doc: str,
+    *,
+    takes: str = "a text of one line",
+    check: Callable[[str], str] = str,
+    environment: str = "",
+    flag: str = "",
+) -> Setting[str]:
+    """A setting that takes a text of one line; ``check`` gives its final form or raises :class:`ValueError`."""
+
+    def read(value: object) -> str:
+        if not isinstance(value, str) or not value.isprintable():
+            raise Unfit(f"must be {takes}")
+        try:
+            return check(value.strip())
+        except ValueError:
+            raise Unfit(f"must be {takes}") from None
+
+    return Setting(key, default, doc, read=read, takes=takes, environment=environment, flag=flag)
+
+
+def choice(key: str, choices: tuple[str, ...], doc: str) -> Setting[str]:
+    """A setting that takes one of a few words; the first is the default."""
+    takes = "one of " + ", ".join(choices)
+
+    def read(value: object) -> str:
+        if not isinstance(value, str) or value not in choices:
+            raise Unfit(f"must be {takes}")
+        return value
+
+    return Setting(key, choices[0], doc, read=read, takes=takes, choices=choices)
+
+
+def switch(key: str, doc: str, *, default: bool = False, flag: str = "", protects: bool = False) -> Setting[bool]:
+    """A setting that takes ``true`` or ``false``."""
+
+    def read(value: object) -> bool:
+        if not isinstance(value, bool):
+            raise Unfit("must be true or false")
+        return value
+
+    return Setting(key, default, doc, read=read, takes="true or false", flag=flag, protects=protects)
+
+
+def whole(key: str, default: int, doc: str, *, least: int, most: int) -> Setting[int]:
+    """A setting that takes a whole number between two bounds, both included."""
+    takes = f"a whole number from {least} to {most}"
+
+    def read(value: object) -> int:
+        if type(value) is not int or not least <= value <= most:
+            raise Unfit(f"must be {takes}")
+        return value
+
+    return Setting(key, default, doc, read=read, takes=takes)
+
+
+def number(key: str, default: float, doc: str, *, least: float, most: float) -> Setting[float]:
+    """A setting that takes a number between two bounds, both included."""
+    takes = f"a number from {least:g} to {most:g}"
+
+    def read(value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+            raise Unfit(f"must be {takes}")
+        return float(value)
+
+    return Setting(key, default, doc, read=read, takes=takes)
+
+
+def texts_by_name(key: str, doc: str) -> Setting[Mapping[str, str]]:
+    """A setting that is a table of texts, under names that people choose."""
+    takes = "a table of texts"
+
+    def read(value: object) -> Mapping[str, str]:
+        if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
+            raise Unfit(f"must be {takes}")
+        return dict(value)
+
+    return Setting(key, {}, doc, read=read, takes=takes)

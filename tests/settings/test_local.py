@@ -1,0 +1,315 @@
+"""Finding, starting and stopping the local service from outside, with a stand-in for the service itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runwatch.base import log
+from runwatch.base.errors import LocalServiceError
+from runwatch.base.secret import Secret
+from runwatch.base.servicefile import ServiceFile, is_running, lock_of, read_service_file, write_service_file
+from runwatch.settings import local
+from runwatch.settings.local import LocalService, Pace, attach, ensure, stop
+from tests.settings import fake_service
+from tests.settings.fake_service import KEY
+
+COMMAND = (sys.executable, fake_service.__file__)
+PATIENT = Pace(patience_s=60)
+
+
+@dataclass
+class FakeTime:
+    """Time that passes only by sleeping; a sleep may let something happen.
+
+    Attributes:
+        happenings: What happens at the end of each sleep, one after another.
+    """
+
+    happenings: list[Any] = field(default_factory=list)
+    now: float = 0.0
+    sleeps: int = 0
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.sleeps += 1
+        if self.happenings:
+            self.happenings.pop(0)()
+
+    def pace(self) -> Pace:
+        return Pace(monotonic=lambda: self.now, sleep=self.sleep)
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Iterator[Path]:
+    """A data directory whose service, if there is one at the end, is killed."""
+    directory = tmp_path / "service"
+    yield directory
+    written = read_service_file(directory)
+    if is_running(directory) and written is not None and written.pid > 1 and os.getpgid(written.pid) == written.pid:
+        os.kill(written.pid, signal.SIGKILL)
+
+
+def environment(**more: str) -> Mapping[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **more}
+
+
+def start(data_dir: Path, **more: str) -> LocalService:
+    return ensure(data_dir, command=COMMAND, environment=environment(**more), pace=PATIENT)
+
+
+def seen(data_dir: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((data_dir / "seen.json").read_text())
+    return content
+
+
+def held(data_dir: Path, pid: int, port: int) -> Any:
+    """A lock held by this process, with a service file that says what the test wants."""
+    lock = lock_of(data_dir)
+    assert lock.acquire(wait=False)
+    write_service_file(ServiceFile(f"http://127.0.0.1:{port}", Secret(KEY), data_dir, pid))
+    return lock
+
+
+def ended_pid() -> int:
+    """The number of a process that has ended."""
+    with subprocess.Popen(["true"]) as process:
+        pass
+    return process.pid
+
+
+def test_a_service_is_started_with_what_the_caller_adds(data_dir: Path) -> None:
+    ensure(data_dir, more=("--pace", "60"), command=COMMAND, environment=environment(), pace=PATIENT)
+    assert seen(data_dir)["arguments"][-2:] == ["--pace", "60"]
+
+
+def test_where_none_runs_there_is_nothing_to_attach_to_or_to_stop(data_dir: Path) -> None:
+    assert attach(data_dir) is None
+    assert stop(data_dir) is False
+    assert not data_dir.exists(), "asking makes nothing"
+
+
+def test_a_service_is_started_detached_and_found_again(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log, "_known", ())
+    service = start(data_dir)
+    assert service.started_here
+    assert service.key.reveal() == KEY
+    assert KEY not in repr(service)
+    assert log.redact(KEY) == "[redacted]"
+    how = seen(data_dir)
+    assert how["arguments"] == ["--json", "--data-dir", str(data_dir), "--idle-exit-s", "600"]
+    assert (how["directory"], how["session"], how["stdin"]) == ("/", True, "")
+    assert stat.S_IMODE(data_dir.stat().st_mode) == 0o700
+    assert stat.S_IMODE((data_dir / "log" / "serve.err").stat().st_mode) == 0o600
+
+    again = start(data_dir)
+    assert again == LocalService(service.base_url, service.key, service.pid)
+    assert attach(data_dir) == again
+    assert stop(data_dir, pace=PATIENT) is True
+    assert not is_running(data_dir)
+    assert attach(data_dir) is None
+
+
+def test_a_service_inherits_no_key_no_address_and_no_proxy(data_dir: Path) -> None:
+    start(
+        data_dir,
+        RUNWATCH_API_KEY="rw_other",
+        RUNWATCH_BASE_URL="https://other.example",
+        RUNWATCH_PROFILE="work",
+        HTTPS_PROXY="http://proxy",
+        http_proxy="http://proxy",
+        ALL_PROXY="http://proxy",
+        no_proxy="*",
+        KEPT="yes",
+    )
+    inherited = seen(data_dir)["environment"]
+    assert inherited["KEPT"] == "yes"
+    assert [name for name in inherited if "PROXY" in name.upper() or name.startswith("RUNWATCH_")] == [
+        name for name in os.environ if name.startswith("RUNWATCH_")
+    ]
+    assert not {"RUNWATCH_API_KEY", "RUNWATCH_BASE_URL", "RUNWATCH_PROFILE"} & set(inherited)
+
+
+def test_the_target_is_the_service_with_its_own_key(data_dir: Path) -> None:
+    target = start(data_dir).target()
+    assert (target.profile, target.key_source, target.is_loopback) == ("local", "local service", True)
+    assert target.key == Secret(KEY)
+
+
+def test_of_many_who_start_one_at_once_one_does_and_all_get_it(data_dir: Path) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        services = list(pool.map(lambda _: start(data_dir), range(6)))
+    assert len({(service.base_url, service.pid) for service in services}) == 1
+    assert sum(service.started_here for service in services) == 1
+    assert (data_dir / "log" / "serve.err").read_text().count("starting") == 1, "no second one was even tried"
+
+
+def test_who_loses_against_one_started_by_hand_attaches_to_that(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_hand: list[subprocess.Popen[bytes]] = []
+    real = local.attach
+
+    def attach_first_finds_nobody(directory: Path, *, pace: Pace) -> LocalService | None:
+        if by_hand:
+            return real(directory, pace=pace)
+        command = [*COMMAND, "--json", "--data-dir", str(directory), "--idle-exit-s", "1"]
+        by_hand.append(
+            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=dict(environment()))
+        )
+        assert by_hand[0].stdout is not None
+        assert by_hand[0].stdout.readline()
+        return None
+
+    monkeypatch.setattr(local, "attach", attach_first_finds_nobody)
+    service = start(data_dir)
+    assert service.pid == by_hand[0].pid
+    assert not service.started_here
+    with by_hand[0]:
+        by_hand[0].terminate()
+
+
+def test_a_child_that_ends_leaves_its_last_words_cleaned(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log, "_known", (KEY,))
+    with pytest.raises(LocalServiceError) as caught:
+        start(data_dir, FAKE_SERVICE="dies")
+    assert str(caught.value) == (
+        "The local service did not start: It has ended. It wrote:\nstarting␛[31m as [redacted]"
+    )
+    assert str(data_dir / "log" / "serve.err") in (caught.value.hint or "")
+
+
+def test_the_last_words_are_those_of_this_start_and_not_endless(data_dir: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(LocalServiceError) as caught:
+            start(data_dir, FAKE_SERVICE="dies")
+    assert str(caught.value).count("starting") == 1
+    with pytest.raises(LocalServiceError) as caught:
+        start(data_dir, FAKE_SERVICE="dies", FAKE_LINES="10000")
+    assert len(str(caught.value)) < 3000
+    assert (data_dir / "log" / "serve.err").stat().st_size > local._ERROR_LOG_BYTES
+    with pytest.raises(LocalServiceError):
+        start(data_dir, FAKE_SERVICE="dies")
+    assert (data_dir / "log" / "serve.err").stat().st_size < 100
+
+
+def test_a_child_that_says_nothing_is_ended_after_the_patience(data_dir: Path) -> None:
+    with pytest.raises(LocalServiceError, match="not ready within 0 seconds"):
+        ensure(data_dir, command=COMMAND, environment=environment(FAKE_SERVICE="says nothing"), pace=Pace(patience_s=0))
+
+
+def test_a_child_that_says_something_else_is_an_error_that_does_not_repeat_it(data_dir: Path) -> None:
+    with pytest.raises(LocalServiceError, match="does not say where it listens") as caught:
+        start(data_dir, FAKE_SERVICE="says something else")
+    assert "no line of ours" not in str(caught.value)
+
+
+def test_a_program_that_is_not_there_is_an_error_that_says_so(data_dir: Path) -> None:
+    with pytest.raises(LocalServiceError, match="No such file"):
+        ensure(data_dir, command=("/nowhere/python",), environment={})
+    assert not is_running(data_dir)
+
+
+def test_a_data_directory_that_is_none_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(LocalServiceError, match="data directory of the local service"):
+        ensure(tmp_path / "file")
+    with pytest.raises(LocalServiceError, match="data directory of the local service"):
+        ensure(tmp_path / "file" / "below")
+
+
+def test_attaching_waits_until_the_running_service_has_written_its_file(data_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        lock = held(data_dir, ended_pid(), port)
+        now = ServiceFile(f"http://127.0.0.1:{port}", Secret(KEY), data_dir, os.getpid())
+        time = FakeTime([lambda: None, lambda: write_service_file(now)])
+        found = attach(data_dir, pace=time.pace())
+        lock.release()
+    assert found == LocalService(now.base_url, now.api_key, os.getpid())
+    assert time.sleeps == 2
+
+
+def test_attaching_waits_until_connections_are_accepted(data_dir: Path) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        lock = held(data_dir, os.getpid(), listener.getsockname()[1])
+        time = FakeTime([lambda: None, listener.listen])
+        found = attach(data_dir, pace=time.pace())
+        lock.release()
+    assert found is not None
+    assert time.sleeps == 2
+
+
+def test_a_service_that_ends_while_one_waits_for_it_is_none(data_dir: Path) -> None:
+    lock = held(data_dir, ended_pid(), 1)
+    assert attach(data_dir, pace=FakeTime([lock.release]).pace()) is None
+
+
+@pytest.mark.parametrize("pid", [0, -1, 1, 10**30])
+def test_a_service_that_never_answers_is_an_error_after_the_patience(
+    pid: int, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signals: list[tuple[int, int]] = []
+
+    def kill(number: int, what: int) -> None:
+        signals.append((number, what))
+        if number == 10**30:
+            raise OverflowError
+
+    # Zero and the negative numbers mean groups of processes: the test must not send them anything, whatever happens.
+    monkeypatch.setattr(os, "kill", kill)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        lock = held(data_dir, pid, listener.getsockname()[1])
+        time = FakeTime()
+        try:
+            with pytest.raises(LocalServiceError, match="runs and does not answer"):
+                attach(data_dir, pace=time.pace())
+            with pytest.raises(LocalServiceError, match="runs and does not answer"):
+                stop(data_dir, pace=time.pace())
+        finally:
+            lock.release()
+    assert 20 <= time.now <= 21
+    assert {number for number, _ in signals} <= {10**30}
+
+
+def test_a_service_file_that_leads_elsewhere_is_not_followed(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = lock_of(data_dir)
+    lock.acquire(wait=True)
+    write_service_file(ServiceFile("http://evil.example", Secret(KEY), data_dir, os.getpid()))
+    monkeypatch.setattr(local, "_accepts", lambda base_url: True)
+    with pytest.raises(LocalServiceError, match="this machine"):
+        attach(data_dir)
+    lock.release()
+
+
+def test_a_service_that_does_not_end_is_an_error_after_the_patience(data_dir: Path) -> None:
+    service = start(data_dir, FAKE_SERVICE="does not end")
+    with pytest.raises(LocalServiceError, match="has not ended"):
+        stop(data_dir, pace=FakeTime().pace())
+    os.kill(service.pid, signal.SIGKILL)
+
+
+def test_a_service_of_somebody_else_may_not_be_ended(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        lock = held(data_dir, os.getpid(), listener.getsockname()[1])
+
+        def refuse(pid: int, number: int) -> None:
+            raise PermissionError(1, "Operation not permitted")
+
+        monkeypatch.setattr(os, "kill", refuse)
+        with pytest.raises(LocalServiceError, match="may not be ended from here"):
+            stop(data_dir)
+        lock.release()
