@@ -1,0 +1,177 @@
+"""The application: what every request goes through before and after its handler."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from runwatch.base.json import loads
+from runwatch.base.target import is_loopback_host
+from runwatch.service.answer import JSON_TYPE, Answer, Refusal, invalid
+from runwatch.service.auth import Principal
+from runwatch.service.call import Call, Endpoint, Routes
+from runwatch.service.context import Context
+from runwatch.service.idempotency import HEADER, Keyed, digest_of, read_key
+from runwatch.service.limits import read_body
+
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
+_EVERYWHERE: Final = {"0.0.0.0", "::"}  # noqa: S104
+_METHOD_CHARACTERS: Final = 20
+_PATH_CHARACTERS: Final = 300
+
+# Nothing that the service says is for a cache or for a browser to guess about.
+_HEADERS: Final = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
+
+_access: Final = logging.getLogger("runwatch.service.access")
+_log: Final = logging.getLogger("runwatch.service")
+
+
+class Application:
+    """The ASGI application of one service.
+
+    Args:
+        context: The open service.
+        endpoints: What it offers.
+        host: The host that it listens on, which callers may name beside those of this machine.
+    """
+
+    def __init__(self, context: Context, endpoints: Sequence[Endpoint], host: str) -> None:
+        self._context = context
+        self._routes = Routes(endpoints)
+        self._host = host
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, whatever happens."""
+        request = Request(scope, receive)
+        began = self._context.clock.monotonic()
+        self._context.touch()
+        visit = _Visit(request)
+        try:
+            answer = await self._answer(visit)
+        except ClientDisconnect:
+            return
+        except Refusal as refusal:
+            answer = await self.refuse(refusal, visit)
+        except asyncio.CancelledError:
+            answer = await self.refuse(Refusal("internal", cause="the service stopped before the answer"), visit)
+        except Exception as error:
+            _log.exception("a request ended in an unforeseen error")
+            answer = await self.refuse(Refusal("internal", cause=f"{type(error).__name__}: {error}"), visit)
+        headers = dict((*_HEADERS, *answer.headers))
+        if visit.leaves_body:
+            # The connection ends behind this answer; a caller that was not told would send its next request into it.
+            headers["connection"] = "close"
+        media_type = answer.media_type if answer.body else None
+        await Response(answer.body, answer.status, headers, media_type)(scope, receive, send)
+        self._context.touch()
+        _access.info(
+            "%s %s%s %d %.1f ms %s",
+            request.method[:_METHOD_CHARACTERS],
+            scope["path"][:_PATH_CHARACTERS],
+            # Names only: a value may be a secret that somebody put in the wrong place.
+            f"?{'&'.join(request.query_params.keys())}"[:_PATH_CHARACTERS] if request.query_params else "",
+            answer.status,
+            (self._context.clock.monotonic() - began) * 1000,
+            visit.principal.key_id if visit.principal else "-",
+        )
+
+    async def refuse(self, refusal: Refusal, visit: _Visit | None = None) -> Answer:
+        """The answer to a request that is not done; without a visit, to bytes that could not be read as one."""
+        if visit is None:
+            return await self._context.problems.answer(refusal)
+        return await self._context.problems.answer(
+            refusal, method=visit.request.method, path=visit.request.scope["path"], principal=visit.principal
+        )
+
+    async def _answer(self, visit: _Visit) -> Answer:
+        request = visit.request
+        self._check_origin(request)
+        visit.principal = self._context.keys.principal_of(request.headers.getlist("authorization"))
+        self._context.rate_limit.admit(visit.principal.key_id)
+        endpoint, ids = self._routes.find(request.method, request.scope["path"])
+        content, keyed = None, None
+        if endpoint.mutates:
+            key = read_key(request.headers.getlist(HEADER), is_required=endpoint.needs_key)
+            body = await read_body(request)
+            visit.leaves_body = False
+            content, digest = decode(body, request, is_required=endpoint.takes_body)
+            if key is not None:
+                path: str = request.scope["path"]
+                keyed = Keyed(visit.principal, f"{endpoint.method} {path}", key, digest)
+        call = Call(self._context, visit.principal, ids, request.query_params, content, keyed)
+        if keyed is None:
+            return await endpoint.handle(call)
+        async with self._context.turns.of(keyed):
+            return await call.read(keyed.first_answer) or await endpoint.handle(call)
+
+    def _check_origin(self, request: Request) -> None:
+        """Refuse what a web page in a browser of this machine may have sent.
+
+        A page of another host can reach a loopback address, under a name of its own that it lets point there (then
+        ``Host`` gives it away) or across origins (then ``Origin`` does).
+        """
+        hosts = request.headers.getlist("host")
+        match = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
+        if match is None or not self._is_own(match[1].strip("[]").lower()):
+            raise invalid(("Host", "Must name the machine that the service listens on."))
+        origins = request.headers.getlist("origin")
+        if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in origins):
+            raise Refusal("permission_denied", "The service takes no requests from pages of other origins.")
+
+    def _is_own(self, host: str) -> bool:
+        if is_loopback_host(host) or host == self._host.lower():
+            return True
+        if self._host not in _EVERYWHERE:
+            return False
+        try:
+            # An address in digits is no name that somebody else could let point here.
+            ipaddress.ip_address(host)
+        except ValueError:
+            return False
+        return True
+
+
+class _Visit:
+    """What is known of a request while it is being answered.
+
+    Attributes:
+        request: The request.
+        principal: Who sent it, once that is known.
+        leaves_body: Whether it announces a body that was not read to its end.
+    """
+
+    __slots__ = ("leaves_body", "principal", "request")
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.principal: Principal | None = None
+        length = request.headers.get("content-length", "0")
+        self.leaves_body = length.strip("0 ") != "" or "transfer-encoding" in request.headers
+
+
+def decode(body: bytes, request: Request, *, is_required: bool) -> tuple[Any, str]:
+    """The JSON value of a request body, and its digest.
+
+    Raises:
+        Refusal: ``unsupported_media_type`` when the body does not say that it is JSON, ``validation_failed`` when it is
+            none, or is missing where it is required.
+    """
+    if not body:
+        if is_required:
+            raise invalid(("body", "Required."))
+        return None, ""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON_TYPE:
+        raise Refusal("unsupported_media_type", f"Send the body as {JSON_TYPE}.")
+    try:
+        value = loads(body)
+        return value, digest_of(value)
+    except ValueError as error:
+        raise invalid(("body", "Must be one JSON value in UTF-8."), cause=str(error)) from None

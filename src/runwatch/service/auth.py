@@ -1,0 +1,127 @@
+"""Who calls: bearer keys, kept as hashes (specification, Authentication; wire reference 1.3)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from runwatch.base.clock import iso
+from runwatch.base.secret import Secret
+from runwatch.service.answer import Refusal
+from runwatch.service.database import Row, Transaction
+from runwatch.service.ids import new_id, random_word
+from runwatch.service.tables import api_keys, tenants
+
+KEY_PREFIX: Final = "solverapi_test_"
+"""What a key begins with, so that the redaction of every public client recognises it."""
+
+_SHOWN_CHARACTERS: Final = len(KEY_PREFIX) + 4
+_KEY_BYTES: Final = 32
+_ID_CHARACTERS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who a request comes from.
+
+    Attributes:
+        tenant_id: The organization; nothing of another one exists for this caller.
+        key_id: The key's id, which stands for the caller in records (``cancelled_by``, ``acted_by``).
+    """
+
+    tenant_id: str
+    key_id: str
+
+
+def new_key() -> Secret:
+    """A new bearer key."""
+    return Secret(KEY_PREFIX + secrets.token_urlsafe(_KEY_BYTES))
+
+
+def hash_of(key: str) -> str:
+    """What is stored of a key. A plain hash is enough for 256 random bits."""
+    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def add_key(transaction: Transaction, tenant_id: str, key: Secret, *, role: str, display_name: str) -> str:
+    """Store a new active key of an organization and return its id."""
+    key_id = f"key_{random_word(_ID_CHARACTERS)}"
+    transaction.add(
+        api_keys,
+        api_key_id=key_id,
+        tenant_id=tenant_id,
+        key_hash=hash_of(key.reveal()),
+        key_prefix=key.reveal()[:_SHOWN_CHARACTERS],
+        role=role,
+        display_name=display_name,
+        status="active",
+        created_at=iso(transaction.now),
+    )
+    return key_id
+
+
+def settle_owner(transaction: Transaction, offered: Secret) -> Secret:
+    """Make sure that the person who owns the data directory has a key that works, and return it.
+
+    The offered key is the one that the directory's ``service.json`` holds, or a new one where it holds none. A key
+    that the database does not know becomes the owner's and takes the place of the earlier one: the file was lost or
+    replaced. A revoked key is never taken back.
+    """
+    key = offered if offered.reveal().startswith(KEY_PREFIX) else new_key()
+    known = transaction.one(api_keys, {"key_hash": hash_of(key.reveal())})
+    if known is not None:
+        if known["status"] == "active":
+            return key
+        key = new_key()
+    owned = {"role": "owner", "status": "active"}
+    earlier = transaction.every(api_keys, owned)
+    transaction.change(api_keys, owned, status="revoked", revoked_at=iso(transaction.now))
+    tenant_id = earlier[0]["tenant_id"] if earlier else _first_tenant(transaction)
+    add_key(transaction, tenant_id, key, role="owner", display_name="owner")
+    return key
+
+
+def _first_tenant(transaction: Transaction) -> str:
+    for tenant in transaction.every(tenants, {}):
+        return str(tenant["tenant_id"])
+    tenant_id = new_id("ten", transaction.now)
+    transaction.add(tenants, tenant_id=tenant_id, display_name="Local organization", created_at=iso(transaction.now))
+    return tenant_id
+
+
+class Keys:
+    """The active keys, in memory: the service is the only writer of its database."""
+
+    def __init__(self, active: Sequence[Row]) -> None:
+        self._known = [(row["key_hash"], Principal(row["tenant_id"], row["api_key_id"])) for row in active]
+
+    @classmethod
+    def load(cls, transaction: Transaction) -> Keys:
+        """The keys that are active now."""
+        return cls(transaction.every(api_keys, {"status": "active"}))
+
+    def principal_of(self, authorization: Sequence[str]) -> Principal:
+        """The caller behind the ``Authorization`` headers of a request.
+
+        Every known hash is compared in constant time, whichever matches.
+
+        Raises:
+            Refusal: ``unauthenticated``, when there is no bearer key, more than one, or one that nobody knows.
+        """
+        found: Principal | None = None
+        scheme, _, key = authorization[0].partition(" ") if len(authorization) == 1 else ("", "", "")
+        if scheme.lower() == "bearer" and key.strip():
+            offered = hash_of(key.strip())
+            for known, principal in self._known:
+                if hmac.compare_digest(known, offered):
+                    found = principal
+        if found is None:
+            detail = "The Authorization header has no key that is known and active here."
+            if not authorization:
+                detail = "Send the header Authorization: Bearer <API key>."
+            raise Refusal("unauthenticated", detail, headers=(("WWW-Authenticate", "Bearer"),))
+        return found

@@ -1,0 +1,323 @@
+"""The service's database: all of its SQL, one writer thread with group commit, readers that cannot write.
+
+A write is a function over a :class:`Transaction`. The writer thread takes all that wait, runs each in a savepoint of
+one transaction, so that one that fails hurts no other, and tells the callers only after the commit has reached the
+disk. Nothing here runs on the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar, cast
+from urllib.parse import quote
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    QueuePool,
+    RowMapping,
+    Table,
+    create_engine,
+    event,
+    func,
+    select,
+)
+from sqlalchemy.exc import SQLAlchemyError
+
+from runwatch.base.clock import Clock
+from runwatch.base.errors import DataError
+from runwatch.base.files import PRIVATE_FILE, private_directory
+from runwatch.service.tables import SCHEMA_VERSION, metadata
+
+T = TypeVar("T")
+Row = RowMapping
+"""One row, by column name."""
+
+READERS: Final = 4
+"""How many reads run at the same time."""
+
+BATCH: Final = 256
+"""How many writes share one commit at most, so that the first of them does not wait for ever."""
+
+_PRAGMAS: Final = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000")
+
+
+class Transaction:
+    """The statements of one transaction, in the few forms that every resource needs.
+
+    In a ``where`` each member is a column and the value it has to have; a tuple means "one of these".
+
+    Attributes:
+        now: The moment at which the transaction's function began; what it writes happened then.
+    """
+
+    def __init__(self, connection: Connection, now: datetime) -> None:
+        self._connection = connection
+        self.now: Final = now
+
+    def add(self, table: Table, **values: object) -> None:
+        """Insert one row."""
+        self._connection.execute(table.insert(), values)
+
+    def change(self, table: Table, where: Mapping[str, object], **values: object) -> None:
+        """Set columns of every row that matches."""
+        self._connection.execute(table.update().where(*_conditions(table, where)).values(**values))
+
+    def remove(self, table: Table, where: Mapping[str, object], *, until: tuple[str, object] | None = None) -> None:
+        """Delete the rows that match; with ``until`` only those whose column is at most the value."""
+        conditions = _conditions(table, where)
+        if until is not None:
+            conditions.append(table.c[until[0]] <= until[1])
+        self._connection.execute(table.delete().where(*conditions))
+
+    def one(self, table: Table, where: Mapping[str, object]) -> Row | None:
+        """The one row that matches, or ``None``."""
+        return self._connection.execute(select(table).where(*_conditions(table, where))).mappings().one_or_none()
+
+    def oldest(self, table: Table, where: Mapping[str, object], *, after: int = 0) -> Sequence[Row]:
+        """The rows that match, in the order they were inserted, from behind the sequence number ``after``."""
+        statement = select(table).where(*_conditions(table, where), table.c.sequence > after)
+        return self._connection.execute(statement.order_by(table.c.sequence)).mappings().all()
+
+    def newest(
+        self,
+        table: Table,
+        where: Mapping[str, object],
+        *,
+        since: tuple[str, str] | None = None,
+        before: int | None = None,
+        within: tuple[Table, str, Mapping[str, object]] | None = None,
+        limit: int | None = None,
+    ) -> Sequence[Row]:
+        """The rows that match, newest first.
+
+        Args:
+            table: A table with a ``sequence``.
+            where: What the columns have to be.
+            since: A column and the least value it may have.
+            before: The sequence number in front of which the rows start.
+            within: Another table, a column that both have, and what has to be true there of the same column's value.
+            limit: How many rows at most.
+        """
+        conditions = _conditions(table, where)
+        if since is not None:
+            conditions.append(table.c[since[0]] >= since[1])
+        if before is not None:
+            conditions.append(table.c.sequence < before)
+        if within is not None:
+            other, column, other_where = within
+            conditions.append(table.c[column].in_(select(other.c[column]).where(*_conditions(other, other_where))))
+        statement = select(table).where(*conditions).order_by(table.c.sequence.desc()).limit(limit)
+        return self._connection.execute(statement).mappings().all()
+
+    def every(self, table: Table, where: Mapping[str, object]) -> Sequence[Row]:
+        """The rows that match, in no order."""
+        return self._connection.execute(select(table).where(*_conditions(table, where))).mappings().all()
+
+    def count(self, table: Table, where: Mapping[str, object], *, since: tuple[str, str] | None = None) -> int:
+        """How many rows match; with ``since`` only those whose column has at least the value."""
+        conditions = _conditions(table, where)
+        if since is not None:
+            conditions.append(table.c[since[0]] >= since[1])
+        return int(self._connection.execute(select(func.count()).select_from(table).where(*conditions)).scalar_one())
+
+    def last_sequence(self, table: Table) -> int:
+        """The highest sequence number of a table, 0 when it is empty."""
+        return int(self._connection.execute(select(func.coalesce(func.max(table.c.sequence), 0))).scalar_one())
+
+
+def _conditions(table: Table, where: Mapping[str, object]) -> list[ColumnElement[bool]]:
+    return [
+        table.c[name].in_(value) if isinstance(value, tuple) else table.c[name] == value
+        for name, value in where.items()
+    ]
+
+
+class _Job(Generic[T]):
+    """One write that waits for its turn."""
+
+    def __init__(self, function: Callable[[Transaction], T]) -> None:
+        self._function = function
+        self.future: Future[T] = Future()
+        self._result: T | None = None
+        self._error: BaseException | None = None
+
+    def run(self, connection: Connection, now: datetime) -> None:
+        """Run the function in a savepoint and keep what came of it for :meth:`tell`.
+
+        Raises:
+            SQLAlchemyError: the failure has ended the whole transaction, as a full disk does.
+        """
+        try:
+            with connection.begin_nested():
+                self._result = self._function(Transaction(connection, now))
+        except Exception as error:
+            if not _in_transaction(connection):
+                raise
+            self._error = error
+
+    def tell(self) -> None:
+        """Resolve the caller's future with what was kept."""
+        if self._error is not None:
+            self.future.set_exception(self._error)
+        else:
+            self.future.set_result(self._result)  # type: ignore[arg-type]  # T itself may be None
+
+
+class Database:
+    """The open database. Made by :meth:`open`; the caller holds the data directory's lock."""
+
+    def __init__(self, writer: Engine, reader: Engine, clock: Clock) -> None:
+        self._writer = writer
+        self._reader = reader
+        self._clock = clock
+        self._jobs: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
+        self._closing = threading.Lock()
+        self._is_closed = False
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="database-reader")
+        self._thread = threading.Thread(target=self._write_all, name="database-writer", daemon=True)
+        self._thread.start()
+
+    @classmethod
+    def open(cls, path: Path, clock: Clock) -> Database:
+        """Open the database of ``path``, making it (mode 0600) when there is none.
+
+        Raises:
+            DataError: it cannot be opened, is damaged, or was written by a newer version.
+        """
+        try:
+            private_directory(path.parent)
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE))
+            path.chmod(PRIVATE_FILE)
+        except OSError as error:
+            raise DataError(
+                "The service's database cannot be opened",
+                detail=f"{path}: {error.strerror}",
+                hint="Make the data directory writable, or name another one with --data-dir.",
+            ) from error
+        writer = _engine(path, "rw", "BEGIN IMMEDIATE", 1)
+        try:
+            _prepare(writer, path)
+        except BaseException:
+            writer.dispose()
+            raise
+        return cls(writer, _engine(path, "ro", "BEGIN", READERS), clock)
+
+    async def read(self, function: Callable[[Transaction], T]) -> T:
+        """Run a function that only reads, on a reader thread, over one consistent state of the database."""
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, function)
+
+    async def write(self, function: Callable[[Transaction], T]) -> T:
+        """Run a function that writes, and return its result once it is on the disk.
+
+        Whatever the function raises is raised here, and nothing that it wrote stays. The function runs on the writer
+        thread and holds up all other writes, so it does nothing but its statements.
+
+        Raises:
+            DataError: the database is closed.
+        """
+        job = _Job(function)
+        with self._closing:
+            if self._is_closed:
+                raise DataError("The service's database is closed", detail="The service is stopping.")
+            self._jobs.put(job)
+        return await asyncio.wrap_future(job.future)
+
+    def close(self) -> None:
+        """Finish the writes that wait and close; harmless when it is closed already."""
+        with self._closing:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            self._jobs.put(None)
+        self._thread.join()
+        self._readers.shutdown()
+        self._reader.dispose()
+        self._writer.dispose()
+
+    def _read(self, function: Callable[[Transaction], T]) -> T:
+        with self._reader.connect() as connection, connection.begin():
+            return function(Transaction(connection, self._clock.now()))
+
+    def _write_all(self) -> None:
+        is_open = True
+        with self._writer.connect() as connection:
+            while is_open:
+                waiting = [self._jobs.get()]
+                with contextlib.suppress(queue.Empty):
+                    while len(waiting) < BATCH:
+                        waiting.append(self._jobs.get_nowait())
+                is_open = None not in waiting
+                # A caller that has gone away before its write began gets none.
+                self._commit(
+                    connection,
+                    [job for job in waiting if job is not None and job.future.set_running_or_notify_cancel()],
+                )
+
+    def _commit(self, connection: Connection, jobs: list[_Job[Any]]) -> None:
+        try:
+            with connection.begin():
+                for job in jobs:
+                    job.run(connection, self._clock.now())
+        except Exception as error:
+            # The transaction as a whole is not on the disk, and so is none of its parts.
+            for job in jobs:
+                job.future.set_exception(error)
+            return
+        for job in jobs:
+            job.tell()
+
+
+def _in_transaction(connection: Connection) -> bool:
+    return cast(sqlite3.Connection, connection.connection.dbapi_connection).in_transaction
+
+
+def _engine(path: Path, mode: str, begin: str, size: int) -> Engine:
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(f"file:{quote(str(path))}?mode={mode}", uri=True, check_same_thread=False)
+        connection.isolation_level = None
+        try:
+            for pragma in _PRAGMAS if mode == "rw" else _PRAGMAS[2:]:
+                connection.execute(f"PRAGMA {pragma}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=size, max_overflow=0)
+
+    def begin_transaction(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    event.listen(engine, "begin", begin_transaction)
+    return engine
+
+
+def _prepare(engine: Engine, path: Path) -> None:
+    try:
+        with engine.begin() as connection:
+            version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+            if version > SCHEMA_VERSION:
+                raise DataError(
+                    "The service's database was written by a newer version of runwatch",
+                    detail=f"{path} has schema version {version}; this version reads up to {SCHEMA_VERSION}.",
+                    hint="Update runwatch, or name another data directory with --data-dir.",
+                )
+            metadata.create_all(connection)
+            connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        raise DataError(
+            "The service's database is damaged or not a database",
+            detail=f"{path}: {getattr(error, 'orig', None) or error}",
+            hint="Move the file aside to start with an empty one, or put a backup in its place.",
+        ) from error

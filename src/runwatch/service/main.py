@@ -1,0 +1,96 @@
+"""``runwatch serve``: the service as a process.
+
+Imports nothing heavy by itself, so that refusing a second service is quick.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TextIO
+
+from runwatch.base.clock import Clock, SystemClock
+from runwatch.base.errors import RunwatchError
+from runwatch.base.servicefile import service_line
+from runwatch.service.options import ServeOptions
+
+if TYPE_CHECKING:
+    from runwatch.service.server import Running
+
+__all__ = ["ServeOptions", "serve"]
+
+REFUSED: Final = 2
+"""Exit code of a service that could not be started."""
+
+INTERRUPTED: Final = 130
+"""Exit code after Ctrl+C (DESIGN, Command line)."""
+
+
+def serve(options: ServeOptions) -> int:
+    """Run the service until it is stopped, and return the process's exit code.
+
+    With ``json`` standard output gets exactly one line, once connections are accepted; everything else goes to
+    standard error. SIGTERM and the idle exit end with 0, Ctrl+C with 130 although the service stops in good order then
+    too, and a service that cannot be started with 2 and the reason on standard error.
+    """
+    try:
+        return asyncio.run(_serve(replace(options, data_dir=options.data_dir.absolute()), SystemClock()))
+    except RunwatchError as error:
+        _say(sys.stderr, error.title, error.detail, error.hint)
+        return REFUSED
+
+
+async def _serve(options: ServeOptions, clock: Clock) -> int:
+    from runwatch.service.server import open_log, running
+
+    loop = asyncio.get_running_loop()
+    received: list[int] = []
+    async with running(options, clock) as service:
+        open_log(options.data_dir)
+
+        def end(number: int) -> None:
+            received.append(number)
+            service.stop.set()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, end, number)
+        _announce(options, service)
+        idle = asyncio.create_task(stop_when_idle(service, options.idle_exit_s, clock))
+        await service.stop.wait()
+        idle.cancel()
+    return INTERRUPTED if signal.SIGINT in received else 0
+
+
+def _announce(options: ServeOptions, service: Running) -> None:
+    if options.json:
+        _say(sys.stdout, service_line(service.file))
+        return
+    _say(
+        sys.stderr,
+        f"The service listens on {service.file.base_url}",
+        f"Data: {options.data_dir}; the key is in {options.data_dir / 'service.json'}",
+        "Stop it with Ctrl+C, or with runwatch serve --stop and the same data directory",
+    )
+
+
+def _say(stream: TextIO, *lines: str | None) -> None:
+    try:
+        stream.write("".join(f"{line}\n" for line in lines if line))
+        stream.flush()
+    except OSError:
+        # Whoever started the service has gone. That is no reason to end, nor to fail at the end over the same bytes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+async def stop_when_idle(service: Running, idle_exit_s: float | None, clock: Clock) -> None:
+    """End the service when nobody has called it for so long and no run is live."""
+    if idle_exit_s is None:
+        return
+    context = service.context
+    while (left := context.last_request + idle_exit_s - clock.monotonic()) > 0 or context.engine.live:
+        await clock.sleep(max(0.0, left))
+        await context.engine.settled()
+    service.stop.set()

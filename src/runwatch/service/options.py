@@ -1,0 +1,31 @@
+"""How a service is started."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """The options of ``runwatch serve``.
+
+    Attributes:
+        host: The address to listen on.
+        port: The port, or 0 for that of the last start, else any free one.
+        data_dir: Where the service keeps its data.
+        json: Whether one JSON line with address and key goes to standard output.
+        allow_remote: Whether an address that other machines can reach is taken.
+        idle_exit_s: Seconds without a caller and without a live run after which the service ends; ``None`` for never.
+        rate_limit_rpm: Requests a minute of one key above which it answers 429; ``None`` for no limit.
+        pace: What the waits of a test run are multiplied with; the demo stretches them, so that people see runs move.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    data_dir: Path
+    json: bool
+    allow_remote: bool = False
+    idle_exit_s: float | None = None
+    rate_limit_rpm: int | None = None
+    pace: float = 1.0

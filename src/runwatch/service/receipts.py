@@ -1,0 +1,69 @@
+"""What a receipt says (specification, Receipts; wire reference 3.4, 6.8 and 6.10). Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.service.lifecycle import ECHO_CHECK, ECHO_IDENTITY, Run, Slice
+
+_ECHO_HASH: Final = f"sha256:{hashlib.sha256(ECHO_IDENTITY.encode()).hexdigest()}"
+
+
+def receipt_of(run: Run) -> dict[str, Any]:
+    """The receipt of a final run; it holds neither prompt nor output, and its totals are never null."""
+    assert run.completed_at is not None
+    ended = {} if run.reason is None else {"reason": run.reason}
+    return {
+        "execution_id": run.execution_id,
+        "mode": run.mode,
+        "status": run.status,
+        **ended,
+        "created_at": iso(run.created_at),
+        "completed_at": iso(run.completed_at),
+        "slices": [_echo_slice(part) if run.mode == "echo" else _uncalled_slice(part) for part in run.slices],
+        "totals": {
+            "usd": 0,
+            "platform_fee_usd": 0,
+            "runtime_s": round((run.completed_at - run.created_at).total_seconds(), 3),
+        },
+    }
+
+
+def _echo_slice(part: Slice) -> dict[str, Any]:
+    """A slice of a test run: the constants of the platform's own proof, with a verdict only where it was reached."""
+    is_checked = part.recorded_check is not None and part.recorded_check["state"] == ECHO_CHECK
+    return {
+        "slice_id": part.slice_id,
+        "capability": part.capability,
+        "route": {"ranking": "skipped_platform_proof", "selected": None},
+        "verifier": {
+            "identity": ECHO_IDENTITY,
+            "id": ECHO_IDENTITY,
+            "hash": _ECHO_HASH,
+            "verifier_id": None,
+            "is_correct": True if is_checked else None,
+            "quality_score": 1 if is_checked else None,
+        },
+        "recorded_check": part.recorded_check,
+        "cost": {"usd": 0, "waiver": {"reason": "sandbox_echo_d9"}},
+    }
+
+
+def _uncalled_slice(part: Slice) -> dict[str, Any]:
+    """A slice of a live run that reached no model: nothing was ranked or selected, and no call was made."""
+    return {
+        "slice_id": part.slice_id,
+        "capability": part.capability,
+        "route": {"ranking": [], "selected": None},
+        "recorded_check": part.recorded_check,
+        "cost": {"usd": 0, "input_tokens": 0, "output_tokens": 0, "calls": 0},
+        "model_provenance": None,
+    }
+
+
+def arms_of(receipt: dict[str, Any]) -> set[str]:
+    """The arms that a receipt names as selected."""
+    selected = (part["route"]["selected"] for part in receipt["slices"])
+    return {arm["arm_id"] for arm in selected if arm is not None}

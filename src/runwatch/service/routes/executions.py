@@ -1,0 +1,134 @@
+"""Runs: submit, list, read, events, result, cancel (specification, Endpoints; wire reference 2.1)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pydantic import ValidationError
+
+from runwatch.records.requests import RunRequest, field_errors
+from runwatch.records.states import FINAL_STATES, LIVE_STATES
+from runwatch.service import runs
+from runwatch.service.answer import Answer, Refusal, answer_json, invalid
+from runwatch.service.call import Call, Endpoint
+from runwatch.service.database import Transaction
+from runwatch.service.lifecycle import Run, new_run
+from runwatch.service.paging import next_cursor, read_choice, read_paging, read_since
+from runwatch.service.tables import events
+from runwatch.service.tables import runs as runs_table
+
+_STATES: Final = (*LIVE_STATES, *sorted(FINAL_STATES))
+
+
+async def submit(call: Call) -> Answer:
+    """Accept a run.
+
+    This service has no registered arm, so the rule that refuses a data class which no arm at all is granted has
+    nothing to look at: a live run is accepted, and fails with ``no_eligible_arms`` and a receipt.
+    """
+    try:
+        request = RunRequest.model_validate(call.content)
+    except ValidationError as error:
+        raise invalid(*((entry["field"], entry["message"]) for entry in field_errors(error))) from None
+    if request.breaks_echo_rule:
+        raise Refusal("echo_mode_mismatch", "A test run calls no model, so it takes no verifier_id.")
+    run = new_run(
+        tenant_id=call.principal.tenant_id,
+        mode=request.mode,
+        policy=call.content["policy"],
+        max_runtime_s=request.policy.budget.max_runtime_s,
+        now=call.context.clock.now(),
+    )
+
+    def keep(transaction: Transaction) -> Answer:
+        runs.add(transaction, run)
+        return answer_json(runs.read_form(run))
+
+    answer = await call.write(keep)
+    call.context.engine.drive(run)
+    return answer
+
+
+async def list_runs(call: Call) -> Answer:
+    """A page of runs, newest first."""
+    paging = read_paging(call.query)
+    since = read_since(call.query)
+    status = read_choice(call.query, "status", _STATES)
+    where: dict[str, object] = {"tenant_id": call.principal.tenant_id}
+    if status is not None:
+        where["status"] = status
+
+    def read(transaction: Transaction) -> Answer:
+        page = transaction.newest(
+            runs_table,
+            where,
+            since=None if since is None else ("created_at", since),
+            before=paging.before,
+            limit=paging.limit + 1,
+        )
+        items = [runs.read_form(runs.run_of(row)) for row in page[: paging.limit]]
+        return answer_json({"executions": items, "next_cursor": next_cursor(page, paging)})
+
+    return await call.read(read)
+
+
+async def read_run(call: Call) -> Answer:
+    """One run."""
+    return await call.read(lambda transaction: answer_json(runs.read_form(_find(transaction, call))))
+
+
+async def list_events(call: Call) -> Answer:
+    """The run's events behind the one named by ``after``, oldest first; all of them when nobody knows that one.
+
+    The stored texts are sent as they are, so that an event is the same bytes whenever it is read.
+    """
+
+    def read(transaction: Transaction) -> Answer:
+        run = _find(transaction, call)
+        known = transaction.one(events, {"execution_id": run.execution_id, "event_id": call.query.get("after", "")})
+        rows = transaction.oldest(
+            events, {"execution_id": run.execution_id}, after=0 if known is None else known["sequence"]
+        )
+        return Answer(200, f'{{"events":[{",".join(row["body"] for row in rows)}]}}'.encode("ascii"))
+
+    return await call.read(read)
+
+
+async def read_result(call: Call) -> Answer:
+    """The model output of a completed live run.
+
+    No run of this service has one: a test run calls no model, and a live run finds no arm.
+    """
+    run = await call.read(lambda transaction: _find(transaction, call))
+    if run.mode == "echo":
+        raise Refusal("invalid_state", "A test run calls no model, so it has no result.")
+    raise Refusal("invalid_state", f"Only a completed run has a result; this one is {run.status}.")
+
+
+async def cancel(call: Call) -> Answer:
+    """Cancel a run that is not final; a provider call in progress is not undone (specification, rule 4)."""
+
+    def effect(transaction: Transaction) -> Answer:
+        run = _find(transaction, call)
+        if run.is_final:
+            raise Refusal("invalid_state", f"The run is {run.status} already.")
+        ended = runs.end(transaction, run.execution_id, "cancelled", "cancelled", acted_by=call.principal.key_id)
+        return answer_json(runs.read_form(ended))
+
+    return await call.write(effect)
+
+
+def _find(transaction: Transaction, call: Call) -> Run:
+    return runs.find(transaction, call.principal.tenant_id, call.ids["execution_id"])
+
+
+_RUN: Final = "/v1/executions/{execution_id}"
+
+ENDPOINTS: Final = (
+    Endpoint("POST", "/v1/executions", submit, takes_body=True, needs_key=True),
+    Endpoint("GET", "/v1/executions", list_runs),
+    Endpoint("GET", _RUN, read_run),
+    Endpoint("GET", f"{_RUN}/events", list_events),
+    Endpoint("GET", f"{_RUN}/result", read_result),
+    Endpoint("POST", f"{_RUN}/cancel", cancel),
+)

@@ -1,0 +1,51 @@
+"""Receipts of final runs (specification, Endpoints; wire reference 2.2)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runwatch.records.states import FINAL_STATES
+from runwatch.service.answer import Answer, Refusal
+from runwatch.service.call import Call, Endpoint
+from runwatch.service.database import Transaction
+from runwatch.service.paging import read_choice, read_since
+from runwatch.service.tables import receipt_arms, receipts
+
+
+async def list_receipts(call: Call) -> Answer:
+    """All receipts, newest first; ``since`` is compared with the moment at which the run became final.
+
+    The list has no pages (wire reference 1.7), so no ``next_cursor`` either.
+    """
+    since = read_since(call.query)
+    status = read_choice(call.query, "status", sorted(FINAL_STATES))
+    arm_id = call.query.get("arm_id", "")
+    where: dict[str, object] = {"tenant_id": call.principal.tenant_id}
+    if status is not None:
+        where["status"] = status
+
+    def read(transaction: Transaction) -> Answer:
+        rows = transaction.newest(
+            receipts,
+            where,
+            since=None if since is None else ("completed_at", since),
+            within=(receipt_arms, "execution_id", {"arm_id": arm_id}) if arm_id else None,
+        )
+        return Answer(200, f'{{"receipts":[{",".join(row["body"] for row in rows)}]}}'.encode("ascii"))
+
+    return await call.read(read)
+
+
+async def read_receipt(call: Call) -> Answer:
+    """The receipt of one final run."""
+    where = {"tenant_id": call.principal.tenant_id, "execution_id": call.ids["execution_id"]}
+    row = await call.read(lambda transaction: transaction.one(receipts, where))
+    if row is None:
+        raise Refusal("not_found", "There is no receipt with this id; a run has one when it is final.")
+    return Answer(200, row["body"].encode("ascii"))
+
+
+ENDPOINTS: Final = (
+    Endpoint("GET", "/v1/receipts", list_receipts),
+    Endpoint("GET", "/v1/receipts/{execution_id}", read_receipt),
+)

@@ -1,0 +1,160 @@
+"""Runs as rows: every change of a run, its events and its receipt are one transaction."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.base.json import Numeral, dumps, loads
+from runwatch.records.states import LIVE_STATES
+from runwatch.service import lifecycle
+from runwatch.service.answer import Refusal
+from runwatch.service.database import Row, Transaction
+from runwatch.service.ids import new_id
+from runwatch.service.lifecycle import Change, Run, Slice
+from runwatch.service.receipts import arms_of, receipt_of
+from runwatch.service.tables import events, receipt_arms, receipts, runs
+
+LIVE: Final = {"status": LIVE_STATES}
+"""The condition that a run is not final."""
+
+
+def add(transaction: Transaction, run: Run) -> None:
+    """Keep a new run: its row and its first event."""
+    transaction.add(
+        runs,
+        execution_id=run.execution_id,
+        tenant_id=run.tenant_id,
+        mode=run.mode,
+        policy=run.policy,
+        max_runtime_s=run.max_runtime_s,
+        created_at=iso(run.created_at),
+        **_progress(run),
+    )
+    _add_events(transaction, lifecycle.accept(run))
+
+
+def load(transaction: Transaction, execution_id: str) -> Run:
+    """A run that is known to exist."""
+    row = transaction.one(runs, {"execution_id": execution_id})
+    assert row is not None
+    return run_of(row)
+
+
+def find(transaction: Transaction, tenant_id: str, execution_id: str) -> Run:
+    """A run of an organization.
+
+    Raises:
+        Refusal: ``not_found``, for an unknown id as for another organization's.
+    """
+    row = transaction.one(runs, {"execution_id": execution_id, "tenant_id": tenant_id})
+    if row is None:
+        raise Refusal("not_found", "There is no run with this id.")
+    return run_of(row)
+
+
+def advance(transaction: Transaction, execution_id: str) -> Run:
+    """Take the run's next step, if it has one, and return the run as it is then."""
+    run = load(transaction, execution_id)
+    step = lifecycle.next_step(run)
+    return run if step is None else _record(transaction, step.take(run, transaction.now))
+
+
+def end(transaction: Transaction, execution_id: str, status: str, reason: str, *, acted_by: str | None = None) -> Run:
+    """End the run now, unless it is final already, and return it as it is then."""
+    run = load(transaction, execution_id)
+    if run.is_final:
+        return run
+    return _record(transaction, lifecycle.end(run, status, reason, transaction.now, acted_by=acted_by))
+
+
+def run_of(row: Row) -> Run:
+    """The run that a row records."""
+    return Run(
+        execution_id=row["execution_id"],
+        tenant_id=row["tenant_id"],
+        mode=row["mode"],
+        status=row["status"],
+        policy=row["policy"],
+        max_runtime_s=row["max_runtime_s"],
+        created_at=datetime.fromisoformat(row["created_at"]),
+        slices=tuple(Slice(**part) for part in row["slices"]),
+        spend_usd=row["spend_usd"],
+        reason=row["reason"],
+        cancelled_by=row["cancelled_by"],
+        completed_at=None if row["completed_at"] is None else datetime.fromisoformat(row["completed_at"]),
+    )
+
+
+def read_form(run: Run) -> dict[str, Any]:
+    """A run as the interface shows it (wire reference 2.1), with the open members that this service adds.
+
+    ``current`` names the slice that is being worked on; it is ``null`` before the work begins and after it ended.
+    """
+    path = f"/v1/executions/{run.execution_id}"
+    current = next((part for part in run.slices if part.status == "running"), None)
+    return {
+        "execution_id": run.execution_id,
+        "status": run.status,
+        "slices": [_slice_form(part) for part in run.slices],
+        "links": {"status": path, "events": f"{path}/events", "receipt": f"/v1/receipts/{run.execution_id}"},
+        "created_at": iso(run.created_at),
+        "completed_at": None if run.completed_at is None else iso(run.completed_at),
+        "cancelled_by": run.cancelled_by,
+        "mode": run.mode,
+        "policy": loads(run.policy),
+        "spend_usd": Numeral(run.spend_usd),
+        "reason": run.reason,
+        "current": None if current is None else {"slice_id": current.slice_id, "capability": current.capability},
+    }
+
+
+def _slice_form(part: Slice) -> dict[str, Any]:
+    # The check is told by events and the receipt, not by the run (wire reference 2.1).
+    return {"slice_id": part.slice_id, "capability": part.capability, "status": part.status}
+
+
+def _record(transaction: Transaction, change: Change) -> Run:
+    run = change.run
+    transaction.change(runs, {"execution_id": run.execution_id}, **_progress(run))
+    _add_events(transaction, change)
+    if run.is_final:
+        _add_receipt(transaction, run)
+    return run
+
+
+def _progress(run: Run) -> dict[str, object]:
+    """The columns that a step may change."""
+    return {
+        "status": run.status,
+        "slices": [asdict(part) for part in run.slices],
+        "spend_usd": run.spend_usd,
+        "reason": run.reason,
+        "cancelled_by": run.cancelled_by,
+        "completed_at": None if run.completed_at is None else iso(run.completed_at),
+    }
+
+
+def _add_events(transaction: Transaction, change: Change) -> None:
+    execution_id = change.run.execution_id
+    for event in change.events:
+        event_id = new_id("ev", transaction.now)
+        body = dumps({"event_id": event_id, "execution_id": execution_id, **event})
+        transaction.add(events, event_id=event_id, execution_id=execution_id, body=body)
+
+
+def _add_receipt(transaction: Transaction, run: Run) -> None:
+    assert run.completed_at is not None
+    receipt = receipt_of(run)
+    transaction.add(
+        receipts,
+        execution_id=run.execution_id,
+        tenant_id=run.tenant_id,
+        status=run.status,
+        completed_at=iso(run.completed_at),
+        body=dumps(receipt),
+    )
+    for arm_id in arms_of(receipt):
+        transaction.add(receipt_arms, arm_id=arm_id, execution_id=run.execution_id)

@@ -1,0 +1,236 @@
+"""The service in one process: data directory, socket, HTTP server, engine, from the first to the last."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import socket
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import uvicorn
+
+from runwatch.base.clock import Clock
+from runwatch.base.errors import DataError, LocalServiceError, UsageError
+from runwatch.base.files import FileLock, private_directory
+from runwatch.base.log import keep_secret, start_log
+from runwatch.base.servicefile import ServiceFile, lock_of, read_service_file, write_service_file
+from runwatch.base.target import is_loopback_host
+from runwatch.service.app import Application
+from runwatch.service.auth import new_key
+from runwatch.service.context import Context, open_context
+from runwatch.service.options import ServeOptions
+from runwatch.service.protocol import Protocol
+from runwatch.service.routes import ENDPOINTS
+
+KEEP_ALIVE_S: Final = 75
+"""How long an idle connection stays open; longer than the pools of usual clients keep one."""
+
+STOP_S: Final = 5
+"""How long answers under way may take once the service is to stop."""
+
+_LAST_PORT: Final = 65_535
+_BACKLOG: Final = 1024
+_LOCK_TRIES: Final = 20
+_LOCK_PAUSE_S: Final = 0.025
+
+_log: Final = logging.getLogger("runwatch.service")
+
+
+@dataclass(slots=True)
+class Running:
+    """A service that accepts connections.
+
+    Attributes:
+        file: What ``service.json`` says of it.
+        context: The open service.
+        stop: Set it to end the service.
+    """
+
+    file: ServiceFile
+    context: Context
+    stop: asyncio.Event
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its signal handlers and without its ten wake-ups a second."""
+
+    def __init__(self, config: uvicorn.Config, stop: asyncio.Event) -> None:
+        super().__init__(config)
+        self.accepts = asyncio.Event()
+        self._stop = stop
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the process."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to accept connections and say so."""
+        await super().startup(sockets)
+        self.accepts.set()
+
+    async def main_loop(self) -> None:
+        """Keep the Date header right until the service is to stop."""
+        while not self._stop.is_set():
+            await self.on_tick(0)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), 1.0)
+
+
+@contextlib.asynccontextmanager
+async def running(options: ServeOptions, clock: Clock) -> AsyncIterator[Running]:
+    """A service that listens while the block runs.
+
+    Raises:
+        UsageError: the host is not of this machine and ``allow_remote`` is off, or the port is none.
+        LocalServiceError: another service holds the data directory, or the address cannot be listened on.
+        DataError: the data directory or its database is not usable.
+    """
+    if not options.allow_remote and not is_loopback_host(options.host):
+        raise UsageError(
+            "The service listens only on this machine",
+            detail=f"{options.host} is not a loopback address.",
+            hint="Use 127.0.0.1, or add --allow-remote if other machines shall reach it.",
+        )
+    if not 0 <= options.port <= _LAST_PORT:
+        raise UsageError("There is no port of that number", detail=str(options.port), hint=f"Use 1 to {_LAST_PORT}.")
+    async with contextlib.AsyncExitStack() as stack:
+        lock = await _take(options.data_dir, clock)
+        stack.callback(lock.release)
+        before = read_service_file(options.data_dir)
+        listener = _listen(options, before)
+        stack.callback(listener.close)
+        file = ServiceFile(
+            _base_url(options.host, listener),
+            before.api_key if before and before.api_key else new_key(),
+            options.data_dir,
+            os.getpid(),
+        )
+        # Written at once: what the file said until now may be the address of somebody else, and the id of no service.
+        write_service_file(file)
+        context, key = await open_context(
+            options.data_dir, file.api_key, clock=clock, rate_limit_rpm=options.rate_limit_rpm, pace=options.pace
+        )
+        stack.push_async_callback(context.close)
+        if key != file.api_key:
+            file = ServiceFile(file.base_url, key, file.data_dir, file.pid)
+            write_service_file(file)
+        keep_secret(key)
+        stop = asyncio.Event()
+        server = _Server(_config(Application(context, ENDPOINTS, options.host)), stop)
+        task = asyncio.create_task(server.serve([listener]), name="http server")
+        stack.push_async_callback(_end, stop, task)
+        await server.accepts.wait()
+        yield Running(file, context, stop)
+
+
+async def _end(stop: asyncio.Event, task: asyncio.Task[None]) -> None:
+    stop.set()
+    await task
+
+
+def _config(application: Application) -> uvicorn.Config:
+    return uvicorn.Config(
+        application,
+        http=Protocol,
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        workers=1,
+        backlog=_BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=STOP_S,
+    )
+
+
+async def _take(data_dir: Path, clock: Clock) -> FileLock:
+    """Hold the data directory.
+
+    Whoever looks whether a service runs holds the lock for a moment too, so one refusal proves nothing.
+    """
+    lock = lock_of(data_dir)
+    try:
+        private_directory(data_dir)
+        for _ in range(_LOCK_TRIES):
+            if lock.acquire(wait=False):
+                return lock
+            await clock.sleep(_LOCK_PAUSE_S)
+    except OSError as error:
+        raise DataError(
+            "The service's data directory is not usable",
+            detail=f"{data_dir}: {error.strerror}",
+            hint="Make it writable, or name another one with --data-dir.",
+        ) from error
+    other = read_service_file(data_dir)
+    raise LocalServiceError(
+        "A service already runs on this data directory",
+        detail=f"It listens on {other.base_url} (process {other.pid})." if other else f"{data_dir} is held.",
+        hint="Use that one, end it with --stop, or name another data directory with --data-dir.",
+    )
+
+
+def _listen(options: ServeOptions, before: ServiceFile | None) -> socket.socket:
+    """A listening socket: on the port asked for, else on that of the last start, else on any free one."""
+    kept = 0
+    if before is not None and not options.port:
+        with contextlib.suppress(ValueError):
+            kept = urlsplit(before.base_url).port or 0
+    try:
+        try:
+            return _bind(options.host, options.port or kept)
+        except OSError as error:
+            if not kept or error.errno not in {errno.EADDRINUSE, errno.EACCES}:
+                raise
+            _log.warning("port %d of the last start is taken; taking a free one", kept)
+            return _bind(options.host, 0)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise LocalServiceError(
+            "The service cannot listen on its address",
+            detail=f"{options.host}, port {options.port or kept}: {reason}",
+            hint="Name a free port with --port, or leave it out to have one chosen.",
+        ) from error
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    # With the protocol named, asyncio turns Nagle's algorithm off; without, an answer in two parts takes 40 ms more.
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(_BACKLOG)
+        listener.settimeout(0)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def _base_url(host: str, listener: socket.socket) -> str:
+    """Where callers of this machine find the service."""
+    named = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    shown = f"[{named}]" if ":" in named else named
+    return f"http://{shown}:{listener.getsockname()[1]}"
+
+
+def open_log(data_dir: Path) -> None:
+    """Send the log of the service, and of the HTTP server under it, to the data directory."""
+    handler = start_log(data_dir / "log" / "service.log")
+    below = logging.getLogger("uvicorn")
+    below.propagate = False
+    below.addHandler(handler or logging.NullHandler())

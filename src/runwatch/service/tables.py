@@ -1,0 +1,141 @@
+"""Every table of the service. A new resource adds its table here.
+
+Rows that belong to an organization carry ``tenant_id``. What is listed has a ``sequence``, which grows with every
+insert and gives lists their order and their cursors. Moments are texts as the interface writes them, so that they
+sort as they are. What the interface sends word for word (events, receipts) is stored as the text that is sent.
+
+A column added to, or changed in, a table that exists raises :data:`SCHEMA_VERSION` and needs a migration in
+``database``; a new table needs neither.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import JSON, Column, Float, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
+
+SCHEMA_VERSION: Final = 1
+"""The version that this code reads and writes; a newer one is refused."""
+
+metadata: Final = MetaData()
+
+
+def _sequence() -> Column[int]:
+    return Column("sequence", Integer, primary_key=True)
+
+
+def _tenant() -> Column[str]:
+    return Column("tenant_id", Text, ForeignKey("tenants.tenant_id"), nullable=False)
+
+
+tenants: Final = Table(
+    "tenants",
+    metadata,
+    Column("tenant_id", Text, primary_key=True),
+    Column("display_name", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+)
+
+api_keys: Final = Table(
+    "api_keys",
+    metadata,
+    Column("api_key_id", Text, primary_key=True),
+    _tenant(),
+    Column("key_hash", Text, nullable=False, unique=True),
+    Column("key_prefix", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("display_name", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("revoked_at", Text),
+    Column("revoked_by", Text),
+)
+"""API keys: a hash of the key and its first characters, never the key."""
+
+runs: Final = Table(
+    "runs",
+    metadata,
+    _sequence(),
+    Column("execution_id", Text, nullable=False, unique=True),
+    _tenant(),
+    Column("mode", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("policy", Text, nullable=False),
+    Column("max_runtime_s", Float, nullable=False),
+    Column("slices", JSON, nullable=False),
+    Column("spend_usd", Text, nullable=False),
+    Column("reason", Text),
+    Column("cancelled_by", Text),
+    Column("created_at", Text, nullable=False),
+    Column("completed_at", Text),
+    Index("runs_by_tenant", "tenant_id", "sequence"),
+    Index("runs_by_status", "status", "tenant_id", "sequence"),
+    Index("runs_by_age", "tenant_id", "created_at"),
+    sqlite_autoincrement=True,
+)
+"""Runs: what they were asked within (``policy``, the exact JSON), and how far they are. Never the objective."""
+
+events: Final = Table(
+    "events",
+    metadata,
+    _sequence(),
+    Column("event_id", Text, nullable=False, unique=True),
+    Column("execution_id", Text, ForeignKey("runs.execution_id"), nullable=False),
+    Column("body", Text, nullable=False),
+    Index("events_by_run", "execution_id", "sequence"),
+    sqlite_autoincrement=True,
+)
+"""Events, in the order they happened; a row never changes."""
+
+receipts: Final = Table(
+    "receipts",
+    metadata,
+    _sequence(),
+    Column("execution_id", Text, ForeignKey("runs.execution_id"), nullable=False, unique=True),
+    _tenant(),
+    Column("status", Text, nullable=False),
+    Column("completed_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("receipts_by_tenant", "tenant_id", "sequence"),
+    sqlite_autoincrement=True,
+)
+"""Receipts, one for every final run; a row never changes."""
+
+receipt_arms: Final = Table(
+    "receipt_arms",
+    metadata,
+    Column("arm_id", Text, primary_key=True),
+    Column("execution_id", Text, ForeignKey("receipts.execution_id"), primary_key=True),
+)
+"""Which arms a receipt names as selected, for the list's ``arm_id`` filter."""
+
+idempotency: Final = Table(
+    "idempotency",
+    metadata,
+    Column("tenant_id", Text, ForeignKey("tenants.tenant_id"), primary_key=True),
+    Column("endpoint", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("principal_id", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("recorded_at", Text, nullable=False, index=True),
+)
+"""First answers of keyed mutations."""
+
+problems: Final = Table(
+    "problems",
+    metadata,
+    _sequence(),
+    Column("instance", Text, nullable=False, unique=True),
+    Column("at", Text, nullable=False),
+    Column("tenant_id", Text),
+    Column("principal_id", Text),
+    Column("method", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("code", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("cause", Text),
+    sqlite_autoincrement=True,
+)
+"""Problems as they were answered, with the internal cause that is never sent."""

@@ -1,0 +1,181 @@
+"""A real service in this process: its own data directory, a real port, and clocks that tests turn."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from runwatch.base.clock import Clock
+from runwatch.service.auth import Keys, add_key, new_key
+from runwatch.service.context import Context
+from runwatch.service.database import Row, Transaction
+from runwatch.service.options import ServeOptions
+from runwatch.service.server import Running, running
+from runwatch.service.tables import events, problems
+from tests.support.clock import FakeClock
+
+Json = dict[str, Any]
+
+
+def echo_body(**more: Any) -> Json:
+    """A test run's request body, with members replaced."""
+    policy = {"data_classes": ["public"], "budget": {"max_cost_usd": 0.1, "max_runtime_s": 60}}
+    return {"mode": "echo", "task": {"objective": "Say hello."}, "policy": policy, **more}
+
+
+def capped(seconds: float, **more: Any) -> Json:
+    """A test run's request body with this runtime cap."""
+    policy = {"data_classes": ["public"], "budget": {"max_cost_usd": 0.1, "max_runtime_s": seconds}}
+    return echo_body(policy=policy, **more)
+
+
+@dataclass(slots=True)
+class Local:
+    """A running service as a test uses it.
+
+    Attributes:
+        running: The service.
+        clock: Its clock.
+        http: A client that sends the owner's key.
+    """
+
+    running: Running
+    clock: Clock
+    http: httpx.AsyncClient
+    _keys: int = field(default=0)
+
+    @property
+    def context(self) -> Context:
+        """The open service."""
+        return self.running.context
+
+    @property
+    def key(self) -> str:
+        """The owner's key."""
+        return self.running.file.api_key.reveal()
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port."""
+        parts = urlsplit(self.running.file.base_url)
+        assert parts.hostname is not None
+        assert parts.port is not None
+        return parts.hostname, parts.port
+
+    async def submit(self, body: Json | None = None, key: str | None = None) -> Json:
+        """Submit a run and return it."""
+        self._keys += 1
+        headers = {"Idempotency-Key": key or f"key-{self._keys}"}
+        answer = await self.http.post("/v1/executions", json=body or echo_body(), headers=headers)
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+    async def get(self, path: str, **query: Any) -> Json:
+        """Read what has to be there."""
+        answer = await self.http.get(path, params=query)
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+    async def events(self, run_id: str) -> list[Json]:
+        """All events of a run."""
+        return list((await self.get(f"/v1/executions/{run_id}/events"))["events"])
+
+    async def finished(self, run_id: str) -> Json:
+        """The run once the engine has let go of it; the clock must not be a manual one."""
+        await self.context.engine.settled()
+        return await self.get(f"/v1/executions/{run_id}")
+
+    async def add_key(self, tenant_id: str | None = None) -> tuple[str, str]:
+        """A second key, of the owner's organization unless another is named: the key and its id."""
+        key = new_key()
+        tenant = tenant_id or (await self.get("/v1/account"))["tenant_id"]
+        key_id = await self.context.database.write(
+            lambda transaction: add_key(transaction, tenant, key, role="member", display_name="second")
+        )
+        self.context.keys = await self.context.database.read(Keys.load)
+        return key.reveal(), key_id
+
+    async def stored_problem(self, instance: str) -> Row | None:
+        """What the service kept of a Problem."""
+        return await self.context.database.read(lambda transaction: transaction.one(problems, {"instance": instance}))
+
+
+Serving = Callable[..., AbstractAsyncContextManager[Local]]
+
+
+@contextlib.asynccontextmanager
+async def serve_in_process(data_dir: Path, clock: Clock, **options: Any) -> AsyncIterator[Local]:
+    """Run a service of a data directory on a free port while the block runs."""
+    async with running(ServeOptions(data_dir=data_dir, json=True, **options), clock) as service:
+        headers = {"Authorization": f"Bearer {service.file.api_key.reveal()}"}
+        async with httpx.AsyncClient(base_url=service.file.base_url, headers=headers, timeout=30) as client:
+            yield Local(service, clock, client)
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """Where the service of a test keeps its data."""
+    return tmp_path / "service"
+
+
+@pytest.fixture
+def serving(data_dir: Path) -> Serving:
+    """Start the service of this test, also again after it ended."""
+
+    def start(clock: Clock | None = None, **options: Any) -> AbstractAsyncContextManager[Local]:
+        return serve_in_process(data_dir, clock or FakeClock(), **options)
+
+    return start
+
+
+@pytest.fixture
+async def local(serving: Serving) -> AsyncIterator[Local]:
+    """A service whose clock never waits: runs are final as soon as the event loop gets round to them."""
+    async with serving() as service:
+        yield service
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Local]:
+    """One service for all tests of a module that only ask it, and mind nothing that others have left there.
+
+    Such a module marks its tests with ``pytest.mark.asyncio(loop_scope="module")``.
+    """
+    async with serve_in_process(tmp_path_factory.mktemp("shared") / "service", FakeClock()) as service:
+        yield service
+
+
+@pytest.fixture
+async def held(serving: Serving) -> AsyncIterator[Local]:
+    """A service whose clock stands still, so that runs stay where they are until the test advances it."""
+    async with serving(FakeClock(manual=True)) as service:
+        yield service
+
+
+async def step(service: Local) -> None:
+    """Let the one live run of a held service take exactly its next step."""
+    clock = service.clock
+    assert isinstance(clock, FakeClock)
+    await clock.until_sleeping()
+    clock.advance_to_next()
+    # The engine sleeps again once the step is on the disk, or has let go of the run because it is final.
+    waits = [asyncio.ensure_future(clock.until_sleeping()), asyncio.ensure_future(service.context.engine.settled())]
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for wait in waits:
+        wait.cancel()
+    await asyncio.gather(*waits, return_exceptions=True)
+
+
+def event_bodies(run_id: str) -> Callable[[Transaction], list[str]]:
+    """Reads the stored texts of a run's events."""
+    return lambda transaction: [row["body"] for row in transaction.oldest(events, {"execution_id": run_id})]

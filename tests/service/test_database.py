@@ -1,0 +1,210 @@
+"""The database: group commit, savepoints, readers that cannot write, and files it refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy.exc import IntegrityError, OperationalError
+
+from runwatch.base.errors import DataError
+from runwatch.service.database import Database, Transaction
+from runwatch.service.tables import SCHEMA_VERSION, tenants
+from tests.support.clock import FakeClock
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "service.db"
+
+
+@pytest.fixture
+async def database(path: Path) -> AsyncIterator[Database]:
+    database = Database.open(path, FakeClock())
+    yield database
+    await asyncio.to_thread(database.close)
+
+
+def add(name: str, transaction: Transaction) -> str:
+    transaction.add(tenants, tenant_id=name, display_name=name, created_at="now")
+    return name
+
+
+async def names(database: Database) -> set[str]:
+    return await database.read(lambda transaction: {row["tenant_id"] for row in transaction.every(tenants, {})})
+
+
+class Gate:
+    """A write that holds the writer thread until it is let go, so that those behind it share one commit."""
+
+    def __init__(self, database: Database) -> None:
+        self._reached = threading.Event()
+        self._open = threading.Event()
+        self._write = asyncio.ensure_future(database.write(self._wait))
+
+    async def reached(self) -> None:
+        await asyncio.to_thread(self._reached.wait, 30)
+
+    async def open(self) -> None:
+        self._open.set()
+        await self._write
+
+    def _wait(self, _: Transaction) -> None:
+        self._reached.set()
+        assert self._open.wait(30)
+
+
+async def test_a_write_that_fails_hurts_none_of_those_that_share_its_commit(database: Database) -> None:
+    def fail(transaction: Transaction) -> None:
+        add("half", transaction)
+        add("half", transaction)
+
+    gate = Gate(database)
+    await gate.reached()
+    writes = [
+        asyncio.ensure_future(database.write(lambda transaction: add("one", transaction))),
+        asyncio.ensure_future(database.write(fail)),
+        asyncio.ensure_future(database.write(lambda transaction: add("two", transaction))),
+    ]
+    await asyncio.sleep(0)
+    await gate.open()
+    one, failed, two = await asyncio.gather(*writes, return_exceptions=True)
+    assert (one, two) == ("one", "two")
+    assert isinstance(failed, IntegrityError)
+    assert await names(database) == {"one", "two"}
+
+
+async def test_no_caller_hears_of_its_write_before_the_commit_it_shares(database: Database) -> None:
+    first = Gate(database)
+    await first.reached()
+    write = asyncio.ensure_future(database.write(lambda transaction: add("early", transaction)))
+    await asyncio.sleep(0)
+    second = Gate(database)
+    await asyncio.sleep(0)
+    await first.open()
+    # The writer has run the early write by now and stands in the second gate, in the same transaction.
+    await second.reached()
+    assert not write.done()
+    assert await names(database) == set()
+    await second.open()
+    assert await write == "early"
+    assert await names(database) == {"early"}
+
+
+async def test_a_commit_that_fails_as_a_whole_fails_all_its_writes_and_none_after_it(database: Database) -> None:
+    def lose(transaction: Transaction) -> None:
+        # What a full disk does: SQLite ends the transaction by itself.
+        transaction._connection.exec_driver_sql("ROLLBACK")
+        raise OSError("disk full")
+
+    gate = Gate(database)
+    await gate.reached()
+    writes = [
+        asyncio.ensure_future(database.write(lambda transaction: add("lost", transaction))),
+        asyncio.ensure_future(database.write(lose)),
+        asyncio.ensure_future(database.write(lambda transaction: add("lost too", transaction))),
+    ]
+    await asyncio.sleep(0)
+    await gate.open()
+    for outcome in await asyncio.gather(*writes, return_exceptions=True):
+        assert isinstance(outcome, Exception)
+    assert await database.write(lambda transaction: add("next", transaction)) == "next"
+    assert await names(database) == {"next"}
+
+
+async def test_a_caller_that_has_gone_before_its_write_began_gets_none(database: Database) -> None:
+    gate = Gate(database)
+    await gate.reached()
+    write = asyncio.ensure_future(database.write(lambda transaction: add("unwanted", transaction)))
+    await asyncio.sleep(0)
+    write.cancel()
+    await asyncio.sleep(0)
+    await gate.open()
+    assert await database.write(lambda transaction: add("wanted", transaction)) == "wanted"
+    assert await names(database) == {"wanted"}
+
+
+async def test_writes_that_wait_are_on_the_disk_after_closing(path: Path) -> None:
+    database = Database.open(path, FakeClock())
+    gate = Gate(database)
+    await gate.reached()
+    write = asyncio.ensure_future(database.write(lambda transaction: add("last", transaction)))
+    await asyncio.sleep(0)
+    closing = asyncio.ensure_future(asyncio.to_thread(database.close))
+    await gate.open()
+    await closing
+    assert await write == "last"
+    with pytest.raises(DataError):
+        await database.write(lambda transaction: add("too late", transaction))
+    await asyncio.to_thread(database.close)
+    again = Database.open(path, FakeClock())
+    assert await names(again) == {"last"}
+    await asyncio.to_thread(again.close)
+
+
+async def test_a_reader_cannot_write(database: Database) -> None:
+    with pytest.raises(OperationalError, match="readonly"):
+        await database.read(lambda transaction: add("sneaked in", transaction))
+    assert await names(database) == set()
+
+
+async def test_a_write_takes_its_moment_when_its_turn_comes(path: Path) -> None:
+    clock = FakeClock()
+    database = Database.open(path, clock)
+    gate = Gate(database)
+    await gate.reached()
+    write = asyncio.ensure_future(database.write(lambda transaction: transaction.now))
+    await asyncio.sleep(0)
+    clock.advance(5)
+    await gate.open()
+    assert await write == clock.now()
+    await asyncio.to_thread(database.close)
+
+
+async def test_the_database_is_private_and_durable(database: Database, path: Path) -> None:
+    await database.write(lambda transaction: add("kept", transaction))
+    assert {file.stat().st_mode & 0o777 for file in path.parent.iterdir()} == {0o600}
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    pragmas = await database.write(
+        lambda transaction: [
+            transaction._connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        ]
+    )
+    assert pragmas == ["wal", 2, 1, 5000]
+
+
+def test_a_database_that_others_could_read_is_closed_to_them(path: Path) -> None:
+    path.parent.mkdir()
+    path.touch(0o644)
+    Database.open(path, FakeClock()).close()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
+    Database.open(path, FakeClock()).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(DataError, match="newer version"):
+        Database.open(path, FakeClock())
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"not a database at all" * 100)
+    with pytest.raises(DataError, match="damaged or not a database"):
+        Database.open(path, FakeClock())
+    assert path.read_bytes() == b"not a database at all" * 100
+
+
+def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match="cannot be opened"):
+        Database.open(tmp_path / "file" / "service.db", FakeClock())

@@ -1,0 +1,140 @@
+"""The state machine by itself: what follows what, and how a run ends from anywhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from runwatch.records.event import RunEvent
+from runwatch.records.receipt import Receipt
+from runwatch.service.lifecycle import Change, Run, accept, end, new_run, next_step
+from runwatch.service.receipts import arms_of, receipt_of
+from tests.support.clock import START
+
+
+def run_of(mode: str = "echo") -> Run:
+    return new_run(tenant_id="ten_1", mode=mode, policy={"data_classes": ["public"]}, max_runtime_s=60, now=START)
+
+
+def stages(mode: str = "echo") -> list[Run]:
+    """A run at every state it meets, the final one included."""
+    runs = [run_of(mode)]
+    while (step := next_step(runs[-1])) is not None:
+        runs.append(step.take(runs[-1], START + timedelta(milliseconds=len(runs))).run)
+    return runs
+
+
+def told(change: Change) -> list[str]:
+    """Events in short: ``slice:`` where they belong to one, then the state or the check."""
+    return [
+        ("slice:" if "slice_id" in event else "") + str(event.get("state") or event["recorded_check"]["state"])
+        for event in change.events
+    ]
+
+
+LIVE_ECHO = stages()[:-1]
+
+
+def test_a_test_run_meets_every_state_in_order() -> None:
+    run = run_of()
+    seen = told(accept(run))
+    while (step := next_step(run)) is not None:
+        change = step.take(run, START)
+        run = change.run
+        seen += told(change)
+    assert seen == [
+        "accepted", "queued", "running", "slice:running", "slice:platform_test", "slice:completed", "completed",
+    ]  # fmt: skip
+    assert run.is_final
+
+
+def test_a_live_run_fails_because_no_arm_is_eligible() -> None:
+    queued = stages("live")[1]
+    step = next_step(queued)
+    assert step is not None
+    change = step.take(queued, START)
+    assert told(change) == ["slice:terminal_no_evaluation", "slice:failed", "failed"]
+    assert (change.run.status, change.run.reason) == ("failed", "no_eligible_arms")
+
+
+@pytest.mark.parametrize("run", LIVE_ECHO, ids=lambda run: f"{run.status}-{run.slices[0].status}")
+@pytest.mark.parametrize(("status", "reason"), [("cancelled", "cancelled"), ("expired", "runtime_exceeded")])
+def test_a_run_ends_from_every_state_with_its_slices_and_a_receipt(run: Run, status: str, reason: str) -> None:
+    actor = "key_1" if status == "cancelled" else None
+    change = end(run, status, reason, START + timedelta(seconds=1), acted_by=actor)
+    part = run.slices[0]
+    expected = []
+    if part.status != "completed":
+        expected = [*([] if part.recorded_check else ["slice:terminal_no_evaluation"]), f"slice:{status}"]
+    assert told(change) == [*expected, status]
+    assert all(event.get("acted_by") == actor for event in change.events if event["type"] == "lifecycle")
+    assert RunEvent(change.events[-1]).ends_run
+    assert (change.run.status, change.run.reason, change.run.cancelled_by) == (status, reason, actor)
+    assert change.run.slices[0].status == ("completed" if part.status == "completed" else status)
+    check_echo_receipt(receipt_of(change.run), status)
+
+
+def check_echo_receipt(raw: dict[str, Any], status: str) -> None:
+    """The constants of every test run's receipt (wire reference 3.4 and 6.8)."""
+    receipt = Receipt(raw)
+    assert not receipt.flaws()
+    assert (receipt.mode, receipt.status) == ("echo", status)
+    assert receipt.spend_usd == 0
+    assert receipt.totals is not None
+    assert None not in (receipt.totals.usd, receipt.totals.platform_fee_usd, receipt.totals.runtime_s)
+    (part,) = receipt.slices or ()
+    assert part.route is not None
+    assert part.route.ranking == "skipped_platform_proof"
+    assert part.route.selected is None
+    assert part.verifier is not None
+    assert part.verifier.identity == "platform.echo"
+    assert part.cost is not None
+    assert part.cost.usd == 0
+    assert part.cost.waiver is not None
+    assert part.cost.waiver.reason == "sandbox_echo_d9"
+    assert part.recorded_check is not None
+    is_checked = part.recorded_check.state == "platform_test"
+    assert part.verifier.is_correct is (True if is_checked else None)
+    if is_checked:
+        assert part.recorded_check.identity == "platform.echo"
+    else:
+        assert part.recorded_check.state == "terminal_no_evaluation"
+        assert part.recorded_check.reason == receipt.reason
+
+
+def test_a_completed_test_run_has_the_constants_too() -> None:
+    receipt = receipt_of(stages()[-1])
+    check_echo_receipt(receipt, "completed")
+    assert receipt["slices"][0]["recorded_check"]["state"] == "platform_test"
+    assert "reason" not in receipt
+    assert receipt["totals"]["runtime_s"] == 0.006
+
+
+def test_the_receipt_of_a_run_without_a_model_says_that_none_was_called() -> None:
+    receipt = Receipt(receipt_of(stages("live")[-1]))
+    (part,) = receipt.slices or ()
+    assert part.cost is not None
+    assert part.route is not None
+    assert part.recorded_check is not None
+    assert (part.cost.calls, part.route.selected, part.recorded_check.state) == (0, None, "terminal_no_evaluation")
+    assert receipt.spend_usd == 0
+    assert arms_of(dict(receipt.raw)) == set()
+
+
+def test_a_receipt_names_the_arms_that_were_selected() -> None:
+    receipt = receipt_of(stages("live")[-1])
+    receipt["slices"][0]["route"]["selected"] = {"arm_id": "arm_1"}
+    assert arms_of(receipt) == {"arm_1"}
+
+
+def test_a_run_does_not_end_before_it_began_when_the_clock_is_set_back() -> None:
+    run = replace(run_of(), created_at=START + timedelta(hours=1))
+    ended = end(run, "cancelled", "cancelled", START).run
+    assert receipt_of(ended)["totals"]["runtime_s"] == 0
+
+
+def test_a_cap_beyond_all_calendars_is_a_cap() -> None:
+    assert replace(run_of(), max_runtime_s=1e308).time_left(START) == 1e308

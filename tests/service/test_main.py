@@ -1,0 +1,277 @@
+"""The service as a process: one a directory, where it listens, what it says, how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from runwatch.base.errors import LocalServiceError, UsageError
+from runwatch.base.servicefile import is_running, lock_of, read_service_file
+from runwatch.service import server
+from runwatch.service.answer import Answer
+from runwatch.service.call import Call, Endpoint, Routes
+from runwatch.service.main import INTERRUPTED, REFUSED, ServeOptions, serve, stop_when_idle
+from runwatch.settings.local import stop
+from tests.service.conftest import Local, Serving, step
+from tests.service.test_problems import check
+from tests.support.clock import FakeClock
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from runwatch.service.main import ServeOptions, serve
+sys.exit(serve(ServeOptions(data_dir=Path(sys.argv[1]), json=sys.argv[2] == "json")))
+"""
+
+
+class Process:
+    """A service in a process of its own."""
+
+    def __init__(self, data_dir: Path, how: str, *, stdout: int = subprocess.PIPE) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, str(data_dir), how],
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def first_line(self, stream: str) -> str:
+        pipe = self.process.stdout if stream == "stdout" else self.process.stderr
+        assert pipe is not None
+        return pipe.readline()
+
+    def rest(self) -> tuple[int, str, str]:
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        out, error = self.process.stdout.read(), self.process.stderr.read()
+        return self.process.wait(30), out, error
+
+
+@pytest.fixture
+def start(data_dir: Path) -> Iterator[list[Process]]:
+    """Processes that a test starts; those that it leaves are killed."""
+    started: list[Process] = []
+    yield started
+    for process in started:
+        process.process.kill()
+        process.process.communicate()
+
+
+def test_one_line_says_where_the_service_is_and_a_second_one_is_sent_there(
+    data_dir: Path, start: list[Process]
+) -> None:
+    start.append(Process(data_dir, "json"))
+    line = json.loads(start[0].first_line("stdout"))
+    assert list(line) == ["base_url", "api_key", "data_dir", "pid"]
+    assert (line["data_dir"], line["pid"]) == (str(data_dir), start[0].process.pid)
+    assert json.loads((data_dir / "service.json").read_text()) == line
+    assert data_dir.stat().st_mode & 0o777 == 0o700
+    with httpx.Client(base_url=line["base_url"], headers={"Authorization": f"Bearer {line['api_key']}"}) as client:
+        assert client.get("/v1/account").status_code == 200
+    start.append(Process(data_dir, "json"))
+    code, out, error = start[1].rest()
+    assert (code, out) == (REFUSED, "")
+    assert line["base_url"] in error
+    assert line["api_key"] not in error
+    assert stop(data_dir) is True
+    assert start[0].rest() == (0, "", "")
+    assert not is_running(data_dir)
+    assert stop(data_dir) is False
+
+
+def test_a_person_is_told_where_it_listens_and_how_to_stop_it_and_stops_it_with_ctrl_c(
+    data_dir: Path, start: list[Process]
+) -> None:
+    start.append(Process(data_dir, "person"))
+    first = start[0].first_line("stderr")
+    file = read_service_file(data_dir)
+    assert file is not None
+    assert file.base_url in first
+    start[0].process.send_signal(signal.SIGINT)
+    code, out, error = start[0].rest()
+    assert (code, out) == (INTERRUPTED, "")
+    assert str(data_dir / "service.json") in error
+    assert "serve --stop" in error
+    assert file.api_key.reveal() not in first + error
+
+
+def test_a_directory_that_cannot_be_used_ends_with_a_message(data_dir: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    data_dir.mkdir()
+    with sqlite3.connect(data_dir / "service.db") as connection:
+        connection.execute("PRAGMA user_version = 999")
+    connection.close()
+    assert serve(ServeOptions(data_dir=data_dir, json=True)) == REFUSED
+    out, error = capfd.readouterr()
+    assert out == ""
+    assert "newer version of runwatch" in error
+    assert "Update runwatch" in error
+    assert not is_running(data_dir)
+
+
+async def test_port_and_key_stay_over_restarts(serving: Serving) -> None:
+    async with serving() as service:
+        first = service.running.file
+    async with serving() as service:
+        assert service.running.file == first
+
+
+async def test_a_kept_port_that_somebody_else_has_is_given_up(serving: Serving) -> None:
+    async with serving() as service:
+        address = service.address
+    with socket.create_server(address):
+        async with serving() as service:
+            assert service.address[1] != address[1]
+            await service.get("/v1/account")
+
+
+async def test_a_port_that_was_asked_for_is_taken_or_nothing(serving: Serving, data_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(LocalServiceError, match="cannot listen"):
+        await serving(port=taken.getsockname()[1]).__aenter__()
+    assert not is_running(data_dir)
+    with pytest.raises(UsageError, match="no port"):
+        await serving(port=70_000).__aenter__()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "example.com"])
+async def test_a_host_that_others_can_reach_needs_to_be_allowed(serving: Serving, data_dir: Path, host: str) -> None:
+    with pytest.raises(UsageError, match="only on this machine"):
+        await serving(host=host).__aenter__()
+    assert not data_dir.exists()
+
+
+async def test_a_service_on_all_addresses_is_called_by_address_and_not_by_just_any_name(serving: Serving) -> None:
+    async with serving(host="0.0.0.0", allow_remote=True) as service:
+        assert service.address[0] == "127.0.0.1"
+        for host in ("192.0.2.7:80", "[2001:db8::1]", "localhost"):
+            assert (await service.http.get("/v1/account", headers={"Host": host})).status_code == 200
+        check(await service.http.get("/v1/account", headers={"Host": "evil.example"}), "validation_failed")
+
+
+async def test_a_service_on_a_named_host_is_called_by_that_name(serving: Serving) -> None:
+    async with serving(host="LocalHost") as service:
+        assert (await service.http.get("/v1/account", headers={"Host": "localhost:1"})).status_code == 200
+
+
+class _LettingGo(FakeClock):
+    """A clock during whose third sleep the other holder of the lock lets go."""
+
+    def __init__(self, data_dir: Path) -> None:
+        super().__init__()
+        self._lock = lock_of(data_dir)
+        assert self._lock.acquire(wait=False)
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(seconds)
+        if len(self.sleeps) == 3:
+            self._lock.release()
+
+
+async def test_somebody_who_only_looks_whether_a_service_runs_is_no_service(serving: Serving, data_dir: Path) -> None:
+    async with serving(_LettingGo(data_dir)) as service:
+        await service.get("/v1/account")
+
+
+async def test_a_directory_that_stays_held_is_refused(serving: Serving, data_dir: Path) -> None:
+    lock = lock_of(data_dir)
+    assert lock.acquire(wait=False)
+    with pytest.raises(LocalServiceError, match="already runs"):
+        await serving().__aenter__()
+    lock.release()
+
+
+async def test_an_idle_service_ends_when_nobody_called_for_so_long(held: Local) -> None:
+    clock = held.clock
+    assert isinstance(clock, FakeClock)
+    idle = asyncio.ensure_future(stop_when_idle(held.running, 600, clock))
+    await clock.until_sleeping()
+    clock.advance(599)
+    await held.get("/v1/account")
+    clock.advance(1)
+    await clock.until_sleeping()
+    assert not held.running.stop.is_set()
+    clock.advance(599)
+    await idle
+    assert held.running.stop.is_set()
+
+
+async def test_an_idle_service_waits_for_its_live_runs(held: Local) -> None:
+    clock = held.clock
+    assert isinstance(clock, FakeClock)
+    await held.submit()
+    idle = asyncio.ensure_future(stop_when_idle(held.running, 0.001, clock))
+    await clock.until_sleeping(2)
+    clock.advance_to_next()
+    while held.context.engine.live:
+        assert not held.running.stop.is_set()
+        await step(held)
+    await idle
+    assert held.running.stop.is_set()
+
+
+async def test_a_service_without_an_idle_time_stays(held: Local) -> None:
+    assert isinstance(held.clock, FakeClock)
+    await stop_when_idle(held.running, None, held.clock)
+    assert not held.running.stop.is_set()
+
+
+async def test_every_request_is_logged_without_its_secrets(local: Local, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "runwatch.service.access"):
+        await local.http.get("/v1/executions", params={"cursor": "hunter2-hunter2", "limit": 3})
+        await local.get("/v1/account")
+    texts = [record.getMessage() for record in caplog.records if record.name == "runwatch.service.access"]
+    me = (await local.get("/v1/account"))["authenticated_principal_id"]
+    assert [text.split(" ")[:3] for text in texts] == [
+        ["GET", "/v1/executions?cursor&limit", "400"],
+        ["GET", "/v1/account", "200"],
+    ]
+    assert all(text.endswith(me) for text in texts)
+    assert "hunter2" not in caplog.text
+    assert local.key not in caplog.text
+
+
+def test_a_starter_that_has_gone_does_not_take_the_service_with_it(data_dir: Path, start: list[Process]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = Process(data_dir, "json", stdout=writer)
+    os.close(writer)
+    start.append(process)
+    # The service says nothing that could be waited for, so ask the directory until it is held and answered for.
+    file = None
+    while file is None:
+        assert process.process.poll() is None
+        file = read_service_file(data_dir)
+    with httpx.Client(base_url=file.base_url, headers={"Authorization": f"Bearer {file.api_key.reveal()}"}) as client:
+        assert client.get("/v1/account").status_code == 200
+    assert stop(data_dir) is True
+    assert process.process.wait(30) == 0
+
+
+async def test_a_request_under_way_when_the_service_stops_is_answered(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached, never = asyncio.Event(), asyncio.Event()
+
+    async def hang(_: Call) -> Answer:
+        reached.set()
+        await never.wait()
+        raise AssertionError
+
+    monkeypatch.setattr(server, "STOP_S", 0.01)
+    monkeypatch.setattr(Routes, "find", lambda *_: (Endpoint("GET", "/v1/account", hang), {}))
+    async with serving() as service:
+        request = asyncio.ensure_future(service.http.get("/v1/account"))
+        await reached.wait()
+        service.running.stop.set()
+        check(await request, "internal")
