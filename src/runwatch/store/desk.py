@@ -1,0 +1,223 @@
+"""Everything the console works with for one service, opened and closed together.
+
+The desk is where a screen finds what it shows and where it puts what a person wants done. It knows the service, the
+store, the live jobs and everything kept on disk; it knows nothing of any screen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final, Self
+
+from runwatch.api.calls import Answer, Exchange
+from runwatch.api.client import Client
+from runwatch.base.clock import Clock
+from runwatch.base.errors import DataError, RunwatchError
+from runwatch.base.target import Target
+from runwatch.records.record import Record
+from runwatch.store.budget import WINDOW_S
+from runwatch.store.cache import RecordCache
+from runwatch.store.change import CacheRead
+from runwatch.store.database import Database
+from runwatch.store.events import EventStore
+from runwatch.store.identity import Scope, identify
+from runwatch.store.journal import Journal
+from runwatch.store.live import Live, Refresh, TailNews
+from runwatch.store.outbox import Order, Outbox
+from runwatch.store.state import Collection, Delta, Store
+from runwatch.store.watchlist import WatchList
+
+_log = logging.getLogger(__name__)
+
+FLUSH_S: Final = 1.0
+"""How often the journal is written and the store's lists are cached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Whom the desk tells what.
+
+    Attributes:
+        tail: A followed run's events moved.
+        exchange: A request was answered, or failed.
+    """
+
+    tail: Callable[[TailNews], None]
+    exchange: Callable[[Exchange], None]
+
+
+class Desk:
+    """One service, ready for work. Made by :meth:`open`."""
+
+    def __init__(
+        self,
+        client: Client,
+        database: Database,
+        scope: Scope,
+        store: Store,
+        *,
+        clock: Clock,
+        refresh: Refresh,
+        listeners: Listeners,
+    ) -> None:
+        self.client: Final = client
+        self.target: Final = client.target
+        self.scope: Final = scope
+        self.store: Final = store
+        self.clock: Final = clock
+        self.journal: Final = Journal(database)
+        self.events: Final = EventStore(database)
+        self.outbox: Final = Outbox(database, clock=clock)
+        self.watch_list: Final = WatchList(database, clock=clock)
+        self.cache: Final = RecordCache(database)
+        self.live: Final = Live(
+            client,
+            scope,
+            store,
+            self.events,
+            self.watch_list,
+            clock=clock,
+            on_tail=listeners.tail,
+            refresh=refresh,
+            others=lambda: self._others,
+        )
+        self._others = 0
+        self._database = database
+        self._listeners = listeners
+        self._kinds: dict[str, type[Record]] = {}
+        self._dirty: set[str] = set()
+        self._jobs: list[asyncio.Task[None]] = []
+        self._leave = store.listen(self._note_delta)
+
+    @classmethod
+    async def open(
+        cls,
+        target: Target,
+        path: Path,
+        store: Store,
+        *,
+        clock: Clock,
+        read_only: bool,
+        retries: int,
+        refresh: Refresh,
+        keep_events: timedelta,
+        listeners: Listeners,
+    ) -> Self:
+        """Open the database and the client, and learn whose data this is.
+
+        Raises:
+            DataError: the database is not usable.
+        """
+        desk: list[Self] = []
+        early: list[Exchange] = []
+        # Importing the HTTP library takes longer than a frame, so that it happens beside the loop.
+        await asyncio.to_thread(__import__, "httpx")
+        database = await asyncio.to_thread(Database.open, path)
+        client = Client(
+            target,
+            clock=clock,
+            read_only=read_only,
+            retries=retries,
+            observe=lambda exchange: desk[0]._note_exchange(exchange) if desk else early.append(exchange),
+        )
+        try:
+            scope = await identify(client, database)
+        except BaseException:
+            await client.close()
+            database.close()
+            raise
+        desk.append(cls(client, database, scope, store, clock=clock, refresh=refresh, listeners=listeners))
+        for exchange in early:
+            desk[0]._note_exchange(exchange)
+        await desk[0].events.prune(clock.now() - keep_events)
+        return desk[0]
+
+    async def start(self, kinds: tuple[type[Record], ...]) -> None:
+        """Show what an earlier session knew, with its age, and begin to read."""
+        self._kinds = {kind.KIND: kind for kind in kinds}
+        for kind in kinds:
+            records, seen_at = await self.cache.load(self.scope, kind)
+            if records:
+                now, monotonic = self.clock.now(), self.clock.monotonic()
+                self.store.apply(CacheRead(self.scope.profile, kind.KIND, now, monotonic, tuple(records), seen_at))
+        self._jobs = [asyncio.ensure_future(self.live.run()), asyncio.ensure_future(self._keep())]
+
+    async def close(self) -> None:
+        """End the jobs, keep what is known, and close everything; harmless when it is closed."""
+        for job in self._jobs:
+            job.cancel()
+        await asyncio.gather(*self._jobs, return_exceptions=True)
+        self._jobs = []
+        with contextlib.suppress(ValueError):
+            self._leave()
+        # Lists that did not change were confirmed all the same, and the next session shows how long ago.
+        self._dirty |= {kind for kind in self._kinds if self._collection(kind).read_at is not None}
+        await self._flush()
+        await self.client.close()
+        await self.journal.close()
+        await asyncio.to_thread(self._database.close)
+
+    async def act(self, order: Order, told: Callable[[float], None]) -> Answer:
+        """Have the service do something, for a person: first in line when a 429 is over, kept until it is settled.
+
+        Args:
+            order: What to do.
+            told: Is told the seconds to wait, before each wait.
+
+        Raises:
+            ApiError: it failed; see :meth:`~runwatch.store.outbox.Outbox.deliver`.
+        """
+        await self.live.scheduler.turn_of_a_person(told)
+        try:
+            return await self.outbox.deliver(self.client, self.scope, order)
+        except RunwatchError:
+            # Whoever was refused looks for the problem next, here or in another terminal.
+            await self.journal.flush()
+            raise
+
+    def _note_exchange(self, exchange: Exchange) -> None:
+        self.live.note(exchange)
+        self.journal.note(exchange)
+        self._listeners.exchange(exchange)
+
+    def _note_delta(self, delta: Delta) -> None:
+        if delta.added or delta.changed or delta.removed:
+            self._dirty.add(delta.kind)
+
+    async def _keep(self) -> None:
+        while True:
+            await self.clock.sleep(FLUSH_S)
+            try:
+                await self._flush()
+                # Consoles on one data directory share the service's limit; the journal shows what the others spend.
+                # A hair less than a minute: our own count leaves out what is exactly as old.
+                since = self.clock.now() - timedelta(seconds=WINDOW_S - 0.001)
+                everybody = await self.journal.count_since(self.target.origin, since)
+            except DataError:
+                # A full disk is no reason to stop watching; what was not kept is kept as soon as there is room.
+                _log.exception("what is known could not be kept")
+                continue
+            self._others = max(0, everybody - self.live.budget.own_per_minute)
+
+    async def _flush(self) -> None:
+        await self.journal.flush()
+        dirty, self._dirty = self._dirty & self._kinds.keys(), set()
+        for kind in dirty:
+            collection = self._collection(kind)
+            await self.cache.save(self.scope, kind, collection.records, self._seen_at(collection))
+
+    def _collection(self, kind: str) -> Collection:
+        return self.store.collection(self.scope.profile, kind)
+
+    def _seen_at(self, collection: Collection) -> datetime:
+        """When the service last said what is known."""
+        now = self.clock.now()
+        if collection.read_at is not None:
+            return now - timedelta(seconds=max(0.0, self.clock.monotonic() - collection.read_at))
+        return collection.cached_at or now

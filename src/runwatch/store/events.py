@@ -1,0 +1,341 @@
+"""The events of followed runs, on disk and not on the heap: a screen holds a window of them.
+
+Each event is kept once, with its exact JSON text, under a number that is dense in its run. So the count is the last
+number plus one, any window is one step into an index, and a run with a million events opens at its end at once. Events
+and the cursor from which the next read goes on move in one transaction: nothing is lost and nothing doubled over
+repeated pages, overlapping pages, several processes, or a kill -9 at any moment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from runwatch.base.clock import iso
+from runwatch.base.errors import UsageError
+from runwatch.base.json import dumps, loads
+from runwatch.records.event import RunEvent
+from runwatch.store.columns import put, put_optional, take, take_optional
+from runwatch.store.database import Database
+from runwatch.store.identity import Scope, find_scope, scope_key
+
+LONGEST_SEARCH: Final = 1_000
+"""The most characters that can be searched for."""
+
+SLICE: Final = 50_000
+"""How many events one step of a search looks through, so that other work comes in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A time without an answer from the service. It says nothing was lost: what happened then was read afterwards.
+
+    Attributes:
+        began_at: The last answer before it.
+        ended_at: The first answer after it.
+        position: It stands before the event with this number.
+    """
+
+    began_at: datetime
+    ended_at: datetime
+    position: int
+
+
+class EventStore:
+    """The events of all runs of all scopes. Numbers of events are counted from 0 in each run."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def append(
+        self, scope: Scope, run_id: str, events: Sequence[RunEvent], *, after: str | None = None
+    ) -> list[RunEvent]:
+        """Keep the events of a page that are not kept yet, and move the cursor, in one transaction.
+
+        An event whose id is kept already is dropped: events never change (DESIGN 5, Truth). An event without an id is
+        told apart by its content, the event before it that has an id, and how often the same came since. The event
+        that ends the run marks the run as complete.
+
+        Args:
+            scope: Whose run it is.
+            run_id: The run.
+            events: The page in the service's order.
+            after: The event id after which the page was asked for; ``None`` for a page from the beginning.
+
+        Returns:
+            The events that are new, in the service's order.
+
+        Raises:
+            DataError: the database cannot be written.
+        """
+        if not events:
+            return []
+        return await self._database.write(lambda connection: _append(connection, scope, run_id, events, after))
+
+    async def cursor(self, scope: Scope, run_id: str) -> str | None:
+        """The id of the last event applied, after which the next read goes on; ``None`` for a run without any.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> str | None:
+            row = connection.execute("SELECT cursor FROM run WHERE id = ?", (_find(connection, scope, run_id),))
+            return take_optional((row.fetchone() or (None,))[0])
+
+        return await self._database.read(work)
+
+    async def count(self, scope: Scope, run_id: str) -> int:
+        """How many events of a run are kept.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        return await self._database.read(lambda connection: _count(connection, _find(connection, scope, run_id)))
+
+    async def window(self, scope: Scope, run_id: str, start: int, count: int) -> list[RunEvent]:
+        """Up to ``count`` events from number ``start`` on; a negative ``start`` counts from the end.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> list[RunEvent]:
+            run = _find(connection, scope, run_id)
+            first = start if start >= 0 else max(0, _count(connection, run) + start)
+            rows = connection.execute(
+                "SELECT text FROM event WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?", (run, first, count)
+            )
+            return [RunEvent(loads(take(text)), take(text)) for (text,) in rows]
+
+        return await self._database.read(work)
+
+    async def search(self, scope: Scope, run_id: str, text: str, *, start: int = 0, limit: int = 1_000) -> list[int]:
+        """The numbers of events from ``start`` on whose JSON holds a text, in order, at most ``limit``.
+
+        Capitals make no difference within ASCII. A character that the JSON has as an escape is found too.
+
+        Raises:
+            UsageError: the text is longer than :data:`LONGEST_SEARCH`.
+            DataError: the database cannot be read.
+        """
+        patterns = _patterns(text)
+        found: list[int] = []
+        end = await self.count(scope, run_id)
+        while patterns and start < end and len(found) < limit:
+            step = min(start + SLICE, end)
+            found += await self._search(scope, run_id, patterns, range(start, step), limit - len(found))
+            start = step
+        return found
+
+    async def _search(self, scope: Scope, run_id: str, patterns: list[str], among: range, limit: int) -> list[int]:
+        def work(connection: sqlite3.Connection) -> list[int]:
+            holds = " OR ".join(["text LIKE ? ESCAPE '\\'"] * len(patterns))
+            query = f"SELECT seq FROM event WHERE run = ? AND seq >= ? AND seq < ? AND ({holds}) ORDER BY seq LIMIT ?"  # noqa: S608
+            run = _find(connection, scope, run_id)
+            return [int(seq) for (seq,) in connection.execute(query, (run, among.start, among.stop, *patterns, limit))]
+
+        return await self._database.read(work)
+
+    async def is_complete(self, scope: Scope, run_id: str) -> bool:
+        """Whether the run has ended and all its events are kept.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> bool:
+            row = connection.execute("SELECT is_complete FROM run WHERE id = ?", (_find(connection, scope, run_id),))
+            return bool((row.fetchone() or (0,))[0])
+
+        return await self._database.read(work)
+
+    async def mark_complete(self, scope: Scope, run_id: str) -> None:
+        """Say that no event will follow, for a run that has ended without its final event.
+
+        Raises:
+            DataError: the database cannot be written.
+        """
+        await self._database.write(
+            lambda connection: (
+                connection.execute(
+                    "UPDATE run SET is_complete = 1 WHERE id = ?", (_run_key(connection, scope, run_id),)
+                ).rowcount
+            )
+        )
+
+    async def prune(self, before: datetime) -> int:
+        """Delete the events of runs that are complete and whose last event happened before a moment.
+
+        Returns:
+            How many runs were forgotten. They can be followed again; the service still has their events.
+
+        Raises:
+            DataError: the database cannot be written.
+        """
+
+        def work(connection: sqlite3.Connection) -> int:
+            return connection.execute(
+                "DELETE FROM run WHERE is_complete AND coalesce((SELECT at FROM event WHERE event.run = run.id"
+                " ORDER BY seq DESC LIMIT 1), '') < ?",
+                (iso(before),),
+            ).rowcount
+
+        return await self._database.write(work)
+
+    async def note_gap(self, scope: Scope, run_id: str, began_at: datetime, ended_at: datetime) -> None:
+        """Note a time without an answer; it stands behind the events kept so far.
+
+        Raises:
+            DataError: the database cannot be written.
+        """
+
+        def work(connection: sqlite3.Connection) -> None:
+            run = _run_key(connection, scope, run_id)
+            connection.execute(
+                "INSERT OR IGNORE INTO gap (run, began_at, ended_at, seq) VALUES (?, ?, ?, ?)",
+                (run, iso(began_at), iso(ended_at), _count(connection, run)),
+            )
+
+        await self._database.write(work)
+
+    async def gaps(self, scope: Scope, run_id: str) -> list[Gap]:
+        """The times without an answer, the oldest first.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> list[Gap]:
+            rows = connection.execute(
+                "SELECT began_at, ended_at, seq FROM gap WHERE run = ? ORDER BY began_at, ended_at",
+                (_find(connection, scope, run_id),),
+            )
+            return [
+                Gap(datetime.fromisoformat(began), datetime.fromisoformat(ended), seq) for began, ended, seq in rows
+            ]
+
+        return await self._database.read(work)
+
+
+def usable_id(event: RunEvent) -> str | None:
+    """The event's id where it can serve as one: a text, or a whole number that a service wrote in its place."""
+    value = event.raw.get("event_id")
+    if isinstance(value, str):
+        return value or None
+    return (event.id or None) if type(value) is int else None
+
+
+def _find(connection: sqlite3.Connection, scope: Scope, run_id: str) -> int | None:
+    row = connection.execute(
+        "SELECT id FROM run WHERE scope = ? AND run_id = ?", (find_scope(connection, scope), put(run_id))
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _run_key(connection: sqlite3.Connection, scope: Scope, run_id: str) -> int:
+    connection.execute(
+        "INSERT INTO run (scope, run_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
+        (scope_key(connection, scope), put(run_id)),
+    )
+    run = _find(connection, scope, run_id)
+    assert run is not None
+    return run
+
+
+def _count(connection: sqlite3.Connection, run: int | None) -> int:
+    last = connection.execute("SELECT max(seq) FROM event WHERE run = ?", (run,)).fetchone()[0]
+    return 0 if last is None else int(last) + 1
+
+
+def _append(
+    connection: sqlite3.Connection, scope: Scope, run_id: str, events: Sequence[RunEvent], after: str | None
+) -> list[RunEvent]:
+    run = _run_key(connection, scope, run_id)
+    seq = _count(connection, run)
+    new: list[RunEvent] = []
+    cursor: str | None = None
+    nameless = _Nameless(_anchor(connection, run, events, after))
+    for event in events:
+        name = usable_id(event)
+        if name is not None:
+            cursor = name
+            nameless = _Nameless(name)
+        inserted = connection.execute(
+            "INSERT INTO event (run, seq, event_id, has_id, at, type, slice_id, state, text)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, event_id) DO NOTHING",
+            (
+                run,
+                seq,
+                nameless.digest(event) if name is None else put(name),
+                name is not None,
+                *(put_optional(event.raw.get(member)) for member in ("at", "type", "slice_id", "state")),
+                put(event.wire_text),
+            ),
+        ).rowcount
+        if inserted:
+            new.append(event)
+            seq += 1
+    connection.execute(
+        "UPDATE run SET cursor = coalesce(?, cursor), is_complete = max(is_complete, ?) WHERE id = ?",
+        (put_optional(cursor), any(event.ends_run for event in events), run),
+    )
+    return new
+
+
+class _Nameless:
+    """Names for events without an id: the same for the same event whenever it is read again."""
+
+    def __init__(self, anchor: str | None) -> None:
+        self._anchor = anchor
+        self._times: Counter[str] = Counter()
+
+    def digest(self, event: RunEvent) -> bytes:
+        """The name of the next event without an id. Bytes, which no id of a service is equal to."""
+        content = dumps(event.raw)
+        self._times[content] += 1
+        return hashlib.sha256(json.dumps([self._anchor, self._times[content], content]).encode()).digest()
+
+
+def _anchor(connection: sqlite3.Connection, run: int, events: Sequence[RunEvent], after: str | None) -> str | None:
+    """The id of the last event with one before this page, on which the page's first events without one hang.
+
+    Where the page overlaps with what is kept, what is kept says it, because a service may answer more than was asked.
+    A service that was asked after an event nobody knows has answered from the beginning.
+    """
+    if usable_id(events[0]) is not None:
+        return None
+    first = next(filter(None, map(usable_id, events)), None)
+    overlap = _seq(connection, run, first)
+    if overlap is None:
+        return None if _seq(connection, run, after) is None else after
+    row = connection.execute(
+        "SELECT event_id FROM event WHERE run = ? AND seq < ? AND has_id ORDER BY seq DESC LIMIT 1", (run, overlap)
+    ).fetchone()
+    return None if row is None else take(row[0])
+
+
+def _seq(connection: sqlite3.Connection, run: int, name: str | None) -> int | None:
+    row = connection.execute(
+        "SELECT seq FROM event WHERE run = ? AND event_id = ?", (run, put_optional(name))
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _patterns(text: str) -> list[str]:
+    """LIKE patterns for the forms that a text can have in JSON: as it is, and with escapes."""
+    if len(text) > LONGEST_SEARCH:
+        raise UsageError(f"A search takes at most {LONGEST_SEARCH} characters")
+    forms = {text, json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1]}
+    # A NUL would end the pattern; no JSON text holds one, nor a lone surrogate, but for its escape.
+    plain = [form for form in sorted(forms) if "\x00" not in form and isinstance(put(form), str)]
+    return [
+        "%" + "".join("\\" + character if character in "\\%_" else character for character in form) + "%"
+        for form in plain
+    ]

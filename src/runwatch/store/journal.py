@@ -1,0 +1,319 @@
+"""The journal: every request that was sent, and every Problem that came back, for support staff to look up.
+
+It is bounded, holds no secret, and never stands in the way: noting costs a place in a queue, and a line that cannot
+be written is lost without a word on the screen.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.base.errors import DataError
+from runwatch.base.json import loads
+from runwatch.base.log import redact
+from runwatch.records.problem import Problem
+from runwatch.store.columns import put, take, take_optional
+from runwatch.store.database import Database
+from runwatch.store.lookup import match_ids, plain_id
+
+if TYPE_CHECKING:
+    from runwatch.api.calls import Exchange
+
+REQUESTS_KEPT: Final = 10_000
+"""How many requests the journal remembers."""
+
+PROBLEMS_KEPT: Final = 5_000
+"""How many Problems the journal remembers."""
+
+QUEUED: Final = 64
+"""How many lines wait in memory before they are written without being asked for."""
+
+_REQUESTS: Final = (
+    "SELECT at, profile, origin, operation, method, path, query, status, elapsed_s, attempt, key, sent_bytes,"
+    " received_bytes, error FROM request WHERE ? IS NULL OR profile = ? ORDER BY id DESC LIMIT ?"
+)
+_ADD_REQUEST: Final = (
+    "INSERT INTO request (at, profile, origin, operation, method, path, query, status, elapsed_s, attempt, key,"
+    " sent_bytes, received_bytes, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_FORGET_REQUESTS: Final = "DELETE FROM request WHERE id <= (SELECT max(id) FROM request) - ?"
+
+_PROBLEM: Final = (
+    "SELECT at, profile, origin, operation, method, path, status, code, title, detail, instance, key, attempt, raw"
+    " FROM problem"
+)
+_PROBLEMS: Final = _PROBLEM + " WHERE ? IS NULL OR profile = ? ORDER BY id DESC LIMIT ?"
+_PROBLEM_OF_NUMBER: Final = _PROBLEM + " WHERE id = ?"
+_ADD_PROBLEM: Final = (
+    "INSERT INTO problem (at, profile, origin, operation, method, path, status, code, title, detail, instance, key,"
+    " attempt, raw, plain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_FORGET_PROBLEMS: Final = "DELETE FROM problem WHERE id <= (SELECT max(id) FROM problem) - ?"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLine:
+    """One request as it was sent once; a retry is a line of its own.
+
+    Attributes:
+        at: When it was sent.
+        profile: The profile it was sent for.
+        origin: Where it was sent.
+        operation: Id of the operation.
+        method: The HTTP method.
+        path: The path, percent-encoded.
+        query: The query, percent-encoded.
+        status: The HTTP status, or ``None`` without an answer.
+        elapsed_s: How long it took, in seconds.
+        attempt: Which attempt of its call it was, counted from 1.
+        key: The idempotency key, or ``None``.
+        sent_bytes: Bytes of the body that went out.
+        received_bytes: Bytes of the body that came back.
+        error: What went wrong on the way, or ``None``.
+    """
+
+    at: datetime
+    profile: str
+    origin: str
+    operation: str
+    method: str
+    path: str
+    query: str
+    status: int | None
+    elapsed_s: float
+    attempt: int
+    key: str | None
+    sent_bytes: int
+    received_bytes: int
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemLine:
+    """One Problem that came back.
+
+    Attributes:
+        at: When the request was sent.
+        profile: The profile it was sent for.
+        origin: Who answered.
+        operation: Id of the operation.
+        method: The HTTP method.
+        path: The path, percent-encoded.
+        status: The HTTP status.
+        code: The error code, or an empty text.
+        title: The Problem's title.
+        detail: The Problem's detail.
+        instance: The id that support staff quote; ``None`` where this client worded the Problem.
+        key: The idempotency key, or ``None``.
+        attempt: Which attempt of its call it was, counted from 1.
+        raw: The Problem as it came, known secrets redacted.
+    """
+
+    at: datetime
+    profile: str
+    origin: str
+    operation: str
+    method: str
+    path: str
+    status: int | None
+    code: str
+    title: str | None
+    detail: str | None
+    instance: str | None
+    key: str | None
+    attempt: int
+    raw: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def problem(self) -> Problem:
+        """The Problem as a record."""
+        return Problem(dict(self.raw))
+
+
+class Journal:
+    """Requests and Problems of all profiles."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._queue: deque[Exchange] = deque(maxlen=REQUESTS_KEPT)
+
+    def note(self, exchange: Exchange) -> None:
+        """Queue one exchange. Problems, and every :data:`QUEUED` lines, go to the disk soon by themselves."""
+        self._queue.append(exchange)
+        if exchange.problem is not None or len(self._queue) >= QUEUED:
+            self._database.write_soon(self._write_queue)
+
+    async def flush(self) -> None:
+        """Write what is queued; lines that cannot be written are dropped."""
+        if not self._queue:
+            return
+        try:
+            await self._database.write(self._write_queue)
+        except DataError as error:
+            _log.warning("journal lines were lost: %s", error)
+
+    async def close(self) -> None:
+        """Write what is queued, as the last thing before the database is closed."""
+        await self.flush()
+
+    async def requests(self, *, profile: str | None = None, limit: int = 100) -> list[RequestLine]:
+        """The latest requests, newest first.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        await self.flush()
+        rows = await self._latest(_REQUESTS, profile, limit)
+        return [_request_line(row) for row in rows]
+
+    async def count_since(self, origin: str, since: datetime) -> int:
+        """How many requests all processes of this machine have written down for a service since a moment.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> int:
+            row = connection.execute("SELECT count(*) FROM request WHERE at >= ? AND origin = ?", (iso(since), origin))
+            return int(row.fetchone()[0])
+
+        return await self._database.read(work)
+
+    async def problems(self, *, profile: str | None = None, limit: int = 100) -> list[ProblemLine]:
+        """The latest Problems, newest first.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        await self.flush()
+        rows = await self._latest(_PROBLEMS, profile, limit)
+        return [_problem_line(row) for row in rows]
+
+    async def find(self, text: str) -> list[ProblemLine]:
+        """The Problems whose instance id stands in a text, whole or in part, newest first.
+
+        Any six hexadecimal digits in a row count, in either case, with or without dashes, cut at any place; the text
+        may be a whole mail. A text that is exactly an instance finds it whatever it is made of.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        await self.flush()
+
+        def work(connection: sqlite3.Connection) -> list[ProblemLine]:
+            rows = connection.execute("SELECT id, plain FROM problem ORDER BY id DESC").fetchall()
+            found = match_ids(text, [take(plain) for _, plain in rows])
+            numbers = [rows[position][:1] for position in found]
+            return [_problem_line(connection.execute(_PROBLEM_OF_NUMBER, number).fetchone()) for number in numbers]
+
+        return await self._database.read(work)
+
+    async def _latest(self, query: str, profile: str | None, limit: int) -> list[tuple[Any, ...]]:
+        wanted = None if profile is None else put(profile)
+        return await self._database.read(
+            lambda connection: connection.execute(query, (wanted, wanted, limit)).fetchall()
+        )
+
+    def _write_queue(self, connection: sqlite3.Connection) -> None:
+        exchanges = []
+        while self._queue:
+            exchanges.append(self._queue.popleft())
+        problems = [(exchange, exchange.problem) for exchange in exchanges if exchange.problem is not None]
+        connection.executemany(_ADD_REQUEST, map(_request_row, exchanges))
+        connection.executemany(_ADD_PROBLEM, starmap(_problem_row, problems))
+        connection.execute(_FORGET_REQUESTS, (REQUESTS_KEPT,))
+        connection.execute(_FORGET_PROBLEMS, (PROBLEMS_KEPT,))
+
+
+def _clean(text: str | None) -> str | bytes | None:
+    """A text for the journal: a service may repeat a key in an error, a redirect in a path."""
+    return None if text is None else put(redact(text))
+
+
+def _request_row(exchange: Exchange) -> tuple[Any, ...]:
+    return (
+        iso(exchange.at),
+        put(exchange.profile),
+        exchange.origin,
+        exchange.operation,
+        exchange.method,
+        _clean(exchange.path),
+        _clean(exchange.query),
+        exchange.status,
+        exchange.elapsed_s,
+        exchange.attempt,
+        _clean(exchange.key),
+        exchange.sent_bytes,
+        exchange.received_bytes,
+        _clean(exchange.error),
+    )
+
+
+def _problem_row(exchange: Exchange, problem: Problem) -> tuple[Any, ...]:
+    return (
+        iso(exchange.at),
+        put(exchange.profile),
+        exchange.origin,
+        exchange.operation,
+        exchange.method,
+        _clean(exchange.path),
+        exchange.status,
+        problem.code,
+        _clean(problem.title),
+        _clean(problem.detail),
+        _clean(problem.instance),
+        _clean(exchange.key),
+        exchange.attempt,
+        redact(problem.json()),
+        put(plain_id(redact(problem.instance or ""))),
+    )
+
+
+def _request_line(row: tuple[Any, ...]) -> RequestLine:
+    at, profile, origin, operation, method, path, query, status, elapsed, attempt, key, sent, received, error = row
+    return RequestLine(
+        datetime.fromisoformat(at),
+        take(profile),
+        origin,
+        operation,
+        method,
+        take(path),
+        take(query),
+        status,
+        elapsed,
+        attempt,
+        take_optional(key),
+        sent,
+        received,
+        take_optional(error),
+    )
+
+
+def _problem_line(row: tuple[Any, ...]) -> ProblemLine:
+    at, profile, origin, operation, method, path, status, code, title, detail, instance, key, attempt, raw = row
+    return ProblemLine(
+        datetime.fromisoformat(at),
+        take(profile),
+        origin,
+        operation,
+        method,
+        take(path),
+        status,
+        code,
+        take_optional(title),
+        take_optional(detail),
+        take_optional(instance),
+        take_optional(key),
+        attempt,
+        loads(raw),
+    )

@@ -1,0 +1,346 @@
+"""Writes that must not be forgotten: kept on disk before the first byte is sent, deleted when the outcome is known.
+
+A write whose answer never came may or may not have taken effect. Asking again with the same key and the same bytes
+settles it (specification, What the service does, 8), so exactly these are kept. After a crash they are offered again,
+to the same service and principal only, for :data:`OFFERED`; later the service may have forgotten the key, and asking
+again would start a second run (DESIGN 4, Outbox).
+
+A write is being sent exactly as long as its lock file is held. The system gives the lock back when a process dies, so
+a claim never outlives its owner, and no process sends what another one is sending. Locks are taken and looked at only
+inside a write transaction, so that two processes never meet there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sqlite3
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from runwatch.api.errors import ApiError, ApiProblem, UnusableAnswer
+from runwatch.api.operations import OPERATIONS
+from runwatch.api.outcome import proves_nothing_happened
+from runwatch.base.clock import Clock, SystemClock, iso
+from runwatch.base.errors import DataError, UsageError
+from runwatch.base.files import FileLock
+from runwatch.store.columns import put, take, take_optional
+from runwatch.store.database import Database
+from runwatch.store.identity import Scope, scope_key
+from runwatch.store.watchlist import remember
+
+if TYPE_CHECKING:
+    from runwatch.api.calls import Answer
+    from runwatch.api.client import Client
+
+OFFERED: Final = timedelta(hours=12)
+"""How long a kept write may be asked again: half of the time a service is known to remember a key."""
+
+SUBMIT: Final = "postExecutions"
+
+_KEPT: Final = (
+    "SELECT outbox.id, profile, service, principal, origin, operation, path, body, key, label, created_at, reason"
+    " FROM outbox JOIN scope ON scope.id = outbox.scope"
+)
+_OF_NUMBER: Final = _KEPT + " WHERE outbox.id = ?"
+_OF_KEY: Final = _KEPT + " WHERE scope.id = ? AND operation = ? AND path = ? AND key = ?"
+_OF_PRINCIPAL: Final = _KEPT + " WHERE service = ? AND principal = ? ORDER BY outbox.id"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A write as it is to be sent.
+
+    Attributes:
+        operation: Id of the operation, as the specification names it.
+        path: The parameters of the path.
+        body: The exact bytes of the body, or ``None``.
+        key: The ``Idempotency-Key``.
+        label: What it is, for people; also the label of a submitted run.
+    """
+
+    operation: str
+    path: Mapping[str, str]
+    body: bytes | None = field(repr=False)
+    key: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A write whose outcome is not known.
+
+    Attributes:
+        id: Its number on this machine.
+        order: What was sent, byte for byte.
+        scope: Whose write it is.
+        origin: Where it was sent.
+        created_at: When it was kept, just before it was sent for the first time.
+        reason: The title of the last error, or ``None`` when the process ended before one came.
+        is_offered: Whether it may be asked again; otherwise it can only be looked up in the list.
+    """
+
+    id: int
+    order: Order
+    scope: Scope
+    origin: str
+    created_at: datetime
+    reason: str | None
+    is_offered: bool
+
+
+class Outbox:
+    """The writes of all scopes."""
+
+    def __init__(self, database: Database, *, clock: Clock | None = None) -> None:
+        self._database = database
+        self._clock = clock or SystemClock()
+
+    async def deliver(self, client: Client, scope: Scope, order: Order) -> Answer:
+        """Keep a write, send it, and forget it once its outcome is known.
+
+        A submit that is accepted comes onto the watch list with its request. An order that is kept already, with the
+        same key and bytes, is asked again as :meth:`retry` does.
+
+        Raises:
+            ApiError: it failed. With ``outcome_known`` false it is kept, and ``key`` is what settles it.
+            UsageError: the key is blank, or belongs to a kept write with other bytes, too old, or being sent.
+            DataError: it cannot be kept; nothing was sent.
+        """
+        with ExitStack() as claim:
+            origin, now = client.target.origin, self._clock.now()
+            kept, is_new = await self._database.write(
+                lambda connection: self._keep(connection, scope, order, origin, now, claim)
+            )
+            return await self._send(client, kept, is_new=is_new)
+
+    async def waiting(self, scope: Scope) -> list[Kept]:
+        """The kept writes of the same service and principal that nobody is sending, the oldest first.
+
+        Raises:
+            DataError: the database is not usable.
+        """
+
+        def work(connection: sqlite3.Connection) -> list[Kept]:
+            kept = self._select(connection, _OF_PRINCIPAL, put(scope.service), put(scope.principal))
+            return [item for item in kept if not self._is_claimed(item.id)]
+
+        # A write transaction, because it looks at the locks.
+        return await self._database.write(work)
+
+    async def retry(self, client: Client, scope: Scope, kept: Kept) -> Answer:
+        """Ask again with the same key and the same bytes.
+
+        Raises:
+            ApiError: it failed. ``outcome_known`` is true only where the answer proves that no attempt took effect.
+            UsageError: it belongs to another service or principal, is too old, settled, or being sent right now.
+            DataError: the database is not usable; nothing was sent.
+        """
+        with ExitStack() as claim:
+            again = await self._database.write(lambda connection: self._claim_again(connection, scope, kept.id, claim))
+            return await self._send(client, again, is_new=False)
+
+    async def drop(self, kept: Kept) -> None:
+        """Forget a kept write without knowing its outcome.
+
+        Raises:
+            UsageError: it is being sent right now.
+            DataError: the database cannot be written.
+        """
+
+        def work(connection: sqlite3.Connection) -> None:
+            if self._is_claimed(kept.id):
+                raise _being_sent(kept.order.key)
+            self._delete(connection, kept.id)
+
+        await self._database.write(work)
+
+    async def _send(self, client: Client, kept: Kept, *, is_new: bool) -> Answer:
+        order = kept.order
+        try:
+            answer = await client.request(order.operation, path=order.path, body=order.body, key=order.key)
+            if order.operation == SUBMIT and _run_id(answer.value) is None:
+                raise _without_run(answer, order)
+        except ApiError as error:
+            error.key = order.key
+            # What an earlier sending may have done, an error of this one does not undo.
+            error.outcome_known = error.outcome_known and (is_new or _settles(error))
+            if error.outcome_known:
+                await self._note(lambda connection: self._delete(connection, kept.id))
+            else:
+                reason = put(error.title)
+                await self._note(lambda connection: _give_reason(connection, kept.id, reason))
+            raise
+        await self._note(lambda connection: self._accept(connection, kept, answer.value))
+        return answer
+
+    async def _note(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Write down an outcome, even while the task is being cancelled: it came, and nobody else has it."""
+        await asyncio.shield(self._write_down(work))
+
+    async def _write_down(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        # What cannot be written down stays kept and is asked again later, which the key makes harmless.
+        try:
+            await self._database.write(work)
+        except DataError:
+            _log.exception("the outcome of a write could not be noted")
+
+    def _keep(
+        self, connection: sqlite3.Connection, scope: Scope, order: Order, origin: str, now: datetime, claim: ExitStack
+    ) -> tuple[Kept, bool]:
+        if not order.key.strip():
+            raise UsageError(
+                "The idempotency key is blank", hint="Without a key a write cannot be asked again. Give one."
+            )
+        key, path = scope_key(connection, scope), _written(order.path)
+        found = self._select(connection, _OF_KEY, key, order.operation, path, put(order.key))
+        if found and found[0].order.body != order.body:
+            raise UsageError(
+                "The idempotency key is taken",
+                detail=f"{order.key} was sent with another body, and the outcome of that is not known",
+                hint="Ask again with the first body to learn its outcome, or use a new key for the new body.",
+            )
+        if found:
+            return self._claim_again(connection, scope, found[0].id, claim), False
+        cursor = connection.execute(
+            "INSERT INTO outbox (scope, origin, operation, path, body, key, label, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (key, origin, order.operation, path, order.body, put(order.key), put(order.label), iso(now)),
+        )
+        assert cursor.lastrowid is not None
+        self._claim(cursor.lastrowid, order.key, claim)
+        return self._select(connection, _OF_NUMBER, cursor.lastrowid)[0], True
+
+    def _claim_again(self, connection: sqlite3.Connection, scope: Scope, number: int, claim: ExitStack) -> Kept:
+        found = self._select(connection, _OF_NUMBER, number)
+        if not found:
+            raise UsageError(
+                "This write is settled", detail="its outcome became known meanwhile", hint="Read the list."
+            )
+        kept = found[0]
+        if (kept.scope.service, kept.scope.principal) != (scope.service, scope.principal):
+            raise UsageError(
+                "This write belongs to another service or key",
+                detail=f"it was sent to {kept.origin} under the profile {kept.scope.profile}",
+                hint="Ask again with that profile.",
+            )
+        if not kept.is_offered:
+            raise UsageError(
+                "This write is too old to be sent again",
+                detail=f"the service may have forgotten the key {kept.order.key}, and would do it a second time",
+                hint="Look in the list whether it took effect, and send a new one if it did not.",
+            )
+        self._claim(number, kept.order.key, claim)
+        return kept
+
+    def _select(self, connection: sqlite3.Connection, query: str, *values: object) -> list[Kept]:
+        return [self._kept(*row) for row in connection.execute(query, values)]
+
+    def _kept(
+        self,
+        number: int,
+        profile: str,
+        service: str,
+        principal: str,
+        origin: str,
+        operation: str,
+        path: str,
+        body: bytes | None,
+        key: str,
+        label: str,
+        created_at: str,
+        reason: str | None,
+    ) -> Kept:
+        created = datetime.fromisoformat(created_at)
+        return Kept(
+            id=number,
+            order=Order(operation, json.loads(path), body, take(key), take(label)),
+            scope=Scope(take(profile), take(service), take(principal)),
+            origin=origin,
+            created_at=created,
+            reason=take_optional(reason),
+            # A clock that was set back by more than the limit proves nothing either.
+            is_offered=abs(self._clock.now() - created) < OFFERED,
+        )
+
+    def _accept(self, connection: sqlite3.Connection, kept: Kept, value: object) -> None:
+        self._delete(connection, kept.id)
+        run_id = _run_id(value)
+        if kept.order.operation == SUBMIT and run_id is not None:
+            remember(
+                connection,
+                scope_key(connection, kept.scope),
+                run_id,
+                source="submitted",
+                request=kept.order.body,
+                label=kept.order.label,
+                at=self._clock.now(),
+            )
+
+    def _delete(self, connection: sqlite3.Connection, number: int) -> None:
+        connection.execute("DELETE FROM outbox WHERE id = ?", (number,))
+        # Numbers are not used again, so nobody locks this file any more.
+        self._lock_path(number).unlink(missing_ok=True)
+
+    def _claim(self, number: int, key: str, claim: ExitStack) -> None:
+        lock = FileLock(self._lock_path(number))
+        if not lock.acquire(wait=False):
+            raise _being_sent(key)
+        claim.callback(lock.release)
+
+    def _is_claimed(self, number: int) -> bool:
+        lock = FileLock(self._lock_path(number))
+        is_free = lock.acquire(wait=False)
+        lock.release()
+        return not is_free
+
+    def _lock_path(self, number: int) -> Path:
+        return self._database.path.parent / "outbox" / f"{number}.lock"
+
+
+def _run_id(value: object) -> str | None:
+    run_id = value.get("execution_id") if isinstance(value, dict) else None
+    return run_id if isinstance(run_id, str) and run_id else None
+
+
+def _without_run(answer: Answer, order: Order) -> UnusableAnswer:
+    return UnusableAnswer(
+        "The answer names no run",
+        status=answer.reply.status,
+        operation=order.operation,
+        attempts=answer.attempts,
+        outcome_known=False,
+        key=order.key,
+        detail="the submit was accepted, and the answer has no execution_id",
+        hint="Ask again with the same key and bytes, or look for the run in the list.",
+    )
+
+
+def _settles(error: ApiError) -> bool:
+    """Whether an error proves that no earlier sending of the same write took effect either."""
+    return isinstance(error, ApiProblem) and proves_nothing_happened(
+        OPERATIONS[error.operation], error.status, error.code, in_doubt=True
+    )
+
+
+def _give_reason(connection: sqlite3.Connection, number: int, reason: str | bytes) -> None:
+    connection.execute("UPDATE outbox SET reason = ? WHERE id = ?", (reason, number))
+
+
+def _written(path: Mapping[str, str]) -> str:
+    return json.dumps(dict(path), sort_keys=True)
+
+
+def _being_sent(key: str) -> UsageError:
+    return UsageError(
+        "This write is being sent right now",
+        detail=f"another task or another runwatch process is at it (key {key})",
+        hint="Wait for its outcome there.",
+    )

@@ -1,0 +1,138 @@
+"""Runs that were submitted or added here.
+
+Where a service offers no list of runs this is the list, and what a run does not tell about itself (mode, policy) is
+filled from the request kept with it (DESIGN 4, Lists).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from runwatch.base.clock import Clock, SystemClock, iso
+from runwatch.base.json import loads
+from runwatch.store.columns import put, take
+from runwatch.store.database import Database
+from runwatch.store.identity import Scope, find_scope, scope_key
+
+Source = Literal["submitted", "added"]
+"""How a run came onto the watch list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A run on the watch list.
+
+    Attributes:
+        run_id: The run's ``execution_id``.
+        source: Whether it was submitted from here or added by hand.
+        added_at: When it came onto the list.
+        label: A name given to it here, or an empty text.
+        request: Our own submit, decoded; ``None`` when the run is not ours.
+    """
+
+    run_id: str
+    source: Source
+    added_at: datetime
+    label: str
+    request: Mapping[str, Any] | None = field(repr=False)
+
+
+class WatchList:
+    """The watch lists of all scopes."""
+
+    def __init__(self, database: Database, *, clock: Clock | None = None) -> None:
+        self._database = database
+        self._clock = clock or SystemClock()
+
+    async def add(
+        self,
+        scope: Scope,
+        run_ids: Iterable[str],
+        *,
+        source: Source = "added",
+        request: bytes | None = None,
+        label: str = "",
+    ) -> None:
+        """Put runs onto the list. One that is there stays: it keeps its time, its request, and that it was submitted.
+
+        Raises:
+            DataError: the database cannot be written.
+        """
+        watched, at = list(run_ids), self._clock.now()
+
+        def work(connection: sqlite3.Connection) -> None:
+            key = scope_key(connection, scope)
+            for run_id in watched:
+                remember(connection, key, run_id, source=source, request=request, label=label, at=at)
+
+        await self._database.write(work)
+
+    async def request_of(self, scope: Scope, run_id: str) -> Mapping[str, Any] | None:
+        """Our own submit of a run, decoded, or ``None`` when it was not submitted from here.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> Mapping[str, Any] | None:
+            row = connection.execute(
+                "SELECT request FROM watch WHERE scope = ? AND run_id = ?", (find_scope(connection, scope), put(run_id))
+            ).fetchone()
+            return _decoded(row[0]) if row else None
+
+        return await self._database.read(work)
+
+    async def list(self, scope: Scope) -> Sequence[Watched]:
+        """The runs on the list, the latest first.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> Sequence[Watched]:
+            rows = connection.execute(
+                "SELECT run_id, source, added_at, label, request FROM watch WHERE scope = ?"
+                " ORDER BY added_at DESC, rowid DESC",
+                (find_scope(connection, scope),),
+            )
+            return [
+                Watched(take(run_id), source, datetime.fromisoformat(added_at), take(label), _decoded(request))
+                for run_id, source, added_at, label, request in rows
+            ]
+
+        return await self._database.read(work)
+
+
+def remember(
+    connection: sqlite3.Connection,
+    scope: int,
+    run_id: str,
+    *,
+    source: Source,
+    request: bytes | None,
+    label: str,
+    at: datetime,
+) -> None:
+    """Put one run onto the list of a scope's row; for use inside a write."""
+    connection.execute(
+        "INSERT INTO watch (scope, run_id, source, added_at, label, request) VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (scope, run_id) DO UPDATE SET"
+        " source = CASE source WHEN 'submitted' THEN source ELSE excluded.source END,"
+        " label = CASE excluded.label WHEN '' THEN label ELSE excluded.label END,"
+        " request = coalesce(request, excluded.request)",
+        (scope, put(run_id), source, iso(at), put(label), request),
+    )
+
+
+def _decoded(request: bytes | None) -> Mapping[str, Any] | None:
+    if request is None:
+        return None
+    try:
+        value = loads(request)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,31 @@
+"""A database of the test's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runwatch.store.database import Database
+from runwatch.store.identity import Scope
+
+
+@pytest.fixture
+def database_path(tmp_path: Path) -> Path:
+    """Where the test's database is, or will be."""
+    return tmp_path / "console-data" / "console.db"
+
+
+@pytest.fixture
+def database(database_path: Path) -> Iterator[Database]:
+    """An open database, closed afterwards."""
+    opened = Database.open(database_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def scope() -> Scope:
+    """Whose data it is."""
+    return Scope("work", "ten_01", "key_A1b2C3")

@@ -1,0 +1,157 @@
+"""A desk on a service with a limit, in simulated minutes: what the tests of live data stand on."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from runwatch.api.calls import Exchange
+from runwatch.base.clock import iso
+from runwatch.base.secret import Secret
+from runwatch.base.target import Target
+from runwatch.records.record import Record
+from runwatch.store.desk import Desk, Listeners
+from runwatch.store.live import Refresh, TailNews
+from runwatch.store.state import Store
+from tests.support.builders import event, problem
+from tests.support.clock import FakeClock
+from tests.support.scripted import Heard, Said, ScriptedService
+
+
+class LimitedService(ScriptedService):
+    """A service that counts requests in a sliding minute of the clock, and answers 429 beyond its limit.
+
+    Args:
+        clock: Its time.
+        limit: Requests a minute; ``None`` for no limit.
+    """
+
+    def __init__(self, clock: FakeClock, limit: int | None = None, **given: Any) -> None:
+        super().__init__(**given)
+        self._clock = clock
+        self._limit = limit
+        self.times: list[float] = []
+        self.refused = 0
+        self.holds_for_s: int | None = None
+
+    def _answer(self, heard: Heard) -> Said:
+        now = self._clock.monotonic()
+        recent = sum(at > now - 60 for at in self.times)
+        self.times.append(now)
+        if self.holds_for_s is not None or (self._limit is not None and recent >= self._limit):
+            self.refused += 1
+            wait, self.holds_for_s = self.holds_for_s or 20, None
+            return Said(429, problem("rate_limited", retry_after_s=wait))
+        return super()._answer(heard)
+
+
+@dataclass
+class Ticking:
+    """Events of one run that come by themselves as time goes by.
+
+    Attributes:
+        clock: Whose time.
+        run_id: The run.
+        every_s: Seconds between two events.
+        first: The number of the first event that is still there.
+    """
+
+    clock: FakeClock
+    run_id: str
+    every_s: float = 1.0
+    started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin now."""
+        self.started = self.clock.monotonic()
+
+    @property
+    def count(self) -> int:
+        """How many events there are now."""
+        return 1 + int((self.clock.monotonic() - self.started) / self.every_s)
+
+    def made_at(self, number: int) -> float:
+        """When an event came, on the clock that only grows."""
+        return self.started + number * self.every_s
+
+    def events(self, run_id: str, after: str | None) -> Sequence[Mapping[str, Any]] | None:
+        """Those after the named one."""
+        if run_id != self.run_id:
+            return []
+        first = 0 if after is None else int(after.removeprefix("ev_")) + 1
+        at = iso(self.clock.now())
+        return [dict(event(number, "progress", execution_id=run_id, at=at).raw) for number in range(first, self.count)]
+
+
+@dataclass
+class Watching:
+    """A desk at work.
+
+    Attributes:
+        desk: The desk.
+        clock: Its time.
+        service: What it reads.
+        exchanges: Every request, in order.
+        news: Every word about a tail, in order.
+    """
+
+    desk: Desk
+    clock: FakeClock
+    service: LimitedService
+    exchanges: list[Exchange]
+    news: list[TailNews]
+
+    async def settle(self) -> None:
+        """Let everybody do what is due, until all requests under way are answered or wait for the clock."""
+        deadline, quiet = time.monotonic() + 20, 0
+        # What a read sets off starts a few turns of the loop after it.
+        while quiet < 30:
+            assert time.monotonic() < deadline, "the reads do not end"
+            flights = [job.flight for job in self.desk.live.scheduler._jobs.values() if job.flight is not None]
+            quiet = quiet + 1 if all(map(self.clock.has_asleep, flights)) else 0
+            await asyncio.sleep(0)
+
+    async def let_pass(self, seconds: float, look: Callable[[], None] = lambda: None) -> None:
+        """Let time go by from one deadline to the next, and look after each."""
+        end = self.clock.monotonic() + seconds
+        await self.settle()
+        while (left := end - self.clock.monotonic()) > 1e-6:
+            wake = self.clock.next_wake_s
+            self.clock.advance(left if wake is None else min(max(wake, 1e-3), left))
+            await self.settle()
+            look()
+
+
+@asynccontextmanager
+async def watching(
+    service: LimitedService, clock: FakeClock, home: Path, kinds: tuple[type[Record], ...] = ()
+) -> AsyncIterator[Watching]:
+    """A desk on a service that is served while the block runs."""
+    exchanges: list[Exchange] = []
+    news: list[TailNews] = []
+    async with service:
+        target = Target(profile="work", origin=service.base_url, key=Secret("rk_test"), key_source="test")
+        desk = await Desk.open(
+            target,
+            home / "console.db",
+            Store(),
+            clock=clock,
+            read_only=False,
+            retries=2,
+            refresh=Refresh(),
+            keep_events=timedelta(days=30),
+            listeners=Listeners(news.append, exchanges.append),
+        )
+        try:
+            await desk.start(kinds)
+            watch = Watching(desk, clock, service, exchanges, news)
+            await watch.settle()
+            yield watch
+        finally:
+            await desk.close()

@@ -1,0 +1,268 @@
+"""Live data within the limit, in simulated minutes on a real service: nothing too often, nothing too old."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from runwatch.records.account import Account
+from runwatch.records.receipt import Receipt
+from runwatch.records.run import Run
+from runwatch.store.change import Trouble
+from runwatch.store.live import LONGEST_WAIT_S, Backoff, has_list, list_operation
+from tests.store.live_service import LimitedService, Ticking, watching
+from tests.support.builders import account, echo_events, echo_receipt, event, problem, run
+from tests.support.clock import FakeClock
+from tests.support.scripted import Said
+
+FORTY = [f"ex_{number:04}" for number in range(40)]
+
+
+def limited(clock: FakeClock, limit: int = 60, ticking: Ticking | None = None) -> LimitedService:
+    """Forty live runs on a service that takes so many requests a minute."""
+    return LimitedService(
+        clock,
+        limit,
+        runs=[run(run_id) for run_id in FORTY],
+        events=ticking,
+        account=account(quota={"rate_limit_rpm": limit}),
+    )
+
+
+async def test_forty_live_runs_and_an_open_tail_on_sixty_requests_a_minute(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    ticking = Ticking(clock, FORTY[0])
+    service = limited(clock, ticking=ticking)
+    async with watching(service, clock, tmp_path) as watch:
+        desk = watch.desk
+        desk.live.follow(FORTY[0])
+        await watch.let_pass(5)
+        oldest_tail: list[float] = []
+        oldest_status: list[float] = []
+
+        def look() -> None:
+            now = clock.monotonic()
+            kept = desk.live.news(FORTY[0]).count
+            if kept < ticking.count:
+                oldest_tail.append(now - ticking.made_at(kept))
+            read_at = desk.store.collection("work", "run").read_at
+            assert read_at is not None
+            oldest_status.append(now - read_at)
+
+        await watch.let_pass(300, look)
+        assert service.refused == 0
+        assert max(oldest_tail) < 2.0
+        assert max(oldest_status) < 15.0
+        assert len(oldest_status) > 200
+        assert {record.id for record in desk.store.collection("work", "run").records} == set(FORTY)
+
+
+async def test_after_a_429_there_is_a_countdown_silence_and_one_clean_refresh(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = limited(clock, ticking=Ticking(clock, FORTY[0]))
+    async with watching(service, clock, tmp_path) as watch:
+        desk = watch.desk
+        desk.live.follow(FORTY[0])
+        await watch.let_pass(30)
+        service.holds_for_s = 20
+        while desk.live.held_s == 0:
+            await watch.let_pass(0.5)
+        asked = len(service.times)
+        assert 19 < desk.live.held_s <= 20
+        await watch.let_pass(10)
+        assert 9 < desk.live.held_s <= 10
+        await watch.let_pass(desk.live.held_s - 0.1)
+        assert len(service.times) == asked, "something was asked while the 429 held"
+        await watch.let_pass(2)
+        assert desk.live.held_s == 0
+        paths = [heard.head.path for heard in service.heard[asked:]]
+        assert sorted(paths)[0] == "/v1/executions"
+        assert len(paths) == len(set(paths)), "each is read once"
+        await watch.let_pass(10)
+        assert service.refused == 1
+        collection = desk.store.collection("work", "run")
+        assert collection.failure is None
+        assert clock.monotonic() - (collection.read_at or 0) < 12
+        assert desk.live.budget.limit_rpm == 30
+
+
+async def test_a_person_goes_first_when_a_hold_ends(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = limited(clock)
+    async with watching(service, clock, tmp_path) as watch:
+        service.holds_for_s = 10
+        while watch.desk.live.held_s == 0:
+            await watch.let_pass(0.5)
+        told: list[float] = []
+        turn = watch.desk.live.scheduler.turn_of_a_person(told.append)
+        waiting = asyncio.ensure_future(turn)
+        await watch.let_pass(9)
+        assert not waiting.done()
+        assert [round(seconds) for seconds in told] == [10]
+        await watch.let_pass(2)
+        assert waiting.done()
+
+
+@pytest.mark.parametrize(("status", "code", "trouble"), [
+    (401, "unauthenticated", Trouble.NOT_AUTHORISED),
+    (403, "permission_denied", Trouble.NOT_AUTHORISED),
+])  # fmt: skip
+async def test_a_key_that_may_not_read_runs_is_not_tried_again_until_a_person_asks(
+    tmp_path: Path, status: int, code: str, trouble: Trouble
+) -> None:
+    clock = FakeClock(manual=True)
+    service = limited(clock)
+    service.say("GET", "/v1/executions", Said(status, problem(code)))
+    async with watching(service, clock, tmp_path) as watch:
+        await watch.let_pass(60)
+        assert len(service.requests("GET", "/v1/executions")) == 1
+        failure = watch.desk.store.collection("work", "run").failure
+        assert failure is not None
+        assert failure.trouble is trouble
+        service._said.clear()
+        watch.desk.live.refresh(Run)
+        await watch.let_pass(5)
+        assert watch.desk.store.collection("work", "run").failure is None
+
+
+async def test_a_service_that_is_down_is_asked_ever_more_seldom_but_for_ever(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True, chances=[0.5])
+    service = limited(clock)
+    async with watching(service, clock, tmp_path) as watch:
+        service.say("GET", "/v1/executions", Said(503, problem("upstream_unavailable")))
+        await watch.let_pass(600)
+        times = [at for at, heard in zip(service.times, service.heard, strict=True) if heard.head.path.endswith("ns")]
+        assert max(later - earlier for earlier, later in pairwise(times[-20:])) < 35
+        assert len(times) < 150
+        service._said.clear()
+        await watch.let_pass(35)
+        assert watch.desk.store.collection("work", "run").failure is None
+
+
+async def test_without_a_list_of_runs_those_of_the_watch_list_are_read_one_by_one(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = limited(clock)
+    service.say("GET", "/v1/executions", Said(404, problem("not_found")))
+    async with watching(service, clock, tmp_path) as watch:
+        desk = watch.desk
+        await desk.watch_list.add(desk.scope, [FORTY[1], FORTY[2]])
+        desk.live.refresh(Run)
+        await watch.let_pass(25)
+        collection = desk.store.collection("work", "run")
+        assert {record.id for record in collection.records} == {FORTY[1], FORTY[2]}
+        assert collection.failure is not None
+        assert collection.failure.trouble is Trouble.NOT_OFFERED
+
+
+async def test_a_list_is_read_while_it_is_shown(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = limited(clock)
+    service.receipts.extend(dict(echo_receipt(run_id).raw) for run_id in FORTY)
+    async with watching(service, clock, tmp_path) as watch:
+        watch.desk.live.show(Receipt)
+        await watch.let_pass(70)
+        assert len(service.requests("GET", "/v1/receipts")) == 3
+        assert len(watch.desk.store.collection("work", "receipt").records) == 40
+        watch.desk.live.hide(Receipt)
+        await watch.let_pass(70)
+        assert len(service.requests("GET", "/v1/receipts")) == 3
+
+
+async def test_a_tail_ends_with_its_run_and_the_list_is_read_at_once(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = LimitedService(
+        clock, runs=[run("ex_1")], events={"ex_1": echo_events("ex_1")}, account=account(quota=None)
+    )
+    async with watching(service, clock, tmp_path) as watch:
+        service.runs[0]["status"] = "completed"
+        before = len(service.requests("GET", "/v1/executions"))
+        watch.desk.live.follow("ex_1")
+        await watch.let_pass(0.5)
+        news = watch.desk.live.news("ex_1")
+        assert news.count == 7
+        assert news.is_complete
+        assert len(service.requests("GET", "/v1/executions")) == before + 1
+        last = watch.desk.live.last_event("ex_1")
+        assert last is not None
+        assert last.ends_run
+        asked = len(service.requests("GET", ".*/events"))
+        await watch.let_pass(30)
+        assert len(service.requests("GET", ".*/events")) == asked
+
+
+async def test_a_silence_is_kept_as_a_gap(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    ticking = Ticking(clock, FORTY[0], every_s=5)
+    service = limited(clock, ticking=ticking)
+    async with watching(service, clock, tmp_path) as watch:
+        desk = watch.desk
+        desk.live.follow(FORTY[0])
+        await watch.let_pass(12)
+        service.say("GET", ".*/events", Said(503, problem("upstream_unavailable")))
+        await watch.let_pass(30)
+        failure = desk.live.news(FORTY[0]).failure
+        assert failure is not None
+        assert failure.trouble is Trouble.OFFLINE
+        service._said.clear()
+        await watch.let_pass(35)
+        assert desk.live.news(FORTY[0]).failure is None
+        (gap,) = await desk.events.gaps(desk.scope, FORTY[0])
+        assert 20 < (gap.ended_at - gap.began_at).total_seconds() < 70
+        kept = await desk.events.count(desk.scope, FORTY[0])
+        assert kept >= ticking.count - 2
+
+
+async def test_a_service_that_ignores_the_cursor_is_not_asked_without_pause(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = LimitedService(clock, runs=[run("ex_1")], account=account(quota=None))
+    everything = {"events": [dict(event(number, execution_id="ex_1").raw) for number in range(3)]}
+    service.say("GET", ".*/events", Said(200, everything))
+    async with watching(service, clock, tmp_path) as watch:
+        watch.desk.live.follow("ex_1")
+        await watch.let_pass(60)
+        assert watch.desk.live.news("ex_1").count == 3
+        assert len(service.requests("GET", ".*/events")) < 65
+
+
+async def test_a_run_that_is_followed_no_longer_is_not_read(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = limited(clock, ticking=Ticking(clock, FORTY[0]))
+    async with watching(service, clock, tmp_path) as watch:
+        watch.desk.live.follow(FORTY[0])
+        await watch.let_pass(5)
+        watch.desk.live.unfollow(FORTY[0])
+        asked = len(service.requests("GET", ".*/events"))
+        await watch.let_pass(20)
+        assert len(service.requests("GET", ".*/events")) == asked
+
+
+async def test_the_account_is_known_and_its_limit_is_held_to(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    async with watching(limited(clock, 120), clock, tmp_path) as watch:
+        assert watch.desk.live.budget.limit_rpm == 120
+        (known,) = watch.desk.store.collection("work", "account").records
+        assert isinstance(known, Account)
+        assert watch.desk.scope.principal == "key_A1b2C3"
+
+
+def test_waits_double_from_half_a_second_to_thirty_and_begin_again_after_a_good_answer() -> None:
+    backoff = Backoff(FakeClock(chances=[0.5]))
+    assert [backoff.next_s() for _ in range(8)] == [0.5, 1, 2, 4, 8, 16, LONGEST_WAIT_S, LONGEST_WAIT_S]
+    backoff.good()
+    assert backoff.next_s() == 0.5
+
+
+def test_waits_are_moved_by_chance_by_a_fifth_at_most() -> None:
+    assert Backoff(FakeClock(chances=[0.0])).next_s() == pytest.approx(0.4)
+    assert Backoff(FakeClock(chances=[0.999])).next_s() == pytest.approx(0.6, abs=0.01)
+
+
+def test_what_is_listed_by_itself_is_known_from_its_place_on_the_wire() -> None:
+    assert has_list(Run)
+    assert not has_list(Account)
+    assert list_operation(Receipt).id == "getReceipts"
+    with pytest.raises(LookupError):
+        list_operation(Account)

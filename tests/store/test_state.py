@@ -1,0 +1,182 @@
+"""What the console knows, and the state of a pane over it."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from runwatch.api.errors import ApiProblem, Held
+from runwatch.records.problem import Problem
+from runwatch.records.run import Run
+from runwatch.store.change import (
+    CacheRead,
+    Failure,
+    ListRead,
+    ReadFailed,
+    ReadStarted,
+    RecordGone,
+    RecordRead,
+    Trouble,
+    failure_of,
+)
+from runwatch.store.freshness import LoadState, pane_state
+from runwatch.store.state import Delta, Store
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def run(name: str, status: str = "running") -> Run:
+    return Run({"execution_id": name, "status": status})
+
+
+def read(*runs: Run, complete: bool = True, at: float = 10.0) -> ListRead:
+    return ListRead("local", "run", NOW, at, runs, complete=complete, end_is_proven=complete)
+
+
+def state_of(store: Store, *, monotonic: float = 10.0, held_s: float = 0.0, ended: bool = False) -> LoadState:
+    collection = store.collection("local", "run")
+    return pane_state(collection, now=NOW, monotonic=monotonic, interval_s=5, held_s=held_s, ended=ended).load
+
+
+def test_a_list_tells_what_is_new_what_differs_and_what_has_gone() -> None:
+    store = Store()
+    assert store.apply(read(run("a"), run("b"))) == Delta("local", "run", added=("a", "b"))
+    assert store.apply(read(run("c"), run("a", "completed"))) == Delta("local", "run", ("c",), ("a",), ("b",))
+    assert [record.id for record in store.collection("local", "run").records] == ["c", "a"]
+
+
+def test_a_first_page_takes_nothing_away() -> None:
+    store = Store()
+    store.apply(read(run("a"), run("b")))
+    assert store.apply(read(run("c"), complete=False)) == Delta("local", "run", added=("c",))
+    assert [record.id for record in store.collection("local", "run").records] == ["c", "a", "b"]
+
+
+def test_cached_records_never_replace_what_the_service_said_now() -> None:
+    store = Store()
+    store.apply(read(run("a", "completed")))
+    old = CacheRead("local", "run", NOW, 11, (run("a", "running"), run("z")), seen_at=NOW - timedelta(hours=1))
+    assert store.apply(old) == Delta("local", "run", added=("z",))
+    known = store.get("local", "run", "a")
+    assert known is not None
+    assert known.record.raw["status"] == "completed"
+
+
+def test_a_single_record_goes_to_the_front_when_it_is_new_and_stays_in_place_when_not() -> None:
+    store = Store()
+    store.apply(read(run("a"), run("b")))
+    store.apply(RecordRead("local", "run", NOW, 11, run("new")))
+    store.apply(RecordRead("local", "run", NOW, 11, run("b", "failed")))
+    assert [record.id for record in store.collection("local", "run").records] == ["new", "a", "b"]
+    assert store.apply(RecordGone("local", "run", NOW, 12, "a")).removed == ("a",)
+    assert store.apply(RecordGone("local", "run", NOW, 12, "a")).removed == ()
+
+
+def test_profiles_are_kept_apart() -> None:
+    store = Store()
+    store.apply(read(run("a")))
+    assert store.get("prod", "run", "a") is None
+
+
+def test_listeners_hear_every_change_until_they_leave() -> None:
+    store = Store()
+    heard: list[Delta] = []
+    leave = store.listen(heard.append)
+    store.apply(ReadStarted("local", "run", NOW, 1, "GET /v1/executions"))
+    leave()
+    store.apply(read(run("a")))
+    assert heard == [Delta("local", "run")]
+
+
+def test_another_thread_may_not_write() -> None:
+    store = Store()
+    errors: list[Exception] = []
+
+    def write() -> None:
+        try:
+            store.apply(read(run("a")))
+        except RuntimeError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    thread.join()
+    assert len(errors) == 1
+
+
+def test_a_pane_goes_through_its_states() -> None:
+    store = Store()
+    assert state_of(store) is LoadState.LOADING
+    store.apply(ReadStarted("local", "run", NOW, 10, "GET /v1/executions"))
+    assert state_of(store) is LoadState.LOADING
+    store.apply(read())
+    assert state_of(store) is LoadState.EMPTY
+    store.apply(read(run("a")))
+    assert state_of(store) is LoadState.FRESH
+    store.apply(ReadStarted("local", "run", NOW, 11, "GET /v1/executions"))
+    assert state_of(store) is LoadState.REFRESHING
+    assert state_of(store, monotonic=21) is LoadState.STALE
+    assert state_of(store, held_s=3) is LoadState.RATE_LIMITED
+    store.apply(read(run("a")))
+    assert state_of(store, ended=True) is LoadState.ENDED
+
+
+@pytest.mark.parametrize(
+    ("trouble", "expected"),
+    [
+        (Trouble.OFFLINE, LoadState.OFFLINE),
+        (Trouble.NOT_AUTHORISED, LoadState.NOT_AUTHORISED),
+        (Trouble.NOT_OFFERED, LoadState.NOT_OFFERED),
+        (Trouble.ERROR, LoadState.ERROR),
+    ],
+)
+def test_a_failure_names_the_state_and_keeps_the_rows(trouble: Trouble, expected: LoadState) -> None:
+    store = Store()
+    store.apply(read(run("a")))
+    store.apply(ReadFailed("local", "run", NOW, 12, Failure(trouble, "it went wrong")))
+    later = NOW + timedelta(seconds=9)
+    store.apply(ReadFailed("local", "run", later, 21, Failure(trouble, "it went wrong")))
+    collection = store.collection("local", "run")
+    state = pane_state(collection, now=later, monotonic=21, interval_s=5)
+    assert (state.load, state.since, state.age_s) == (expected, NOW, 11)
+    assert len(collection.records) == 1
+    store.apply(read(run("a"), at=22))
+    assert collection.failing_since is None
+
+
+def test_cached_records_show_the_age_of_the_earlier_session() -> None:
+    store = Store()
+    store.apply(CacheRead("local", "run", NOW, 10, (run("a"),), seen_at=NOW - timedelta(minutes=5)))
+    state = pane_state(store.collection("local", "run"), now=NOW, monotonic=10, interval_s=5)
+    assert (state.load, state.age_s) == (LoadState.STALE, 300)
+
+
+@pytest.mark.parametrize(
+    ("status", "collection", "expected"),
+    [
+        (401, True, Trouble.NOT_AUTHORISED),
+        (403, True, Trouble.NOT_AUTHORISED),
+        (404, True, Trouble.NOT_OFFERED),
+        (405, True, Trouble.NOT_OFFERED),
+        (501, True, Trouble.NOT_OFFERED),
+        (404, False, Trouble.ERROR),
+        (429, True, Trouble.RATE_LIMITED),
+        (503, True, Trouble.OFFLINE),
+        (400, True, Trouble.ERROR),
+    ],
+)
+def test_statuses_stand_for_troubles(status: int, collection: bool, expected: Trouble) -> None:
+    problem = Problem({"type": "about:blank", "title": "t", "status": status, "instance": "i"})
+    error = ApiProblem(
+        "t", problem=problem, status=status, is_synthetic=False, wait_s=None, operation="getExecutions", attempts=1,
+        outcome_known=True, key=None, detail=None, hint="do this", retryable=False,
+    )  # fmt: skip
+    failure = failure_of(error, collection=collection)
+    assert (failure.trouble, failure.problem, failure.hint) == (expected, problem, "do this")
+
+
+def test_a_hold_tells_its_seconds() -> None:
+    failure = failure_of(Held(operation="getExecutions", seconds=7, can_override=False), collection=True)
+    assert (failure.trouble, failure.held_s) == (Trouble.RATE_LIMITED, 7)

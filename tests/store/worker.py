@@ -1,0 +1,72 @@
+"""What another process does with a shared database; run as ``python -m tests.store.worker JOB DATABASE …``.
+
+Each job says ``ready`` and waits for a line, so that a test can let several begin at once; then it says what it has
+done, a line each, only after it is on the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from runwatch.store.database import Database
+from runwatch.store.events import EventStore
+from runwatch.store.identity import Scope
+from runwatch.store.journal import Journal
+from runwatch.store.outbox import Order, Outbox
+from runwatch.store.watchlist import WatchList
+from tests.store.stub import StubClient, exchange
+from tests.support.builders import event
+
+SCOPE = Scope("work", "ten_01", "key_A1b2C3")
+RUN = "ex_shared"
+PAGE = 5
+
+
+def say(line: object) -> None:
+    """One line for the test."""
+    print(line, flush=True)
+
+
+async def append(database: Database, pages: int) -> None:
+    """Append the run's first pages, each overlapping with the one before, and a journal line and a watched run each."""
+    store, journal, watchlist = EventStore(database), Journal(database), WatchList(database)
+    for page in range(pages):
+        start = max(0, page * PAGE - 2)
+        events = [event(number, event_id=f"e{number}") for number in range(start, (page + 1) * PAGE)]
+        await store.append(SCOPE, RUN, events, after=f"e{start - 1}" if start else None)
+        journal.note(exchange(page))
+        await journal.flush()
+        await watchlist.add(SCOPE, [f"ex_{page}"])
+        say(page)
+
+
+async def send(database: Database, key: str) -> None:
+    """Send a write whose answer never comes."""
+
+    class Silent(StubClient):
+        async def request(self, *args: Any, **more: Any) -> Any:
+            say("sending")
+            await asyncio.Event().wait()
+
+    await Outbox(database).deliver(Silent(), SCOPE, Order("postExecutions", {}, b'{"mode":"echo"}', key, "nightly"))
+
+
+async def main(job: str, path: str, argument: str) -> None:
+    """Do one job."""
+    say("ready")
+    sys.stdin.readline()
+    database = Database.open(Path(path))
+    try:
+        if job == "append":
+            await append(database, int(argument))
+        else:
+            await send(database, argument)
+    finally:
+        database.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
