@@ -1,0 +1,151 @@
+"""A record in sections: what its specification puts in front, then everything else it has. Nothing is hidden.
+
+Each section names its members as the service does. A value that is not of the type the interface gives it is shown as
+it came and says so; members nobody here knows come last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from runwatch.records.record import Record
+from runwatch.view import flat
+from runwatch.view.drawn import Drawn, block, json_text, line
+from runwatch.view.format import Context
+from runwatch.view.glyphs import Role
+from runwatch.view.resource import At, ResourceSpec, S, SectionSpec, Shown, Styled, Told, styled
+
+FLAW: Final = "not of the expected type"
+"""What is said beside a value of the wrong type."""
+
+REST: Final = "Further members"
+"""The heading of what no section claims."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One labelled value.
+
+    Attributes:
+        label: What stands before it.
+        text: The value, on as many lines as it has.
+        role: The colour role that repeats what it says.
+        note: What is wrong with it; empty when nothing is.
+    """
+
+    label: Drawn
+    text: Drawn
+    role: Role = Role.PLAIN
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with its lines."""
+
+    title: Drawn
+    lines: tuple[Line, ...]
+
+
+def sections(spec: ResourceSpec[S], item: Record | S, context: Context) -> list[Section]:
+    """A record in sections, ready to draw."""
+    subject: S = spec.subject(item) if isinstance(item, Record) else item
+    return _Detail(spec, subject, context).sections()
+
+
+class _Detail:
+    def __init__(self, spec: ResourceSpec[Any], subject: Any, context: Context) -> None:
+        self.spec = spec
+        self.subject = subject
+        self.context = context
+        self.record = spec.record(dict(subject.raw))
+        self.flaws = frozenset(self.record.flaws())
+        # Paths that a section has shown; what lies below them is shown with them.
+        self.claimed: set[flat.Path] = set()
+
+    def sections(self) -> list[Section]:
+        made: list[Section] = []
+        for part in self.spec.sections:
+            made.extend(self._each(part) if part.each else self._one(part, part.title, (), self.record))
+        rest = tuple(self._leaf(path, value, flat.spell(path)) for path, value in self._unclaimed())
+        if rest:
+            made.append(Section(line(REST), rest))
+        return made
+
+    def _each(self, part: SectionSpec) -> Iterator[Section]:
+        base = flat.split(part.each)
+        items = flat.at(self.record.raw, base)
+        for position, item in enumerate(items if isinstance(items, list) else ()):
+            if isinstance(item, dict):
+                name = item.get(part.names)
+                title = f"{part.title} {line(position + 1 if name is None else name, 60)}"
+                yield from self._one(part, title, (*base, position), part.item(item))
+
+    def _one(self, part: SectionSpec, title: str, base: flat.Path, item: Record) -> Iterator[Section]:
+        """The section, unless all it could say is that there is nothing; what is ``null`` then comes last."""
+        lines: list[Line] = []
+        claimed: list[flat.Path] = []
+        is_empty = True
+        for entry in part.lines:
+            if isinstance(entry, Told):
+                shown = entry.draw(self.subject, item, self.context)
+                if shown is not None:
+                    lines.append(self._line(entry.label, shown))
+                    is_empty = False
+                    if entry.shows(self.subject):
+                        claimed.append((*base, *flat.split(entry.shows(self.subject))))
+                continue
+            path = (*base, *flat.split(entry.path))
+            value = flat.at(self.record.raw, path)
+            if value is flat.MISSING:
+                nothing = Styled(line(self.context.glyphs.nothing), Role.QUIET)
+                lines.append(self._line(entry.label or entry.path, nothing))
+                continue
+            is_empty = is_empty and value is None
+            claimed.append(path)
+            lines.extend(self._at(entry, path, value))
+        if not is_empty:
+            self.claimed.update(claimed)
+            yield Section(line(title), tuple(lines))
+
+    def _at(self, entry: At, path: flat.Path, value: Any) -> Iterator[Line]:
+        label = entry.label or entry.path
+        if entry.format is not None and not isinstance(value, (dict, list)):
+            yield self._line(label, entry.format(value, self.context), self._note(path))
+            return
+        for leaf, inner in flat.leaves(value, path, lists=True):
+            yield self._leaf(leaf, inner, label if leaf == path else f"{label}{_below(leaf, path)}")
+
+    def _leaf(self, path: flat.Path, value: Any, label: str) -> Line:
+        return self._line(label, block(json_text(value)), self._note(path))
+
+    def _line(self, label: str, shown: Shown, note: str = "") -> Line:
+        text, role = styled(shown)
+        return Line(line(label), text, Role.WARN if note and role is Role.PLAIN else role, note)
+
+    def _note(self, path: flat.Path) -> str:
+        if self.flaws and any(_flaw_path(path[:depth]) in self.flaws for depth in range(1, len(path) + 1)):
+            return FLAW
+        return ""
+
+    def _unclaimed(self) -> Iterator[tuple[flat.Path, Any]]:
+        for path, value in flat.leaves(self.record.raw, lists=True):
+            if path and not any(path[:depth] in self.claimed for depth in range(1, len(path) + 1)):
+                yield path, value
+
+
+def _below(leaf: flat.Path, path: flat.Path) -> str:
+    """The part of a leaf's name below a path."""
+    rest = leaf[len(path) :]
+    spelled = flat.spell(rest)
+    return spelled if isinstance(rest[0], int) else f".{spelled}"
+
+
+def _flaw_path(path: flat.Path) -> str:
+    """A path as :meth:`runwatch.records.record.Record.flaws` writes it."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text

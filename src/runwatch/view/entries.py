@@ -1,0 +1,148 @@
+"""Rows of the local journal, as records: the problems met and the requests sent from this machine.
+
+They come from the journal's database and not from the service, so they are named by members of their own; what the
+service said is kept whole in ``raw``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.records.problem import PROBLEM_MEMBERS, Problem
+from runwatch.records.record import Record, amount, integer, mapping, moment, text
+
+if TYPE_CHECKING:
+    from runwatch.store.journal import ProblemLine, RequestLine
+
+SUBMIT: Final = "postExecutions"
+"""The operation whose failures carry an effect: whether a run was accepted."""
+
+
+class _Entry(Record):
+    """What both kinds of rows have."""
+
+    time = moment("time")
+    profile = text("profile")
+    origin = text("origin")
+    method = text("method")
+    path = text("path")
+    operation = text("operation")
+    status = integer("status")
+    code = text("code")
+    instance = text("instance")
+    key = text("key")
+    attempt = integer("attempt")
+    elapsed_s = amount("elapsed_s")
+
+    @property
+    def host(self) -> str | None:
+        """Host and port of the service."""
+        return None if self.origin is None else self.origin.rpartition("//")[2]
+
+    @property
+    def request(self) -> str | None:
+        """Method and path, as far as they are known."""
+        return " ".join(part for part in (self.method, self.path) if part) or None
+
+    @property
+    def is_submit(self) -> bool:
+        """Whether the request submits a run."""
+        return self.operation == SUBMIT
+
+
+class ProblemEntry(_Entry):
+    """One problem, where and when it was met."""
+
+    KIND = "problem"
+
+    title = text("title")
+    detail = text("detail")
+    body = mapping("raw")
+
+    @property
+    def id(self) -> str:
+        """The ``instance``, or for a problem without one the moment and the attempt."""
+        return self.instance or f"{self._raw.get('time')}/{self._raw.get('attempt')}"
+
+    @property
+    def problem(self) -> Problem:
+        """The Problem: as the service sent it where that was kept, else put together from the row."""
+        if self.body is not None:
+            return Problem(dict(self.body))
+        names = (*PROBLEM_MEMBERS, "code")
+        members = {name: self._raw[name] for name in names if self._raw.get(name) is not None}
+        code = members.pop("code", None)
+        if code is not None:
+            members.setdefault("type", code)
+        return Problem(members)
+
+
+class RequestEntry(_Entry):
+    """One attempt of one HTTP request."""
+
+    KIND = "request"
+
+    query = text("query")
+    sent_bytes = integer("sent_bytes")
+    received_bytes = integer("received_bytes")
+    error = text("error")
+
+    @property
+    def id(self) -> str:
+        """The moment, the operation and the attempt: no two attempts share them."""
+        return "/".join(str(self._raw.get(name)) for name in ("time", "operation", "path", "attempt"))
+
+    @property
+    def is_problem(self) -> bool:
+        """Whether no success came back."""
+        return self.error is not None or (self.status is not None and self.status >= 400)
+
+
+def problem_of_line(kept: ProblemLine) -> ProblemEntry:
+    """A problem of the journal as a record; a member that is not known is left out."""
+    members = {name: getattr(kept, name) for name in _COMMON} | {
+        "title": kept.title,
+        "detail": kept.detail,
+        "instance": kept.instance,
+        "code": kept.code or None,
+        "raw": dict(kept.raw),
+    }
+    return ProblemEntry(_present({"time": iso(kept.at), **members}))
+
+
+def request_of_line(kept: RequestLine) -> RequestEntry:
+    """A request of the journal as a record; a member that is not known is left out."""
+    names = (*_COMMON, "query", "elapsed_s", "sent_bytes", "received_bytes", "error")
+    return RequestEntry(_present({"time": iso(kept.at), **{name: getattr(kept, name) for name in names}}))
+
+
+_COMMON: Final = ("profile", "origin", "method", "path", "operation", "status", "key", "attempt")
+
+
+def _present(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def problem_entry(problem: Problem, *, time: datetime, **facts: Any) -> ProblemEntry:
+    """A problem that was met just now, as the row the journal keeps of it.
+
+    Args:
+        problem: What the service answered, or what the client found instead.
+        time: When, aware.
+        facts: The other members of a row: ``profile``, ``origin``, ``method``, ``path``, ``operation``, ``key``,
+            ``attempt``, ``elapsed_s``. Those that are ``None`` are left out.
+    """
+    members: Mapping[str, Any] = {
+        "time": iso(time),
+        "status": problem.status,
+        "code": problem.code or None,
+        "title": problem.title,
+        "detail": problem.detail,
+        "instance": problem.instance,
+        "raw": dict(problem.raw),
+        **facts,
+    }
+    return ProblemEntry(_present(members))

@@ -1,0 +1,235 @@
+"""What is known of one run from everywhere, each fact with its source.
+
+A run read back tells little: mode, caps, spend, model and reason are often missing. They are filled from what this
+console sent, from the receipt and from the events, and the source is named so that nobody takes one for the other.
+Unknown stays unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final, Generic, TypeVar
+
+from runwatch.records.event import RunEvent
+from runwatch.records.receipt import Receipt, Selected, Totals
+from runwatch.records.record import Record, one, text
+from runwatch.records.run import Budget, Policy, Run
+from runwatch.records.states import is_final
+
+T = TypeVar("T")
+
+FROM_RUN: Final = "run"
+FROM_REQUEST: Final = "own request"
+FROM_RECEIPT: Final = "receipt"
+FROM_EVENTS: Final = "last event"
+NOWHERE: Final = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact(Generic[T]):
+    """A value and where it came from; the source is empty when nothing told it."""
+
+    value: T | None
+    source: str
+
+
+class OwnRequest(Record):
+    """The body that this console sent for a run, as far as it is shown again."""
+
+    mode = text("mode")
+    policy = one(Policy, "policy")
+    verifier_id = text("verifier_id")
+
+
+class CurrentWork(Record):
+    """What a live run is at, where a service tells it."""
+
+    arm_id = text("arm_id")
+    provider = text("provider")
+    model_key = text("model_key")
+
+
+# Where a part is missing, an empty record stands in for it: all its members read as unknown.
+_NO_REQUEST: Final = OwnRequest({})
+_NO_RECEIPT: Final = Receipt({})
+_NO_EVENT: Final = RunEvent({})
+_NO_POLICY: Final = Policy({})
+_NO_BUDGET: Final = Budget({})
+_NO_TOTALS: Final = Totals({})
+_NO_WORK: Final = CurrentWork({})
+_NOT_SELECTED: Final = Selected({})
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """A run with everything that goes with it.
+
+    Attributes:
+        run: The run as read last.
+        request: The body that this console sent for it.
+        receipt: Its receipt.
+        last_event: The newest event read.
+    """
+
+    run: Run
+    request: OwnRequest | None = None
+    receipt: Receipt | None = None
+    last_event: RunEvent | None = None
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self.run.id
+
+    @property
+    def raw(self) -> Mapping[str, Any]:
+        """The run's own JSON."""
+        return self.run.raw
+
+    @property
+    def status(self) -> str | None:
+        """The run's status; where its read is older than its final event or receipt, what those say."""
+        status = self.run.status
+        if not is_final(status):
+            for later in (self._final.state, self._receipt.status):
+                if is_final(later):
+                    return later
+        return status
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the run has ended."""
+        return is_final(self.status)
+
+    @property
+    def mode(self) -> Fact[str]:
+        """``live`` or ``echo``; never guessed from what is missing."""
+        return _first((self.run.mode, FROM_RUN), (self._receipt.mode, FROM_RECEIPT), (self._request.mode, FROM_REQUEST))
+
+    @property
+    def is_test(self) -> bool:
+        """Whether the run is known to be a test run, which calls no model and costs nothing."""
+        return self.mode.value == "echo"
+
+    @property
+    def max_cost_usd(self) -> Fact[Decimal]:
+        """The cost cap, in US dollars."""
+        return _first(*((_budget(policy).max_cost_usd, source) for policy, source in self._policies))
+
+    @property
+    def max_runtime_s(self) -> Fact[Decimal]:
+        """The runtime cap, in seconds."""
+        return _first(*((_budget(policy).max_runtime_s, source) for policy, source in self._policies))
+
+    @property
+    def data_classes(self) -> Fact[tuple[str, ...]]:
+        """The data classes that the run may touch."""
+        return _first(*((policy.data_classes, source) for policy, source in self._policies))
+
+    @property
+    def cost_usd(self) -> Fact[Decimal]:
+        """What was spent, fee included, in US dollars; the receipt's word counts most."""
+        return _first((self._receipt.spend_usd, FROM_RECEIPT), (self.run.spend_usd, FROM_RUN))
+
+    @property
+    def reason(self) -> Fact[str]:
+        """Why the run ended."""
+        return _first(
+            (self.run.reason, FROM_RUN), (self._receipt.reason, FROM_RECEIPT), (self._final.reason, FROM_EVENTS)
+        )
+
+    @property
+    def provider(self) -> Fact[str]:
+        """The provider of the option that was selected, or of the one at work now."""
+        return _first((self._selected.provider, FROM_RECEIPT), (self._current.provider, FROM_RUN))
+
+    @property
+    def model(self) -> Fact[str]:
+        """The model that was selected, or the one at work now."""
+        return _first((self._selected.model_key, FROM_RECEIPT), (self._current.model_key, FROM_RUN))
+
+    @property
+    def arm_id(self) -> Fact[str]:
+        """The saved model that was selected, or the one at work now."""
+        return _first((self._selected.arm_id, FROM_RECEIPT), (self._current.arm_id, FROM_RUN))
+
+    @property
+    def ended_at(self) -> Fact[datetime]:
+        """When the run ended."""
+        return _first(
+            (self.run.completed_at, FROM_RUN), (self._receipt.completed_at, FROM_RECEIPT), (self._final.at, FROM_EVENTS)
+        )
+
+    @property
+    def took_s(self) -> Fact[Decimal]:
+        """How long a run that has ended took, in seconds."""
+        totals = self._receipt.totals or _NO_TOTALS
+        created, ended = self.run.created_at, self.ended_at
+        span = None
+        if created is not None and ended.value is not None:
+            span = Decimal(str((ended.value - created).total_seconds()))
+        return _first((totals.runtime_s, FROM_RECEIPT), (span, ended.source))
+
+    @property
+    def cancelled_by(self) -> Fact[str]:
+        """Who cancelled the run."""
+        return _first((self.run.cancelled_by, FROM_RUN), (self._final.acted_by, FROM_EVENTS))
+
+    @property
+    def _receipt(self) -> Receipt:
+        return self.receipt or _NO_RECEIPT
+
+    @property
+    def _request(self) -> OwnRequest:
+        return self.request or _NO_REQUEST
+
+    @property
+    def _final(self) -> RunEvent:
+        """The final event, where it was read."""
+        event = self.last_event
+        return event if event is not None and event.ends_run else _NO_EVENT
+
+    @property
+    def _policies(self) -> tuple[tuple[Policy, str], ...]:
+        return (self.run.policy or _NO_POLICY, FROM_RUN), (self._request.policy or _NO_POLICY, FROM_REQUEST)
+
+    @property
+    def _current(self) -> CurrentWork:
+        return CurrentWork(self.run.current) if isinstance(self.run.current, dict) else _NO_WORK
+
+    @property
+    def _selected(self) -> Selected:
+        return selected(self._receipt)
+
+
+def _budget(policy: Policy) -> Budget:
+    return policy.budget or _NO_BUDGET
+
+
+def selected(receipt: Receipt) -> Selected:
+    """The option that the last slice with one selected; an empty record when none did."""
+    for part in reversed(receipt.slices or ()):
+        if part.route is not None and part.route.selected is not None:
+            return part.route.selected
+    return _NOT_SELECTED
+
+
+def run_facts(record: Run) -> RunFacts:
+    """The facts of a run of which nothing but its record is at hand."""
+    return RunFacts(record)
+
+
+def own_request(body: object) -> OwnRequest | None:
+    """A decoded request body as a record, or ``None`` when it is no object."""
+    return OwnRequest(body) if isinstance(body, dict) else None
+
+
+def _first(*candidates: tuple[T | None, str]) -> Fact[T]:
+    """The first value that is known, with its source."""
+    for value, source in candidates:
+        if value is not None:
+            return Fact(value, source)
+    return Fact(None, NOWHERE)

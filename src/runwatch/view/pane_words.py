@@ -1,0 +1,107 @@
+"""A pane's state in words: what its frame says, and what stands where there are no rows (console-anchors C4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runwatch.records.run import Run
+from runwatch.store.change import Failure
+from runwatch.store.freshness import LoadState, PaneState
+from runwatch.view.drawn import Drawn, line
+from runwatch.view.explain import explain_code
+from runwatch.view.format import Context, clock, compact, time_of_day
+from runwatch.view.glyphs import Role
+from runwatch.view.resource import ResourceSpec, Styled
+
+_ROLES = {
+    LoadState.STALE: Role.WARN,
+    LoadState.RATE_LIMITED: Role.WARN,
+    LoadState.PARTIAL: Role.WARN,
+    LoadState.OFFLINE: Role.BAD,
+    LoadState.NOT_AUTHORISED: Role.BAD,
+    LoadState.ERROR: Role.BAD,
+}
+
+JUST_NOW_S = 5.0
+
+DIMMED = frozenset({LoadState.STALE, LoadState.RATE_LIMITED, LoadState.OFFLINE, LoadState.NOT_AUTHORISED})
+"""States in which rows are drawn as old ones, because nobody vouches for them now."""
+
+
+TROUBLED = frozenset({LoadState.OFFLINE, LoadState.NOT_AUTHORISED, LoadState.NOT_OFFERED, LoadState.ERROR})
+"""States that are explained beside rows too; that of a 429 is counted down above."""
+
+
+def age_words(state: PaneState, context: Context) -> Styled:
+    """The state in a few words, for the lower left of a frame."""
+    dot = f" {context.glyphs.dot} "
+    words = dot.join(word for word in _words(state, context) if word)
+    return Styled(line(words), _ROLES.get(state.load, Role.QUIET))
+
+
+def _words(state: PaneState, context: Context) -> list[str]:
+    age = "" if state.age_s is None else compact(state.age_s)
+    match state.load:
+        case LoadState.LOADING:
+            waiting = "" if state.waiting_s is None or state.waiting_s < 1 else f"{state.waiting_s:.0f}s"
+            return [" ".join(word for word in (f"loading{context.glyphs.ellipsis}", state.reading, waiting) if word)]
+        case LoadState.OFFLINE:
+            # A narrow frame cuts from the end, and how old the rows are is what nobody may overlook.
+            since = "" if state.since is None else f"since {time_of_day(state.since, context)}"
+            return ["offline", age and f"data {age} old", since, state.failure.title if state.failure else ""]
+        case LoadState.RATE_LIMITED:
+            return [age and f"stale {age}", f"held {clock(state.held_s)}"]
+        case LoadState.STALE:
+            return [f"stale {age}", "reading" if state.is_refreshing else ""]
+        case LoadState.NOT_AUTHORISED | LoadState.NOT_OFFERED | LoadState.ERROR:
+            return [state.load.value, age and f"data {age} old", state.failure.title if state.failure else ""]
+        case LoadState.ENDED:
+            return [f"final, read {age} ago" if age else "final"]
+        case LoadState.PARTIAL:
+            return ["partial: some items are no records", f"updated {fresh_words(state.age_s)}"]
+        case LoadState.EMPTY | LoadState.FRESH | LoadState.REFRESHING:
+            return [f"updated {fresh_words(state.age_s)}"]
+
+
+def fresh_words(age_s: float | None) -> str:
+    """How long ago something was heard; the first seconds are "just now", so that a quiet screen is not drawn anew."""
+    return "just now" if age_s is None or age_s < JUST_NOW_S else f"{compact(age_s)} ago"
+
+
+def note_lines(spec: ResourceSpec[Any], state: PaneState, context: Context) -> tuple[Drawn, ...]:
+    """What a pane without rows says: why there are none, and what to do next."""
+    failure = state.failure
+    match state.load:
+        case LoadState.LOADING | LoadState.REFRESHING:
+            return (age_words(state, context).text,)
+        case LoadState.OFFLINE:
+            return (*_told(failure, "offline"), line("Reading goes on by itself; r reads now."))
+        case LoadState.NOT_AUTHORISED:
+            code = failure.problem.code if failure and failure.problem else "unauthenticated"
+            told = explain_code(code)
+            return (
+                *_told(failure, told.sentence),
+                line(told.next_step),
+                line("Nothing is read until you press r."),
+            )
+        case LoadState.NOT_OFFERED:
+            rest = "What was submitted or added here is shown instead; a adds ids."
+            return (
+                line(f"This service offers no list of {spec.name}."),
+                line(rest if spec.record is Run else "The other screens go on; r asks again."),
+            )
+        case LoadState.ERROR:
+            told_next = failure.hint if failure and failure.hint else "r reads again."
+            return (*_told(failure, "error"), line(told_next))
+        case LoadState.RATE_LIMITED:
+            return (line(f"The service asked to wait; reading goes on in {clock(state.held_s)}."),)
+    return (line(spec.empty),)
+
+
+def _told(failure: Failure | None, otherwise: str) -> tuple[Drawn, ...]:
+    """What happened, more about it, and the id that support staff ask for."""
+    if failure is None:
+        return (line(otherwise),)
+    instance = failure.problem.instance if failure.problem is not None else None
+    parts = (failure.title, failure.detail, f"instance {line(instance, None)}" if instance else None)
+    return tuple(line(part, None) for part in parts if part)

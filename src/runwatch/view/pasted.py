@@ -1,0 +1,37 @@
+"""Text that a person pastes: freed from what a terminal acts on, and searched for ids."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from runwatch.base.text import clean_block, is_clean
+
+LONGEST: Final = 100_000
+"""Characters of a paste that are looked at."""
+
+MOST_IDS: Final = 500
+"""Ids that are taken from one paste."""
+
+_SEQUENCE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_].*?(?:\x1b\\|\x07|\Z)|[ -/]*[0-~])", re.DOTALL)
+_BETWEEN: Final = re.compile(r"[\s,;|<>()\[\]{}\"'`]+")
+_LEAST_ID: Final = 6
+
+
+def without_controls(text: str) -> str:
+    """The text without control sequences and invisible characters; line ends become newlines and tabs spaces."""
+    text = _SEQUENCE.sub("", text[:LONGEST]).replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
+    if not is_clean(text):
+        text = "".join(character for character in text if is_clean(character))
+    return clean_block(text)
+
+
+def ids_in(text: str) -> list[str]:
+    """The ids in a text, each once, in their order: words between white space, commas, quotes and brackets.
+
+    As soon as one of the words looks like an id, those without a digit count as prose around it.
+    """
+    words = [word.strip(".:!?…") for word in _BETWEEN.split(without_controls(text))]
+    words = list(dict.fromkeys(word for word in words if word))
+    likely = [word for word in words if len(word) >= _LEAST_ID and any(map(str.isdigit, word))]
+    return (likely or words)[:MOST_IDS]

@@ -1,0 +1,233 @@
+"""Reads the text of a filter (console-anchors C3).
+
+====================  =============================================================
+``word``              somewhere in the visible text
+``"two words"``       the same with spaces; ``\\"`` and ``\\\\`` inside
+``/re/``              a regular expression (:mod:`runwatch.view.pattern`)
+``!term``             not
+``a b``, ``a | b``    and, or; "and" binds more tightly
+``field:x``           the field holds x
+``field=x  field!=x`` it is exactly x, or is not
+``field>0.5``         also ``>=  <  <=``, with numbers, ages (``10m``) and dates
+``has:field``         it has a value
+``is:live``           a flag of the resource
+``:name``             a filter kept under a name
+====================  =============================================================
+
+Names of fields are those of the columns, their aliases, and members of the record by their dotted paths.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from runwatch.view import flat
+from runwatch.view.bounds import read_bound
+from runwatch.view.pattern import PatternError, compile_pattern
+from runwatch.view.query import (
+    Either,
+    Equals,
+    Every,
+    Has,
+    Holds,
+    Is,
+    Not,
+    Ordered,
+    Query,
+    QueryError,
+    Regex,
+    Term,
+    Word,
+)
+from runwatch.view.resource import ResourceSpec
+
+LONGEST: Final = 2000
+"""The most characters of a filter."""
+
+_SPACE: Final = re.compile(r"\s*")
+_NAME: Final = re.compile(r"([A-Za-z_][\w.\-\[\]\\]*)(!=|>=|<=|[:=><])")
+_BARE: Final = re.compile(r"[^\s|]+")
+_QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_REGEX: Final = re.compile(r"/((?:[^/\\]|\\.)*)/(?=\s|\||$)", re.DOTALL)
+_ENDS: Final = re.compile(r"\s|\||$")
+
+HINT: Final = "Put text that is no filter in double quotes to search for it as it is."
+
+
+def parse(
+    text: str, spec: ResourceSpec[Any], *, named: Mapping[str, str] | None = None, extra: Collection[str] = ()
+) -> Query:
+    """Read a filter.
+
+    Args:
+        text: What a person typed; empty keeps everything.
+        spec: The resource, which knows the fields and flags.
+        named: The filters kept under names, without the colon.
+        extra: Further member names, such as those seen in the data.
+
+    Raises:
+        QueryError: it breaks the grammar, names an unknown field, flag or filter, or holds a refused pattern.
+    """
+    term = _Parser(text, spec, named or {}, extra, ()).read()
+    servers = {field.id: field.server for field in spec.all_fields() if field.server}
+    return Query(text, term, servers)
+
+
+class _Parser:
+    def __init__(
+        self,
+        text: str,
+        spec: ResourceSpec[Any],
+        named: Mapping[str, str],
+        extra: Collection[str],
+        inside: tuple[str, ...],
+    ) -> None:
+        if len(text) > LONGEST:
+            raise QueryError(f"a filter has at most {LONGEST} characters", LONGEST)
+        self.text = text
+        self.spec = spec
+        self.named = named
+        self.extra = extra
+        # The named filters that this text is part of, so that none contains itself.
+        self.inside = inside
+        self.position = 0
+
+    def read(self) -> Term:
+        """Everything: alternatives of terms side by side."""
+        alternatives = [self._side_by_side()]
+        while self.position < len(self.text):
+            bar = self.position
+            self.position += 1
+            if not alternatives[-1].terms:
+                raise QueryError("nothing stands before |", bar, HINT)
+            alternatives.append(self._side_by_side())
+            if not alternatives[-1].terms:
+                raise QueryError("nothing stands after |", bar, HINT)
+        return alternatives[0] if len(alternatives) == 1 else Either(tuple(alternatives))
+
+    def _side_by_side(self) -> Every:
+        terms: list[Term] = []
+        while True:
+            self._skip_space()
+            if self.position >= len(self.text) or self.text[self.position] == "|":
+                return Every(tuple(terms))
+            term = self._term()
+            # A named filter without alternatives reads as if its terms stood here.
+            terms.extend(term.terms if isinstance(term, Every) else (term,))
+
+    def _skip_space(self) -> None:
+        match = _SPACE.match(self.text, self.position)
+        assert match is not None
+        self.position = match.end()
+
+    def _term(self) -> Term:
+        start = self.position
+        while self.text.startswith("!", self.position):
+            self.position += 1
+        negations = self.position - start
+        if _ENDS.match(self.text, self.position):
+            raise QueryError("nothing stands after !", start, HINT)
+        term = self._plain()
+        return Not(term) if negations % 2 else term
+
+    def _plain(self) -> Term:
+        start = self.position
+        char = self.text[start]
+        if char == '"':
+            return Word(self._quoted())
+        if char == "/":
+            return self._regex()
+        if char == ":":
+            return self._named()
+        match = _NAME.match(self.text, start)
+        if match is None:
+            return Word(self._bare())
+        name, operator = match[1], match[2]
+        self.position = match.end()
+        value_at = self.position
+        value = self._value(f"{name}{operator}")
+        if operator == ":" and name in {"is", "has"}:
+            return self._is(value, value_at) if name == "is" else Has(self._field(value, value_at))
+        field = self._field(name, start)
+        match operator:
+            case ":":
+                return Holds(field, value)
+            case "=":
+                return Equals(field, value)
+            case "!=":
+                return Not(Equals(field, value))
+        bound = read_bound(value)
+        if bound is None:
+            reason = f"{operator} needs a number, an age such as 10m, or a date such as 2026-11-20"
+            raise QueryError(reason, value_at)
+        return Ordered(field, operator, bound)
+
+    def _value(self, before: str) -> str:
+        if self.text.startswith('"', self.position):
+            return self._quoted()
+        if _ENDS.match(self.text, self.position):
+            raise QueryError(f"nothing stands after {before}", self.position, HINT)
+        return self._bare()
+
+    def _bare(self) -> str:
+        match = _BARE.match(self.text, self.position)
+        assert match is not None
+        self.position = match.end()
+        return match[0]
+
+    def _quoted(self) -> str:
+        match = _QUOTED.match(self.text, self.position)
+        if match is None:
+            raise QueryError("the quote is not closed", self.position)
+        self.position = match.end()
+        return re.sub(r'\\(["\\])', r"\1", match[1])
+
+    def _regex(self) -> Term:
+        start = self.position
+        match = _REGEX.match(self.text, start)
+        if match is None:
+            raise QueryError("the pattern is not closed by a /", start, HINT)
+        self.position = match.end()
+        try:
+            return Regex(compile_pattern(match[1]))
+        except PatternError as error:
+            raise QueryError(error.reason, start + 1 + error.position) from None
+
+    def _named(self) -> Term:
+        start = self.position
+        self.position += 1
+        name = "" if _ENDS.match(self.text, self.position) else self._bare()
+        if name not in self.named:
+            raise QueryError(f"there is no filter named {name!r}", start, _nearest(name, self.named))
+        if name in self.inside:
+            raise QueryError(f"the filter {name!r} contains itself", start)
+        inner = _Parser(self.named[name], self.spec, self.named, self.extra, (*self.inside, name))
+        try:
+            return inner.read()
+        except QueryError as error:
+            raise QueryError(f"in the filter {name!r}: {error.reason}", start, error.hint) from None
+
+    def _is(self, flag: str, position: int) -> Term:
+        if flag in self.spec.flags:
+            return Is(flag)
+        known = ", ".join(self.spec.flags) or "none"
+        raise QueryError(f"there is no is:{flag}; there are: {known}", position)
+
+    def _field(self, name: str, position: int) -> str:
+        field = self.spec.field(name)
+        if field is not None:
+            return field.id
+        path = flat.split(name)
+        if len(path) > 1 or path[0] in self.spec.record.MEMBERS or path[0] in self.extra:
+            return name
+        known = [known for field in self.spec.all_fields() for known in (field.id, *field.aliases)]
+        hint = _nearest(name, [*known, *self.spec.record.MEMBERS, *self.extra])
+        raise QueryError(f"there is no field {name!r}", position, hint or HINT)
+
+
+def _nearest(name: str, known: Collection[str]) -> str | None:
+    matches = difflib.get_close_matches(name, list(known), n=1)
+    return f"The nearest is {matches[0]!r}." if matches else None

@@ -1,0 +1,233 @@
+"""Rows of a resource: drawn when somebody looks, sorted, filtered, and compared by id.
+
+A row costs next to nothing until one of its cells is asked for, so that a list of a hundred thousand records opens at
+once. Which row is selected is the caller's to keep, as an id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Generic
+
+from runwatch.records.record import Record
+from runwatch.view import flat
+from runwatch.view.drawn import Drawn, json_text, line
+from runwatch.view.format import Context
+from runwatch.view.glyphs import Role
+from runwatch.view.resource import Column, ResourceSpec, S, SortKey, Styled
+
+
+class Row(Generic[S]):
+    """One record in a table.
+
+    Attributes:
+        key: The subject's id; where several have the same one, made unique by a number behind it.
+        item: The record or subject that the row was made of.
+        context: What its cells are drawn with.
+    """
+
+    __slots__ = ("_spec", "_styled", "_subject", "_text", "context", "item", "key")
+
+    def __init__(self, spec: ResourceSpec[S], item: Record | S, key: str, context: Context) -> None:
+        self.key = key
+        self.item = item
+        self.context = context
+        self._spec = spec
+        self._subject: S | None = None
+        self._styled: dict[str, Styled] | None = None
+        self._text: str | None = None
+
+    @property
+    def subject(self) -> S:
+        """What the row is about."""
+        if self._subject is None:
+            self._subject = self._spec.subject(self.item) if isinstance(self.item, Record) else self.item
+        return self._subject
+
+    @property
+    def id(self) -> str:
+        """The subject's id, exactly as it came."""
+        return self.item.id
+
+    @property
+    def now(self) -> datetime:
+        """The moment that ages are counted to."""
+        return self.context.now
+
+    def cell(self, column: Column[S]) -> Styled:
+        """One cell; ``–`` where there is nothing."""
+        if self._styled is None:
+            self._styled = {}
+        drawn = self._styled.get(column.id)
+        if drawn is None:
+            drawn = column.draw(self.subject, self.context)
+            if drawn is None:
+                value = column.value(self.subject)
+                drawn = Styled(line(self.context.glyphs.nothing if value is None else value))
+            self._styled[column.id] = drawn
+        return drawn
+
+    @property
+    def cells(self) -> dict[str, Drawn]:
+        """Every cell by its column's id."""
+        return {column.id: self.cell(column).text for column in self._spec.columns}
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """Every cell's colour role by its column's id."""
+        return {column.id: self.cell(column).role for column in self._spec.columns}
+
+    def value(self, name: str) -> object:
+        """The exact value of a field, or of the member at a dotted path; ``None`` when there is none."""
+        field = self._spec.field(name)
+        if field is not None:
+            return field.value(self.subject)
+        found = flat.at(self.subject.raw, flat.split(name))
+        return None if found is flat.MISSING else found
+
+    def shown(self, name: str) -> tuple[str, ...]:
+        """The texts that a filter on this field looks into: the value in words, and the cell as it is drawn."""
+        value = self.value(name)
+        values = value if isinstance(value, (list, tuple)) else () if value is None else (value,)
+        texts = [json_text(item) for item in values]
+        column = self._spec.column(name)
+        if column is not None:
+            texts.append(self.cell(column).text)
+        return tuple(texts)
+
+    def text(self) -> str:
+        """What a filter without a field looks into, one text a line: the cells, and what a cell shows only a part of.
+
+        It is kept, because a filter is typed letter by letter; the cells drawn for it are not, because most rows of a
+        long list are never shown.
+        """
+        if self._text is None:
+            subject, context = self.subject, self.context
+            found = {line(self.id, None): None}
+            for column in self._spec.columns:
+                value = column.value(subject)
+                if isinstance(value, str):
+                    found[line(value, None)] = None
+                drawn = column.draw(subject, context)
+                if drawn is not None:
+                    found[drawn.text] = None
+                elif value is not None:
+                    found[line(value)] = None
+            self._text = "\n".join(found)
+        return self._text
+
+    def flag(self, name: str) -> bool:
+        """Whether a flag of the resource is up."""
+        return self._spec.flags[name](self.subject)
+
+
+def rows(spec: ResourceSpec[S], items: Iterable[Record | S], context: Context) -> list[Row[S]]:
+    """A row for each record or subject, in the order given."""
+    made: list[Row[S]] = []
+    seen: dict[str, int] = {}
+    for item in items:
+        key = item.id
+        if key in seen:
+            key = _next_key(key, seen)
+        seen[key] = 1
+        made.append(Row(spec, item, key, context))
+    return made
+
+
+def _next_key(key: str, seen: dict[str, int]) -> str:
+    while True:
+        seen[key] += 1
+        candidate = f"{key} ({seen[key]})"
+        if candidate not in seen:
+            return candidate
+
+
+def select(found: Iterable[Row[S]], matches: Callable[[Row[S]], bool]) -> list[Row[S]]:
+    """The rows that a filter keeps, in the same order."""
+    return [row for row in found if matches(row)]
+
+
+def sort(spec: ResourceSpec[S], found: Iterable[Row[S]], keys: Sequence[SortKey] | None = None) -> list[Row[S]]:
+    """Rows in order: stable, values of one type together, missing values last in either direction.
+
+    Args:
+        spec: Their resource.
+        found: The rows.
+        keys: The fields to sort by, the most important first; ``None`` for the resource's own order. A field that
+            the resource does not have is read as a dotted path.
+    """
+    ordered = list(found)
+    for key in reversed(spec.sort if keys is None else keys):
+        field = spec.field(key.field)
+        present: list[tuple[Any, Row[S]]] = []
+        missing: list[Row[S]] = []
+        for row in ordered:
+            if field is not None and field.sort_key is not None:
+                value = field.sort_key(row.subject)
+            else:
+                value = row.value(key.field)
+            if value is None:
+                missing.append(row)
+            else:
+                present.append((sort_value(value), row))
+        present.sort(key=_first, reverse=key.descending)
+        ordered = [row for _, row in present] + missing
+    return ordered
+
+
+def _first(pair: tuple[Any, Any]) -> Any:
+    return pair[0]
+
+
+def sort_value(value: object) -> tuple[int, Any]:
+    """Something that any two values can be compared by: numbers, then moments, then text, then the rest."""
+    if isinstance(value, (int, float, Decimal)):
+        return 0, value
+    if isinstance(value, datetime):
+        return 1, value
+    if isinstance(value, str):
+        return 2, (value.casefold(), value)
+    return 3, json_text(value)
+
+
+@dataclass(frozen=True, slots=True)
+class RowDelta:
+    """What changed from one list to the next, by row key.
+
+    Attributes:
+        added: Rows that were not there.
+        changed: Rows that are about something else than before.
+        removed: Rows that are gone.
+        order: Every row there is now, in order.
+    """
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+    order: tuple[str, ...]
+
+
+def diff(before: Sequence[Row[S]], after: Sequence[Row[S]]) -> RowDelta:
+    """The difference of two lists of rows."""
+    old = {row.key: row.item for row in before}
+    added: list[str] = []
+    changed: list[str] = []
+    for row in after:
+        if row.key not in old:
+            added.append(row.key)
+        elif _differ(old.pop(row.key), row.item):
+            changed.append(row.key)
+    return RowDelta(tuple(added), tuple(changed), tuple(old), tuple(row.key for row in after))
+
+
+def _differ(one: object, other: object) -> bool:
+    if one is other:
+        return False
+    try:
+        return one != other
+    except RecursionError:
+        # Two values nested to the interpreter's limit cannot be compared; drawing them again does no harm.
+        return True

@@ -1,0 +1,148 @@
+"""Events as lines: when, what kind, which slice, and what happened in words.
+
+An event of a form nobody here knows is shown as compact JSON. A gap is drawn and says what it means; nothing is left
+out silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from runwatch.base.text import cell_width
+from runwatch.records.event import RunEvent
+from runwatch.records.states import is_final
+from runwatch.view.checks import attempt, failure_words, recorded, score
+from runwatch.view.drawn import Drawn, fit, json_text, line
+from runwatch.view.format import Context, short_id, time_of_day
+from runwatch.view.glyphs import Glyphs, Role, state_glyph
+from runwatch.view.resource import Styled
+
+KINDS: Final = {"lifecycle": "lifecycle", "verification_check": "check", "recorded_check": "recorded"}
+"""The words for the types of events that are known; any other type is its own word."""
+
+KIND_CELLS: Final = 9
+SLICE_CELLS: Final = 4
+EXTRAS: Final = 3
+"""How many further scalar members a line names."""
+
+_FRAME: Final = frozenset({"event_id", "execution_id", "slice_id", "type", "at"})
+
+
+@dataclass(frozen=True, slots=True)
+class EventLine:
+    """One line of a timeline.
+
+    Attributes:
+        time: When it happened.
+        kind: What kind of event it is.
+        slice: The slice it belongs to; empty for the run as a whole.
+        summary: What happened.
+        role: The colour role of the summary.
+        is_gap: Whether it is no event, but the rule that marks a stretch without an answer.
+    """
+
+    time: Drawn
+    kind: Drawn
+    slice: Drawn
+    summary: Drawn
+    role: Role
+    is_gap: bool = False
+
+    def plain(self, run: Drawn | None = None) -> Drawn:
+        """The whole line as text.
+
+        Args:
+            run: Which run it belongs to, where lines of several are mixed.
+        """
+        if self.is_gap:
+            return self.summary
+        frame = (self.time,) if run is None else (self.time, run)
+        kind = fit(self.kind, max(KIND_CELLS, cell_width(self.kind)))
+        part = fit(self.slice, max(SLICE_CELLS, cell_width(self.slice)))
+        return line(f"{'  '.join(frame)}  {kind} {part} {self.summary}", None)
+
+
+def event_line(event: RunEvent, context: Context) -> EventLine:
+    """One event as a line."""
+    kind = event.type
+    summary, role = _summary(event, context.glyphs)
+    return EventLine(
+        time_of_day(event.at, context),
+        line(context.glyphs.unknown if kind is None else KINDS.get(kind, kind), 24),
+        short_id(event.slice_id, context.glyphs) if event.slice_id else line(""),
+        summary,
+        role,
+    )
+
+
+def gap_line(since: datetime, until: datetime, context: Context) -> EventLine:
+    """A stretch without an answer: nothing was lost, because reading went on after the last event applied."""
+    rule, empty = context.glyphs.rule * 4, line("")
+    span = f"{time_of_day(since, context)} {context.glyphs.nothing} {time_of_day(until, context)}"
+    summary = line(f"{rule} no answer {span}, nothing lost {rule}")
+    return EventLine(empty, empty, empty, summary, Role.QUIET, is_gap=True)
+
+
+def last_words(event: RunEvent) -> Drawn:
+    """The newest event in one word for a list: the state it led to, else its kind."""
+    if event.type == "lifecycle" and event.state:
+        return line(event.state, 24)
+    return line("event" if event.type is None else KINDS.get(event.type, event.type), 24)
+
+
+def _summary(event: RunEvent, glyphs: Glyphs) -> Styled:
+    """What happened: the state, the check, both where an event carries both, or the event's own JSON."""
+    parts = list(_parts(event, glyphs))
+    if not parts:
+        rest = {name: value for name, value in event.raw.items() if name not in _FRAME}
+        return Styled(line(rest or glyphs.unknown), Role.PLAIN)
+    extras = [
+        f"{line(name, 24)}={line(json_text(value), 40)}"
+        for name, value in event.unknown().items()
+        if isinstance(value, (str, int, float))
+    ]
+    text = f" {glyphs.dot} ".join(part.text for part in parts)
+    return Styled(line("  ".join([text, *extras[:EXTRAS]])), parts[0].role)
+
+
+def _parts(event: RunEvent, glyphs: Glyphs) -> Iterator[Styled]:
+    if event.type == "lifecycle" and event.state:
+        yield _lifecycle(event, glyphs)
+    check = event.verification_check
+    if check is not None:
+        yield _check(event, glyphs)
+    if event.recorded_check is not None:
+        finding = recorded(event.recorded_check, glyphs)
+        yield Styled(finding.words, finding.role)
+
+
+def _lifecycle(event: RunEvent, glyphs: Glyphs) -> Styled:
+    glyph, role = state_glyph(event.state, glyphs)
+    words = [f"{glyph} {line(event.state)}" if is_final(event.state) else line(event.state)]
+    if event.reason and event.reason != event.state:
+        words.append(line(event.reason))
+    if event.acted_by:
+        words.append(f"by {line(event.acted_by)}")
+    return Styled(line(f" {glyphs.dot} ".join(words)), role if is_final(event.state) else Role.PLAIN)
+
+
+def _check(event: RunEvent, glyphs: Glyphs) -> Styled:
+    check = event.verification_check
+    assert check is not None
+    finding = attempt(check, glyphs)
+    match finding.kind:
+        case "accepted" | "rejected":
+            glyph = glyphs.good if finding.kind == "accepted" else glyphs.bad
+            words = [f"{glyph} {finding.kind}", score(check.quality_score)]
+        case "unavailable":
+            words = [finding.short, failure_words(check.failure_class)]
+        case _:
+            words = [finding.words]
+    if check.attempt is not None:
+        words.append(f"attempt {check.attempt}")
+    if check.phase not in {None, "candidate"}:
+        words.append(line(check.phase))
+    return Styled(line("  ".join(word for word in words if word)), finding.role)

@@ -1,0 +1,100 @@
+"""What the property tests of records and views draw from: JSON of any form, hostile text, and records gone wrong."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from runwatch.base.json import Numeral
+from runwatch.records.event import RunEvent
+from runwatch.records.receipt import Receipt
+from runwatch.records.record import Record
+from runwatch.records.run import Run
+from runwatch.view.facts import OwnRequest, RunFacts
+from runwatch.view.format import Context
+from runwatch.view.glyphs import ASCII
+from runwatch.view.resource import ResourceSpec
+from tests.support.hostile import CORPUS
+
+NOW: Final = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+CONTEXT: Final = Context(NOW)
+CONTEXTS: Final = (CONTEXT, Context(NOW, glyphs=ASCII, time="utc"), Context(NOW, time="local", zone=UTC))
+
+# No deadline: how fast the machine is says nothing about the code.
+few: Final = settings(max_examples=60, deadline=None, database=None)
+many: Final = settings(max_examples=200, deadline=None, database=None)
+
+hostile: Final = st.sampled_from([entry.text for entry in CORPUS if len(entry.text) < 5000])
+texts: Final = st.one_of(hostile, st.text(max_size=40), st.text(st.characters(), max_size=20))
+
+words: Final = st.sampled_from(
+    [
+        "completed", "failed", "running", "hovering", "expired", "lifecycle", "verification_check", "recorded_check",
+        "customer", "platform_baseline", "platform_echo", "technical_failure", "valid_verdict", "timeout", "echo",
+        "live", "customer_verdict", "customer_unavailable", "baseline", "platform_test", "pending_evaluation",
+        "terminal_no_evaluation", "missing_evidence", "no_eligible_arms", "postExecutions", "vrf_builtin_baseline",
+    ]
+)  # fmt: skip
+
+moments: Final = st.one_of(
+    st.datetimes(timezones=st.sampled_from([UTC])).map(datetime.isoformat),
+    st.sampled_from(
+        ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", "2026-11-20", "2026-11-21T12:00:05Z", "not a moment"]
+    ),
+)
+
+numbers: Final = st.one_of(
+    st.integers(),
+    st.integers(-(10**300), 10**300),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(["0.10", "1e400", "-0.0", "1e999999999", "123456789012345678901234.5", "1e-400"]).map(Numeral),
+)
+
+scalars: Final = st.one_of(st.none(), st.booleans(), numbers, texts, words, moments)
+
+json_values: Final = st.recursive(
+    scalars,
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(texts, inner, max_size=4)),
+    max_leaves=12,
+)
+
+
+def garbage(kind: type[Record], depth: int = 0) -> st.SearchStrategy[dict[str, Any]]:
+    """Objects that may be a record of this kind: members missing, null, right, of a wrong type, and unknown ones."""
+    optional = {name: st.one_of(_right(member, depth), scalars, json_values) for name, member in kind.MEMBERS.items()}
+    declared = st.fixed_dictionaries({}, optional=optional)
+    return st.builds(lambda known, more: {**more, **known}, declared, st.dictionaries(texts, json_values, max_size=2))
+
+
+def _right(member: Any, depth: int) -> st.SearchStrategy[Any]:
+    if member.kind is not None and depth < 3:
+        inner = garbage(member.kind, depth + 1)
+        return inner if member.form.get("type") == "object" else st.lists(st.one_of(inner, scalars), max_size=3)
+    match member.form.get("type"):
+        case "string":
+            return moments if member.form.get("format") == "date-time" else st.one_of(words, texts)
+        case "number" | "integer":
+            return numbers
+        case "boolean":
+            return st.booleans()
+        case "object":
+            return st.dictionaries(texts, json_values, max_size=3)
+        case "array":
+            return st.lists(texts, max_size=3)
+    return json_values
+
+
+def subjects(spec: ResourceSpec[Any]) -> st.SearchStrategy[Any]:
+    """What a row of a resource may be about, at its worst."""
+    if spec.record is Run:
+        return st.builds(
+            RunFacts,
+            garbage(Run).map(Run),
+            st.one_of(st.none(), garbage(OwnRequest).map(OwnRequest)),
+            st.one_of(st.none(), garbage(Receipt).map(Receipt)),
+            st.one_of(st.none(), garbage(RunEvent).map(RunEvent)),
+        )
+    return garbage(spec.record).map(spec.record)

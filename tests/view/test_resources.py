@@ -1,0 +1,185 @@
+"""Every resource draws whatever a service may send, and hides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runwatch.base.json import dumps, loads
+from runwatch.base.text import is_clean
+from runwatch.view import plain, table
+from runwatch.view.bounds import as_number
+from runwatch.view.detail import sections
+from runwatch.view.drawn import Drawn, block, decimal_text, json_text, line
+from runwatch.view.glyphs import Role
+from runwatch.view.query_text import parse
+from runwatch.view.registry import RESOURCES, by_kind, by_name
+from runwatch.view.resource import Column, ResourceSpec, SortKey
+from tests.view.strategies import CONTEXTS, few, subjects
+
+each_resource = pytest.mark.parametrize("spec", RESOURCES, ids=lambda spec: spec.name)
+
+
+def is_one_clean_line(text: str) -> bool:
+    return isinstance(text, Drawn) and is_clean(text) and "\n" not in text
+
+
+@each_resource
+def test_every_cell_of_any_record_is_one_clean_line(spec: ResourceSpec[Any]) -> None:
+    @few
+    @given(subjects(spec), st.sampled_from(CONTEXTS))
+    def check(subject: Any, context: Any) -> None:
+        (row,) = table.rows(spec, [subject], context)
+        assert set(row.cells) == {column.id for column in spec.columns}
+        assert all(is_one_clean_line(text) for text in row.cells.values())
+        assert all(isinstance(role, Role) for role in row.roles.values())
+        assert is_clean(row.text())
+
+    check()
+
+
+@each_resource
+def test_every_printed_line_of_any_record_is_clean(spec: ResourceSpec[Any]) -> None:
+    @few
+    @given(st.lists(subjects(spec), max_size=3), st.sampled_from([None, 20, 80]), st.sampled_from(CONTEXTS))
+    def check(found: list[Any], width: int | None, context: Any) -> None:
+        rows = table.rows(spec, found, context)
+        assert all(map(is_one_clean_line, plain.table(spec, rows, width=width)))
+        assert all(map(is_one_clean_line, plain.csv_lines(spec.record, [subject.raw for subject in found])))
+        for subject in found:
+            assert all(map(is_one_clean_line, plain.details(spec, subject, context)))
+
+    check()
+
+
+@each_resource
+def test_json_gives_any_record_back_exactly(spec: ResourceSpec[Any]) -> None:
+    @few
+    @given(st.lists(subjects(spec), max_size=3))
+    def check(found: list[Any]) -> None:
+        raws = [subject.raw for subject in found]
+        text = "\n".join(plain.json_array(raws))
+        assert text.isascii()
+        assert dumps(loads(text)) == dumps(raws)
+        assert [dumps(loads(one)) for one in plain.ndjson(raws)] == [dumps(raw) for raw in raws]
+
+    check()
+
+
+@each_resource
+def test_no_value_of_a_record_is_missing_from_its_detail(spec: ResourceSpec[Any]) -> None:
+    @few
+    @given(subjects(spec))
+    def check(subject: Any) -> None:
+        shown = "\n".join(entry.text for section in sections(spec, subject, CONTEXTS[0]) for entry in section.lines)
+        for value in _scalars(dict(subject.raw)):
+            assert _shows(shown, value), value
+
+    check()
+
+
+def _scalars(value: Any) -> Iterator[Any]:
+    """Every text, number and boolean in a value."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _scalars(item)
+    elif value is not None:
+        yield value
+
+
+def _shows(shown: str, value: object) -> bool:
+    """Whether the value stands there: on its own lines, on one line, as JSON, or as a plain decimal."""
+    forms = [block(json_text(value)), line(value, None), block(dumps(value, readable=True))]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        number = as_number(value)
+        assert number is not None
+        forms.append(line(decimal_text(number)))
+    return any(text in shown for text in forms)
+
+
+@each_resource
+def test_any_rows_can_be_sorted_by_any_field_in_either_direction(spec: ResourceSpec[Any]) -> None:
+    @few
+    @given(st.lists(subjects(spec), max_size=5), st.booleans())
+    def check(found: list[Any], descending: bool) -> None:
+        rows = table.rows(spec, found, CONTEXTS[0])
+        for field in spec.all_fields():
+            ordered = table.sort(spec, rows, [SortKey(field.id, descending)])
+            assert sorted(map(id, ordered)) == sorted(map(id, rows))
+        assert len(table.sort(spec, rows)) == len(rows)
+
+    check()
+
+
+@each_resource
+def test_any_row_can_be_filtered_by_every_field_and_flag(spec: ResourceSpec[Any]) -> None:
+    names = [field.id for field in spec.all_fields()] + list(spec.record.MEMBERS)
+    shapes = ("{}:a", "{}=1", "{}!=x", "{}>0.5", "{}<10m", "{}>=2026-11-20", "has:{}")
+    queries = [parse(shape.format(name), spec) for name in names for shape in shapes]
+    queries += [parse(f"is:{flag}", spec) for flag in spec.flags] + [parse("/a.*b/ | word", spec)]
+
+    @few
+    @given(subjects(spec))
+    def check(subject: Any) -> None:
+        (row,) = table.rows(spec, [subject], CONTEXTS[0])
+        assert {query.matches(row) for query in queries} <= {True, False}
+
+    check()
+
+
+@each_resource
+def test_actions_and_links_answer_for_any_record(spec: ResourceSpec[Any]) -> None:
+    @few
+    @given(subjects(spec))
+    def check(subject: Any) -> None:
+        assert all(action.enabled_when(subject) in {True, False} for action in spec.actions)
+        assert all(isinstance(link.target(subject), (str, type(None))) for link in spec.links)
+
+    check()
+
+
+def test_the_registry_finds_each_resource_by_its_noun_and_its_kind() -> None:
+    for spec in RESOURCES:
+        assert by_name(spec.name) is spec
+        assert by_kind(spec.kind) is spec
+
+
+@each_resource
+def test_names_of_fields_are_unique_and_do_not_collide_with_the_grammar(spec: ResourceSpec[Any]) -> None:
+    names = [name for field in spec.all_fields() for name in (field.id, *field.aliases)]
+    assert len(names) == len(set(names))
+    assert not {"is", "has"} & set(names)
+
+
+@each_resource
+def test_every_default_sort_key_and_link_leads_somewhere(spec: ResourceSpec[Any]) -> None:
+    assert all(spec.field(key.field) is not None for key in spec.sort)
+    assert all(by_kind(link.kind) for link in spec.links)
+
+
+@each_resource
+def test_columns_leave_one_after_another_and_some_never_do(spec: ResourceSpec[Any]) -> None:
+    order = [column.leaves for column in spec.columns if column.leaves]
+    assert sorted(order) == list(range(1, len(order) + 1))
+    assert len(order) < len(spec.columns)
+
+
+@each_resource
+def test_an_action_that_can_be_off_says_why(spec: ResourceSpec[Any]) -> None:
+    for action in spec.actions:
+        assert action.label[:1].isupper()
+        assert action.off_because or action.id == "watch"
+
+
+@each_resource
+def test_every_column_has_a_head_and_every_server_filter_belongs_to_the_wire(spec: ResourceSpec[Any]) -> None:
+    allowed = spec.record.WIRE.filters if spec.record.WIRE is not None else ()
+    for field in spec.all_fields():
+        assert not isinstance(field, Column) or field.title
+        assert not field.server or field.server in allowed

@@ -1,0 +1,156 @@
+"""The settings as rows: the value that holds, the place that won, and what may be written instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from runwatch.base.paths import Paths
+from runwatch.settings.file import load
+from runwatch.settings.model import PROFILE_SETTINGS, SETTINGS
+from runwatch.settings.resolve import Options, Resolver
+from runwatch.settings.setting import Unfit
+from runwatch.view.glyphs import ASCII
+from runwatch.view.settings_rows import Around, SettingsRow, holds_at_once, settings_rows, wanted
+
+FILE = """
+theme = "runwatch-light"
+thme = "x"
+retries = 99
+
+[filters]
+mine = "is:live"
+
+[profiles.work]
+base_url = "https://api.example.com"
+production = true
+"""
+
+
+def rows(
+    home: Path, text: str = FILE, *, options: Options | None = None, environment: Mapping[str, str] | None = None,
+    around: Around | None = None,
+) -> dict[str, SettingsRow]:  # fmt: skip
+    """The rows by their keys."""
+    paths = Paths(home / "settings.toml", home / "data")
+    paths.settings_file.write_text(text, "utf-8")
+    paths.settings_file.chmod(0o600)
+    loaded = load(paths.settings_file)
+    resolver = Resolver(options or Options(), environment or {}, loaded, paths)
+    around = around or Around(themes=("runwatch-dark", "runwatch-light"), screens=("runs", "receipts"))
+    return {row.key: row for row in settings_rows(resolver, loaded, around)}
+
+
+def cells(row: SettingsRow) -> tuple[str, str, str]:
+    """What stands in a row."""
+    key, value, source = (row.cells[name].text for name in ("key", "value", "source"))
+    return str(key), str(value), str(source)
+
+
+def about(row: SettingsRow) -> dict[str, str]:
+    """What is said of a row."""
+    return {str(entry.label): str(entry.text) for entry in row.about}
+
+
+def test_what_is_wrong_with_the_file_comes_first_with_its_line(tmp_path: Path) -> None:
+    found = list(rows(tmp_path).values())
+    assert [cells(row) for row in found[:2]] == [
+        ("◷ line 3", "'thme' is no setting", "file"),
+        ("✗ line 4", "'retries' must be a whole number from 0 to 5", "file"),
+    ]
+    assert about(found[0]) == {
+        "problem": "'thme' is no setting", "place": f"{tmp_path / 'settings.toml'}:3", "nearest": "theme",
+    }  # fmt: skip
+
+
+def test_every_setting_has_a_row_and_so_has_every_setting_of_a_profile(tmp_path: Path) -> None:
+    found = rows(tmp_path)
+    assert [setting.key for setting in SETTINGS if not setting.is_table and setting.key not in found] == []
+    assert [setting.key for setting in PROFILE_SETTINGS if f"profiles.work.{setting.key}" not in found] == []
+
+
+def test_the_place_that_won_is_named(tmp_path: Path) -> None:
+    found = rows(tmp_path, environment={"RUNWATCH_PROFILE": "work"})
+    assert cells(found["theme"]) == ("theme", "runwatch-light", "file")
+    assert about(found["theme"])["from"] == f"{tmp_path / 'settings.toml'}:2"
+    assert cells(found["mouse"]) == ("mouse", "true", "default")
+    assert cells(found["default_profile"]) == ("default_profile", "work", "environment")
+    assert about(found["default_profile"])["note"] == "RUNWATCH_PROFILE wins over what the file says"
+
+
+def test_what_a_flag_hides_is_what_editing_begins_with(tmp_path: Path) -> None:
+    row = rows(tmp_path, options=Options(theme="runwatch-dark"))["theme"]
+    assert cells(row) == ("theme", "runwatch-dark", "flag")
+    assert row.text == "runwatch-light"
+
+
+def test_a_profile_shows_its_address_and_the_source_of_its_key(tmp_path: Path) -> None:
+    found = rows(tmp_path, around=Around("work", "https://api.example.com", {"work": "keyring"}))
+    assert cells(found["profile work"]) == ("profile work", "https://api.example.com   in use", "keyring")
+    assert "profile local" not in found
+    assert cells(found["profiles.work.production"]) == ("  production", "true", "profile")
+
+
+def test_what_is_in_use_without_a_profile_has_a_row_too(tmp_path: Path) -> None:
+    found = rows(tmp_path, "", around=Around("local", "http://127.0.0.1:1", {"local": "local service"}))
+    assert cells(found["profile local"]) == ("profile local", "http://127.0.0.1:1   in use", "local service")
+
+
+def test_ascii_glyphs_keep_to_ascii(tmp_path: Path) -> None:
+    found = rows(tmp_path, around=Around(glyphs=ASCII))
+    for row in found.values():
+        assert "".join(cells(row)).isascii(), row.key
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "written"),
+    [
+        ("theme", "runwatch-dark", ("theme", "runwatch-dark")),
+        ("theme", " ", ("theme", None)),
+        ("mouse", "false", ("mouse", "false")),
+        ("retries", "3", ("retries", "3")),
+        ("filters.mine", "is:final", ("filters.mine", "is:final")),
+        ("+ filters", "late = age>1h | is:problem", ("filters.late", "age>1h | is:problem")),
+        ("+ keys", "screen.copy = ctrl+y", ("keys.screen.copy", "ctrl+y")),
+        ("+ profiles", "eu = https://eu.example.com", ("profiles.eu.base_url", "https://eu.example.com")),
+        ("profiles.work.colour", "green", ("profiles.work.colour", "green")),
+    ],
+)
+def test_what_is_typed_becomes_a_key_and_a_value(
+    tmp_path: Path, key: str, text: str, written: tuple[str, str | None]
+) -> None:
+    assert wanted(rows(tmp_path)[key], text) == written
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "reason"),
+    [
+        ("theme", "nope", "must be one of runwatch-dark, runwatch-light"),
+        ("mouse", "maybe", "must be true or false"),
+        ("retries", "99", "must be a whole number from 0 to 5"),
+        ("home_screen", "nowhere", "must be one of runs, receipts"),
+        ("+ filters", "late", "must be NAME = VALUE"),
+        ("+ profiles", "local = https://eu.example.com", "must begin with a name"),
+        ("+ profiles", "eu = http://eu.example.com", "must be an https address"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_the_reason(tmp_path: Path, key: str, text: str, reason: str) -> None:
+    with pytest.raises(Unfit, match=reason):
+        wanted(rows(tmp_path)[key], text)
+
+
+def test_a_refusal_never_repeats_what_was_typed(tmp_path: Path) -> None:
+    with pytest.raises(Unfit) as caught:
+        wanted(rows(tmp_path)["profiles.work.base_url"], "https://user:sentinel@example.com")
+    assert "sentinel" not in str(caught.value)
+
+
+def test_it_says_what_waits_for_a_new_start(tmp_path: Path) -> None:
+    found = rows(tmp_path)
+    assert about(found["theme"])["holds"] == "at once"
+    assert about(found["filters.mine"])["holds"] == "at once"
+    assert about(found["glyphs"])["holds"] == "from the next start"
+    assert holds_at_once("keys.screen.copy")
+    assert not holds_at_once("profiles.work.base_url")

@@ -1,0 +1,184 @@
+"""Rows: sorted, filtered and compared without losing one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runwatch.records.run import Run
+from runwatch.view import table
+from runwatch.view.drawn import Drawn
+from runwatch.view.facts import OwnRequest, RunFacts
+from runwatch.view.format import Context
+from runwatch.view.glyphs import Role
+from runwatch.view.registry import by_name
+from runwatch.view.resource import SortKey
+from tests.support import builders
+from tests.view.strategies import CONTEXT, NOW, json_values, many
+
+RUNS = by_name("runs")
+
+
+def ids(rows: list[table.Row[Any]]) -> list[str]:
+    return [row.id for row in rows]
+
+
+def cells(item: Any, context: Context = CONTEXT) -> dict[str, Drawn]:
+    (row,) = table.rows(RUNS, [item], context)
+    return row.cells
+
+
+def test_a_live_run_shows_a_gauge_its_last_event_and_its_age() -> None:
+    facts = RunFacts(
+        builders.run("ex_1", created_at="2026-11-21T11:59:18Z", spend_usd=0.014),
+        OwnRequest(builders.full_request_body()),
+        last_event=builders.verification_event(4, at="2026-11-21T11:59:58Z"),
+    )
+    shown = cells(facts)
+    assert shown["status"] == "● running"
+    assert shown["age"] == "0:42"
+    assert shown["cost"] == "▕█░░░░▏ 0.0140"
+    assert shown["last"] == "check 2s"
+    assert shown["mode"] == "live"
+    assert shown["reason"] == "–"
+
+
+def test_a_test_run_never_shows_a_cost() -> None:
+    shown = cells(RunFacts(builders.run(status="completed", mode="echo", spend_usd=0)))
+    assert shown["cost"] == "test run"
+    (row,) = table.rows(RUNS, [builders.run(mode="echo")], CONTEXT)
+    assert row.roles["cost"] is Role.TEST
+
+
+def test_an_ended_run_shows_what_it_took_and_when_it_ended() -> None:
+    facts = RunFacts(
+        builders.run("ex_1", "completed", created_at="2026-11-21T11:55:00Z"),
+        receipt=builders.live_receipt(completed_at="2026-11-21T11:56:00Z"),
+    )
+    shown = cells(facts)
+    assert (shown["age"], shown["last"], shown["cost"], shown["model"]) == ("0:09", "4m", "0.0642", "contoso/atlas-12b")
+
+
+def test_what_is_not_known_is_a_question_mark_and_never_a_zero() -> None:
+    shown = cells(Run({"execution_id": "ex_1", "status": "failed"}))
+    assert [shown[name] for name in ("age", "mode", "cost", "last", "reason")] == ["?"] * 5
+
+
+def test_a_cost_at_the_cap_says_limit() -> None:
+    shown = cells(builders.open_run(spend_usd=0.25))
+    assert shown["cost"] == "▕█████▏ 0.2500 LIMIT"
+
+
+def test_a_status_nobody_knows_is_live() -> None:
+    (row,) = table.rows(RUNS, [builders.run(status="hovering")], CONTEXT)
+    assert (row.cells["status"], row.roles["status"]) == ("● hovering", Role.LIVE)
+
+
+def test_rows_with_the_same_id_get_keys_of_their_own() -> None:
+    rows = table.rows(RUNS, [builders.run("a"), builders.run("a"), builders.run("a (2)"), builders.run("a")], CONTEXT)
+    assert ids(rows) == ["a", "a", "a (2)", "a"]
+    assert len({row.key for row in rows}) == 4
+
+
+@many
+@given(st.lists(st.text("ab ()23", max_size=5)))
+def test_keys_are_unique_whatever_the_ids_are(names: list[str]) -> None:
+    rows = table.rows(RUNS, [Run({"execution_id": name}) for name in names], CONTEXT)
+    assert len({row.key for row in rows}) == len(names)
+    assert ids(rows) == names
+
+
+def test_the_default_order_is_live_first_then_newest() -> None:
+    runs = [
+        builders.run("old", created_at="2026-11-20T10:00:00Z"),
+        builders.run("done", "completed", created_at="2026-11-21T11:00:00Z"),
+        builders.run("new", created_at="2026-11-21T10:00:00Z"),
+        builders.run("undated", created_at=None),
+    ]
+    assert ids(table.sort(RUNS, table.rows(RUNS, runs, CONTEXT))) == ["new", "old", "undated", "done"]
+
+
+def test_missing_values_come_last_in_either_direction_and_equal_ones_keep_their_order() -> None:
+    runs = [builders.run(str(number), spend_usd=cost) for number, cost in enumerate([None, 2, 1, None, 2])]
+    rows = table.rows(RUNS, runs, CONTEXT)
+    assert ids(table.sort(RUNS, rows, [SortKey("cost")])) == ["2", "1", "4", "0", "3"]
+    assert ids(table.sort(RUNS, rows, [SortKey("cost", descending=True)])) == ["1", "4", "2", "0", "3"]
+
+
+def test_rows_sort_by_any_member_by_its_dotted_path() -> None:
+    runs = [builders.run(str(cap), policy={"budget": {"max_cost_usd": cap}}) for cap in (3, 1, 2)]
+    keys = [SortKey("policy.budget.max_cost_usd")]
+    assert ids(table.sort(RUNS, table.rows(RUNS, runs, CONTEXT), keys)) == ["1", "2", "3"]
+
+
+@many
+@given(st.lists(json_values, max_size=8), st.booleans())
+def test_any_values_can_be_ordered_and_the_order_is_stable(values: list[Any], descending: bool) -> None:
+    rows = table.rows(RUNS, [Run({"execution_id": str(at), "x": value}) for at, value in enumerate(values)], CONTEXT)
+    ordered = table.sort(RUNS, rows, [SortKey("x", descending)])
+    known = [values[int(row.id)] for row in ordered if values[int(row.id)] is not None]
+    keys = [table.sort_value(value) for value in known]
+    assert keys == sorted(keys, reverse=descending)
+    assert len(ordered) == len(values)
+    assert all(values[int(row.id)] is None for row in ordered[len(known) :])
+    for (one, left), (other, right) in pairwise(zip(ordered, keys, strict=False)):
+        assert left != right or int(one.id) < int(other.id)
+
+
+@many
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), max_size=8),
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), max_size=8),
+)
+def test_a_difference_turns_the_old_list_into_the_new_one(
+    old: list[tuple[int, int]], new: list[tuple[int, int]]
+) -> None:
+    before = table.rows(RUNS, [Run({"execution_id": str(name), "v": value}) for name, value in old], CONTEXT)
+    after = table.rows(RUNS, [Run({"execution_id": str(name), "v": value}) for name, value in new], CONTEXT)
+    delta = table.diff(before, after)
+    kept = {row.key: row.subject.raw for row in before if row.key not in delta.removed}
+    fresh = {row.key: row.subject.raw for row in after}
+    for key in (*delta.added, *delta.changed):
+        assert kept.get(key) != fresh[key]
+        kept[key] = fresh[key]
+    assert [(key, kept[key]) for key in delta.order] == list(fresh.items())
+    assert not set(delta.added) & set(delta.changed)
+    assert set(kept) == set(fresh)
+
+
+def test_a_difference_of_a_list_with_itself_is_empty() -> None:
+    rows = table.rows(RUNS, [builders.run("a"), builders.run("b")], CONTEXT)
+    again = table.rows(RUNS, [builders.run("a"), builders.run("b")], CONTEXT)
+    assert table.diff(rows, again) == table.RowDelta((), (), (), ("a", "b"))
+
+
+def test_records_nested_to_the_limit_count_as_changed_instead_of_failing() -> None:
+    def deep() -> list[Any]:
+        value: list[Any] = []
+        for _ in range(20_000):
+            value = [value]
+        return value
+
+    one, other = (Run({"execution_id": "a", "x": deep()}) for _ in range(2))
+    delta = table.diff(table.rows(RUNS, [one], CONTEXT), table.rows(RUNS, [other], CONTEXT))
+    assert delta.changed == ("a",)
+
+
+def test_a_row_is_drawn_with_its_own_context() -> None:
+    run = builders.run("ex_0123456789abcdefghij", created_at="2026-11-21T10:00:00Z")
+    assert cells(run)["created"] == "2h"
+    assert cells(run, replace(CONTEXT, time="utc"))["created"] == "2026-11-21 10:00:00Z"
+    (row,) = table.rows(RUNS, [run], CONTEXT)
+    assert row.now == NOW
+
+
+@pytest.mark.parametrize("name", ["status", "policy.data_classes", "nothing"])
+def test_a_row_gives_fields_and_dotted_paths(name: str) -> None:
+    (row,) = table.rows(RUNS, [builders.open_run()], CONTEXT)
+    wanted = {"status": "running", "policy.data_classes": ["public", "tenant_internal"], "nothing": None}
+    assert row.value(name) == wanted[name]
