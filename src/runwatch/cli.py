@@ -1,0 +1,149 @@
+"""The command ``runwatch``: reads the words, runs the verb, and exits with an honest code.
+
+Nothing heavy is imported before it is known what is asked for.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from runwatch import __version__
+from runwatch.base.errors import RunwatchError, UsageError
+
+if TYPE_CHECKING:
+    from runwatch.commands.call import Call
+    from runwatch.commands.parser import Options
+
+
+def main() -> NoReturn:
+    """Run the command line of this process and exit with its code."""
+    _open_closed_streams()
+    try:
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
+    except OSError as error:
+        # What is left in the buffer would raise again when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # A reader that closes its pipe has had enough, which is no failure.
+        code = 0 if isinstance(error, BrokenPipeError) else 1
+        if code:
+            sys.stderr.write(f"runwatch: The output cannot be written: {error.strerror}\n")
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)
+
+
+def _open_closed_streams() -> None:
+    """Give every standard stream that the caller has closed a place to go to, and let none fail on a character."""
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def run(words: list[str]) -> int:
+    """Run one command line and answer its exit code; what stopped it has been told on stderr then.
+
+    Raises:
+        OSError: standard output is closed or its disk is full.
+    """
+    if words == ["--version"]:
+        sys.stdout.write(f"runwatch {__version__}\n")
+        return 0
+    from runwatch.commands.parser import parse
+
+    try:
+        parsed = parse(words)
+        if parsed.help is not None:
+            sys.stdout.write(parsed.help)
+            return 0
+        if parsed.verb is None:
+            return console(parsed.options)
+    except RunwatchError as error:
+        from runwatch.commands.dispatch import tell_usage
+
+        return tell_usage(error, words)
+    from runwatch.commands.dispatch import run_verb
+
+    return run_verb(parsed.verb, parsed.options)
+
+
+def console(options: Options) -> int:
+    """Open the console, and answer its exit code.
+
+    Raises:
+        UsageError: there is no terminal to draw on.
+        SettingsError: a flag or a variable holds what its setting does not take.
+    """
+    if not _has_terminal():
+        raise UsageError(
+            "There is no terminal to draw the console on",
+            hint="Use a verb, such as 'runwatch runs list' or 'runwatch runs watch --all'; 'runwatch --help' lists"
+            " them.",
+        )
+    from runwatch.base.paths import find_paths
+    from runwatch.settings import resolve
+    from runwatch.tui.start import open_console
+
+    given = resolve.Options(
+        profile=options.profile,
+        base_url=options.base_url,
+        local=bool(options.local),
+        read_only=bool(options.read_only),
+        theme=options.theme,
+    )
+    return open_console(find_paths(), os.environ, given, open_at=options.open or "")
+
+
+def demo(call: Call) -> int:
+    """``demo``: the console on a service that is thrown away; without a terminal, one test run in lines of text."""
+    if _has_terminal():
+        from runwatch.tui.start import open_demo
+
+        return open_demo(call.environment)
+    from runwatch.commands import demo as lines
+
+    return lines.demo(call)
+
+
+def _has_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def serve(call: Call) -> int:
+    """``serve``: run the local service in this process, or stop the one of a data directory.
+
+    This is the only place that knows the service; everyone else meets it on the wire.
+    """
+    from pathlib import Path
+
+    options = call.options
+    data_dir = Path(options.data_dir).expanduser() if options.data_dir else call.paths.local_service_dir
+    if options.stop:
+        from runwatch.settings import local
+
+        was_running = local.stop(data_dir.absolute())
+        call.output.note("the local service has stopped" if was_running else "no local service was running")
+        return 0
+    from runwatch.service import main as service
+
+    given = {
+        "host": options.host,
+        "port": options.port,
+        "idle_exit_s": options.idle_exit_s,
+        "rate_limit_rpm": options.rate_limit_rpm,
+        "pace": options.pace,
+    }
+    return service.serve(
+        service.ServeOptions(
+            data_dir=data_dir,
+            json=bool(options.json),
+            allow_remote=bool(options.allow_remote),
+            **{name: value for name, value in given.items() if value is not None},
+        )
+    )

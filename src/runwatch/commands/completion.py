@@ -1,0 +1,171 @@
+"""Completion scripts for bash, zsh and fish, made from the grammar."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runwatch.commands.call import Call
+from runwatch.commands.grammar import CONSOLE, GROUPS, VERBS, Verb
+
+
+def completion(call: Call) -> int:
+    """``completion``: print the script for one shell."""
+    call.output.text(SCRIPTS[call.options.shell]())
+    return 0
+
+
+def _nodes() -> dict[tuple[str, ...], dict[str, str]]:
+    """Every path of words that something follows, with the words and what they mean."""
+    nodes: dict[tuple[str, ...], dict[str, str]] = {}
+    for verb in VERBS:
+        for depth in range(len(verb.path)):
+            path, word = verb.path[:depth], verb.path[depth]
+            group = " ".join((*path, word))
+            nodes.setdefault(path, {})[word] = verb.summary if depth + 1 == len(verb.path) else GROUPS[group]
+    return nodes
+
+
+def _flag_words(verb: Verb | None) -> dict[str, str]:
+    flags = {flag.name: flag.help for flag in (CONSOLE if verb is None else verb.flags) if not flag.hidden}
+    extra = {"--help": "show help"} if verb else {"--version": "print the version", "--help": "show help"}
+    return {**flags, **extra}
+
+
+def _offers() -> dict[str, dict[str, str]]:
+    """What may follow each path of words: further words, choices of arguments, and flags."""
+    offers: dict[str, dict[str, str]] = {}
+    for path, words in _nodes().items():
+        offers[" ".join(path)] = words if path else {**words, **_flag_words(None)}
+    for verb in VERBS:
+        choices = {choice: argument.help for argument in verb.arguments for choice in argument.choices}
+        offers[verb.name] = {**choices, **_flag_words(verb)}
+    return offers
+
+
+def _values() -> dict[str, tuple[str, ...]]:
+    """The accepted values of each flag that has a fixed set."""
+    return {flag.name: flag.choices for verb in VERBS for flag in verb.flags if flag.choices}
+
+
+def _valued() -> list[str]:
+    return sorted({flag.name for verb in VERBS for flag in verb.flags if flag.kind != "switch" and not flag.hidden})
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _bash() -> str:
+    words = "\n".join(
+        f"        {_quoted(path)}) words={_quoted(' '.join(offer))} ;;" for path, offer in _offers().items()
+    )
+    values = "\n".join(f"        {flag}) words={_quoted(' '.join(choices))} ;;" for flag, choices in _values().items())
+    groups = " | ".join(_quoted(" ".join(path)) for path in _nodes())
+    return f"""\
+# bash completion of runwatch; load it with: source <(runwatch completion bash)
+_runwatch() {{
+    local path= word words= skip= index
+    for ((index = 1; index < COMP_CWORD; index++)); do
+        word=${{COMP_WORDS[index]}}
+        if [[ -n $skip ]]; then skip=; continue; fi
+        case $word in
+        {" | ".join(_valued())}) skip=1 ;;
+        -*) ;;
+        *)
+            case $path in
+            {groups}) path="${{path:+$path }}$word" ;;
+            esac ;;
+        esac
+    done
+    case ${{COMP_WORDS[COMP_CWORD - 1]}} in
+{values}
+        *) [[ -n $skip ]] || case $path in
+{words}
+        esac ;;
+    esac
+    if [[ -n $words ]]; then
+        COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
+    else
+        COMPREPLY=($(compgen -f -- "${{COMP_WORDS[COMP_CWORD]}}"))
+    fi
+}}
+complete -F _runwatch runwatch
+"""
+
+
+def _zsh() -> str:
+    def described(offer: dict[str, str]) -> str:
+        return " ".join(_quoted(word.replace(":", "\\:") + ":" + text) for word, text in offer.items())
+
+    offers = "\n".join(f"        {_quoted(path)}) offers=({described(offer)}) ;;" for path, offer in _offers().items())
+    values = "\n".join(
+        f"        {flag}) compadd -- {' '.join(choices)}; return ;;" for flag, choices in _values().items()
+    )
+    groups = " | ".join(_quoted(" ".join(path)) for path in _nodes())
+    return f"""\
+#compdef runwatch
+# zsh completion of runwatch; put it into a directory of $fpath as _runwatch, or: source <(runwatch completion zsh)
+_runwatch() {{
+    local path_words= word skip= index
+    local -a offers
+    for ((index = 2; index < CURRENT; index++)); do
+        word=$words[index]
+        if [[ -n $skip ]]; then skip=; continue; fi
+        case $word in
+        ({" | ".join(_valued())}) skip=1 ;;
+        (-*) ;;
+        (*)
+            case $path_words in
+            ({groups}) path_words="${{path_words:+$path_words }}$word" ;;
+            esac ;;
+        esac
+    done
+    case $words[CURRENT-1] in
+{values}
+    esac
+    if [[ -n $skip ]]; then _files; return; fi
+    case $path_words in
+{offers}
+    esac
+    _describe 'runwatch' offers || _files
+}}
+if [[ $funcstack[1] = _runwatch ]]; then _runwatch "$@"; else compdef _runwatch runwatch; fi
+"""
+
+
+def _fish() -> str:
+    lines = [
+        "# fish completion of runwatch; load it with: runwatch completion fish | source",
+        "function __runwatch_path",
+        "    set -l path",
+        "    set -l skip 0",
+        "    for word in (commandline -opc)[2..]",
+        "        if test $skip = 1; set skip 0; continue; end",
+        "        switch $word",
+        f"            case {' '.join(_valued())}",
+        "                set skip 1",
+        "            case '-*'",
+        "            case '*'",
+        '                if contains -- "$path" ' + " ".join(_quoted(" ".join(path)) for path in _nodes()),
+        "                    set -a path $word",
+        "                end",
+        "        end",
+        "    end",
+        '    test "$path" = "$argv"',
+        "end",
+        "complete -c runwatch -f",
+    ]
+    values = _values()
+    for path, offer in _offers().items():
+        when = _quoted(f"__runwatch_path {path}".rstrip())
+        for word, text in offer.items():
+            if word.startswith("--"):
+                choices = f" -x -a {_quoted(' '.join(values[word]))}" if word in values else ""
+                needs = " -r" if word in _valued() and not choices else ""
+                lines.append(f"complete -c runwatch -n {when} -l {word[2:]}{needs}{choices} -d {_quoted(text)}")
+            else:
+                lines.append(f"complete -c runwatch -n {when} -a {word} -d {_quoted(text)}")
+    return "\n".join(lines) + "\n"
+
+
+SCRIPTS: Final = {"bash": _bash, "zsh": _zsh, "fish": _fish}

@@ -1,0 +1,46 @@
+"""``demo``: a test run from beginning to end on a local service that is thrown away afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from dataclasses import replace
+from typing import Final
+
+from runwatch.base.json import dumps_body
+from runwatch.commands.call import Call
+from runwatch.commands.printing import Printer
+from runwatch.commands.session import open_session
+from runwatch.commands.submit import send
+from runwatch.commands.watch import Watcher
+from runwatch.settings import local
+from runwatch.settings.model import Settings
+from runwatch.settings.throwaway import IDLE_EXIT_S, throw_away_place
+from runwatch.view.resources.receipts import RECEIPTS
+
+REQUEST: Final = {
+    "mode": "echo",
+    "task": {"objective": "Show what a run looks like from beginning to end"},
+    "policy": {"data_classes": ["public"], "budget": {"max_cost_usd": 1, "max_runtime_s": 60}},
+}
+"""The run that the demo submits; a test run calls no model and costs nothing."""
+
+
+def demo(call: Call) -> int:
+    """``demo``: submit a test run, print its events and its receipt, and leave nothing behind."""
+    with throw_away_place() as paths:
+        return asyncio.run(_demo(replace(call, paths=paths)))
+
+
+async def _demo(call: Call) -> int:
+    service = await asyncio.to_thread(local.ensure, call.paths.local_service_dir, idle_exit_s=IDLE_EXIT_S)
+    call.output.note(f"A local service, for this demo alone, listens on {service.base_url}.")
+    async with open_session(call, service.target(), Settings()) as session:
+        run = await send(session, dumps_body(REQUEST), str(uuid.uuid4()))
+        call.output.note(f"The test run {run.id} is accepted; these are its events as they happen.")
+        code = await Watcher(session, [run.id]).watch()
+        call.output.note("It has ended. This is its receipt.")
+        receipt = await session.client.get_receipt(run.id)
+        Printer(call, session.settings, RECEIPTS).record(receipt, receipt.raw)
+    call.output.note("'runwatch --local runs submit --help' shows how to submit your own.")
+    return code

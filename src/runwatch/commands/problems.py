@@ -1,0 +1,133 @@
+"""``problems list|find|show|explain``: what went wrong, kept on this machine, and what it means."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.commands.call import Call
+from runwatch.commands.listing import LIMIT, since_of
+from runwatch.commands.parser import nearest
+from runwatch.commands.printing import Printer
+from runwatch.commands.session import load_settings, open_journal
+from runwatch.store.journal import ProblemLine
+from runwatch.view import explain as explaining
+from runwatch.view.entries import ProblemEntry, problem_entry
+from runwatch.view.resources.problems import PROBLEMS
+
+EVERYTHING: Final = 1_000_000_000
+"""A limit that no journal reaches."""
+
+
+def list_problems(call: Call) -> int:
+    """``problems list``: the latest problems."""
+
+    async def read() -> list[ProblemLine]:
+        limit = LIMIT if call.options.limit is None else call.options.limit or EVERYTHING
+        async with open_journal(call) as journal:
+            return await journal.problems(profile=call.options.profile, limit=limit)
+
+    since = since_of(call)
+    _print(call, [line for line in asyncio.run(read()) if since is None or line.at >= since])
+    return 0
+
+
+def find(call: Call) -> int:
+    """``problems find``: the problems whose instance stands in a text."""
+    found = _search(call, call.options.text)
+    if not found:
+        raise RunwatchError(
+            "No problem that was met from this machine has that instance",
+            hint="Six or more characters of an instance are enough; '-' reads a whole mail from standard input.",
+        )
+    _print(call, found)
+    return 0
+
+
+def show(call: Call) -> int:
+    """``problems show``: one problem, with what it means and what to do next."""
+    found = _search(call, call.options.instance)
+    if not found:
+        raise RunwatchError(
+            "No problem that was met from this machine has that instance", hint="'runwatch problems list' shows all."
+        )
+    instances = list(dict.fromkeys(line.instance or "" for line in found))
+    if len(instances) > 1:
+        raise UsageError("More than one problem matches", detail="\n".join(instances), hint="Give more of the id.")
+    entry = _entry(found[0])
+    Printer(call, load_settings(call).settings, PROBLEMS).record(entry, entry.raw)
+    return 0
+
+
+def _search(call: Call, text: str) -> Sequence[ProblemLine]:
+    async def read() -> Sequence[ProblemLine]:
+        async with open_journal(call) as journal:
+            return await journal.find(wanted)
+
+    wanted = call.read_input("-").decode("utf-8", "replace") if text == "-" else text
+    return asyncio.run(read())
+
+
+def _print(call: Call, lines: Sequence[ProblemLine]) -> None:
+    entries = [_entry(line) for line in lines]
+    Printer(call, load_settings(call).settings, PROBLEMS).records([dict(entry.raw) for entry in entries])
+
+
+def _entry(line: ProblemLine) -> ProblemEntry:
+    return problem_entry(
+        line.problem,
+        time=line.at,
+        profile=line.profile,
+        origin=line.origin,
+        operation=line.operation,
+        method=line.method,
+        path=line.path,
+        key=line.key,
+        attempt=line.attempt,
+    )
+
+
+def explain(call: Call) -> int:
+    """``problems explain``: what a code or reason means; needs neither settings nor a service."""
+    word = call.options.code
+    found = explaining.all_explanations() if word is None else explaining.explain_word(word)
+    if word is not None and not any(item.is_known for item in found):
+        known = [str(item.word) for item in explaining.all_explanations()]
+        guess = nearest(word, known)
+        raise UsageError(
+            f"'{word}' is neither an error code nor a reason that runwatch knows",
+            detail=f"the nearest is {guess}" if guess else None,
+            hint="'runwatch problems explain' lists all of them.",
+        )
+    values: list[dict[str, Any]] = [_as_json(item) for item in found]
+    output = call.output
+    if output.form == "json":
+        output.json(values)
+    elif output.form == "ndjson":
+        for value in values:
+            output.json(value, indent=None)
+    elif output.form == "csv":
+        from runwatch.records.record import Record
+        from runwatch.view.plain import csv_lines
+
+        output.text("".join(f"{line}\n" for line in csv_lines(Record, values)))
+    else:
+        output.text("\n".join(_paragraph(item) for item in found))
+    return 0
+
+
+def _as_json(item: explaining.Explanation) -> dict[str, Any]:
+    fields = asdict(item)
+    del fields["is_known"]
+    return {name: str(value) if isinstance(value, str) else value for name, value in fields.items()}
+
+
+def _paragraph(item: explaining.Explanation) -> str:
+    status = f", HTTP {item.status}" if item.status else ""
+    lines = [f"{item.word} ({item.kind}{status})", f"  means   {item.sentence}"]
+    if item.effect:
+        lines.append(f"  submit  {item.effect}")
+    return "\n".join([*lines, f"  next    {item.next_step}"]) + "\n"

@@ -1,0 +1,232 @@
+"""``runs list|show|events|cancel|result|add``."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runwatch.api.errors import ApiError, ApiProblem
+from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.commands.call import Call
+from runwatch.commands.exits import REFUSED
+from runwatch.commands.listing import NOT_OFFERED, limit_of, meets_options, query_of, raws, read_list
+from runwatch.commands.printing import Printer, print_events, print_outcomes
+from runwatch.commands.session import Session, choose, with_session
+from runwatch.commands.tell import tell
+from runwatch.records.run import Run
+from runwatch.store.outbox import Order
+from runwatch.view.facts import RunFacts, own_request
+from runwatch.view.resources.runs import RUNS
+
+CANCEL = "postExecutionsByExecutionIdCancel"
+
+
+def list_runs(call: Call) -> int:
+    """``runs list``: every run the service lists, or those on the watch list where it lists none."""
+
+    async def work(session: Session) -> int:
+        printer = Printer(call, session.settings, RUNS)
+        query = query_of(call, RUNS, session.settings.filters)
+        try:
+            values = await read_list(session, "getExecutions", query)
+        except ApiProblem as problem:
+            if problem.status not in NOT_OFFERED:
+                raise
+            call.output.note("this service has no list of runs; these are the runs on your watch list")
+            values = await _watched(session)
+        values = meets_options(call, values)
+        # What goes beyond the records is drawn and filtered by, and in no exact output.
+        is_drawn = call.output.form == "table" or call.options.filter
+        printer.records(values, await _facts(session, values) if is_drawn else {})
+        return 0
+
+    return with_session(call, work)
+
+
+async def _watched(session: Session) -> list[Any]:
+    """The runs on the watch list, read one by one; one that cannot be read is told and left out."""
+    watched = await session.watch_list.list(await session.scope())
+    runs: list[Run] = []
+    for item in watched[: limit_of(session.call)]:
+        try:
+            runs.append(await session.client.get_run(item.run_id))
+        except ApiProblem as problem:
+            if problem.status != 404:
+                raise
+            session.call.output.warn(f"{item.run_id}: {problem.title}")
+    return raws(runs)
+
+
+async def _facts(session: Session, values: Sequence[Any]) -> Mapping[int, RunFacts]:
+    """What is known of listed runs beside their records: the requests that were sent from here."""
+    watched = await session.watch_list.list(await session.scope())
+    requests = {item.run_id: item.request for item in watched if item.request is not None}
+    facts = {}
+    for position, value in enumerate(values):
+        if isinstance(value, dict):
+            run = Run(value)
+            facts[position] = RunFacts(run, request=own_request(requests.get(run.id)))
+    return facts
+
+
+def show(call: Call) -> int:
+    """``runs show``: one run, with what its receipt and our own request say of it."""
+
+    async def work(session: Session) -> int:
+        printer = Printer(call, session.settings, RUNS)
+        run = await session.client.get_run(call.options.id)
+        facts = await facts_of(session, run) if call.output.form == "table" else RunFacts(run)
+        printer.record(facts, run.raw)
+        return 0
+
+    return with_session(call, work)
+
+
+async def facts_of(session: Session, run: Run) -> RunFacts:
+    """A run with everything that goes with it; a receipt that cannot be read is left out."""
+    scope = await session.scope()
+    request = own_request(await session.watch_list.request_of(scope, run.id))
+    last = await session.events.window(scope, run.id, -1, 1)
+    receipt = None
+    if run.is_final:
+        try:
+            receipt = await session.client.get_receipt(run.id)
+        except ApiError as error:
+            session.call.output.warn(f"without the receipt: {error.title}")
+    return RunFacts(run, request=request, receipt=receipt, last_event=last[0] if last else None)
+
+
+def events(call: Call) -> int:
+    """``runs events``: what the service has now, read once."""
+
+    async def work(session: Session) -> int:
+        page = await session.client.list_events(call.options.id, after=call.options.after)
+        print_events(call, session.settings, page)
+        return 0
+
+    return with_session(call, work)
+
+
+def cancel(call: Call) -> int:
+    """``runs cancel``: one outcome a run; the exit code is the worst of them."""
+    ids: list[str] = list(dict.fromkeys(call.options.id))
+    choice = choose(call)
+    choice.check_may_write(CANCEL)
+    named = f"run {ids[0]}" if len(ids) == 1 else f"{len(ids)} runs ({', '.join(ids)})"
+    # Asked before the event loop begins, which would not let Ctrl+C end the question.
+    if not call.confirm(f"Cancel {named} on {choice.target.profile} ({choice.target.host})?"):
+        call.output.note("nothing was cancelled")
+        return REFUSED
+
+    async def work(session: Session) -> int:
+        outcomes: list[dict[str, Any]] = []
+        codes: list[int] = []
+        try:
+            for run_id in ids:
+                outcome, code = await _cancel(session, run_id)
+                outcomes.append(outcome)
+                codes.append(code)
+        finally:
+            # Whoever interrupts this has to see what was done by then.
+            print_outcomes(call, outcomes)
+        return max(codes)
+
+    return with_session(call, work, choice)
+
+
+async def _cancel(session: Session, run_id: str) -> tuple[dict[str, Any], int]:
+    key = str(uuid.uuid4())
+    row: dict[str, Any] = {"execution_id": run_id}
+    try:
+        order = Order(CANCEL, {"execution_id": run_id}, None, key, f"cancel {run_id}")
+        answer = await session.outbox.deliver(session.client, await session.scope(), order)
+    except ApiError as error:
+        code = tell(error, session.call.output)
+        state = await _state_after_refusal(session, run_id, error)
+        outcome = "unknown" if not error.outcome_known else "already final" if state else "refused"
+        return {**row, "outcome": outcome, "status": state, "idempotency_key": key}, code
+    status = answer.value.get("status") if isinstance(answer.value, dict) else None
+    outcome = "cancelled" if status == "cancelled" else "accepted"
+    return {**row, "outcome": outcome, "status": status, "idempotency_key": key}, 0
+
+
+async def _state_after_refusal(session: Session, run_id: str, error: ApiError) -> str | None:
+    """The final status of a run whose cancel was refused because of its state."""
+    if not isinstance(error, ApiProblem) or error.status != 409:
+        return None
+    try:
+        run = await session.client.get_run(run_id)
+    except ApiError:
+        return None
+    return run.status if run.is_final else None
+
+
+def result(call: Call) -> int:
+    """``runs result``: the model output. A test run has none, and it is not asked for (specification, rule 9)."""
+    run_id = call.options.id
+
+    async def work(session: Session) -> int:
+        if await _is_test_run(session, run_id):
+            raise RunwatchError(
+                "A test run has no result content",
+                detail="it calls no model, so its result is not read",
+                hint=f"runwatch receipts show {run_id} shows its receipt.",
+            )
+        found = await session.client.get_result(run_id)
+        if call.output.is_json:
+            call.output.json(dict(found.raw), indent=2 if call.output.form == "json" else None)
+        elif found.final_text is None:
+            raise RunwatchError("The result has no final_text", hint="--json shows what the service sent.")
+        else:
+            call.output.clean_block(found.final_text)
+        return 0
+
+    return with_session(call, work)
+
+
+async def _is_test_run(session: Session, run_id: str) -> bool:
+    """Whether a run is known to be a test run: by its record, by what was sent from here, or by its receipt."""
+    run = await session.client.get_run(run_id)
+    facts = RunFacts(run, request=own_request(await session.watch_list.request_of(await session.scope(), run_id)))
+    if facts.mode.value is None and run.is_final:
+        facts = RunFacts(run, receipt=await session.client.get_receipt(run_id))
+    return facts.is_test
+
+
+def add(call: Call) -> int:
+    """``runs add``: put runs on the watch list, read first so that a mistyped id is not watched for ever."""
+    ids = _ids(call)
+
+    async def work(session: Session) -> int:
+        outcomes: list[dict[str, Any]] = []
+        codes = [0]
+        known: list[str] = []
+        for run_id in ids:
+            try:
+                status = None if call.options.no_check else (await session.client.get_run(run_id)).status
+            except ApiError as error:
+                codes.append(tell(error, call.output))
+                outcomes.append({"execution_id": run_id, "outcome": "not added", "status": None})
+                continue
+            known.append(run_id)
+            outcomes.append({"execution_id": run_id, "outcome": "added", "status": status})
+        await session.watch_list.add(await session.scope(), known)
+        print_outcomes(call, outcomes)
+        return max(codes)
+
+    return with_session(call, work)
+
+
+def _ids(call: Call) -> list[str]:
+    """The ids given; ``-`` stands for the first word of every line of standard input."""
+    ids: list[str] = []
+    for word in call.options.id:
+        if word != "-":
+            ids.append(word)
+            continue
+        text = call.read_input("-").decode("utf-8", "replace")
+        ids += [line.split()[0] for line in text.splitlines() if line.strip()]
+    if not ids:
+        raise UsageError("There is no id on standard input")
+    return list(dict.fromkeys(ids))

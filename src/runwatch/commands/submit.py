@@ -1,0 +1,173 @@
+"""``runs submit``: checked here, kept before it is sent, one key one run."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from runwatch.api.errors import ApiError, UnusableAnswer
+from runwatch.base.errors import UsageError
+from runwatch.base.json import loads
+from runwatch.commands.body import BODY_FLAGS, build_body
+from runwatch.commands.call import Call
+from runwatch.commands.printing import Printer
+from runwatch.commands.session import Session, choose, with_session
+from runwatch.commands.watch import Watcher
+from runwatch.records.receipt import Receipt
+from runwatch.records.run import Run
+from runwatch.store.outbox import Kept, Order
+from runwatch.view.drawn import line
+from runwatch.view.facts import RunFacts, own_request
+from runwatch.view.format import duration, money_exact
+from runwatch.view.resources.runs import RUNS
+
+SUBMIT: Final = "postExecutions"
+LABEL_CELLS: Final = 60
+
+
+def submit(call: Call) -> int:
+    """``runs submit``: send a new request, send a kept one again, or show what would be sent."""
+    options = call.options
+    if options.resend is not None:
+        _refuse_parts(call)
+        return _with_writing_session(call, lambda session: _resend(session, options.resend))
+    if options.idempotency_key is not None and not options.idempotency_key.strip():
+        raise UsageError("--idempotency-key is blank", detail="a blank key counts as none")
+    body = build_body(call)
+    key = options.idempotency_key or str(uuid.uuid4())
+    if options.dry_run:
+        value = {"method": "POST", "path": "/v1/executions", "idempotency_key": key, "body": loads(body)}
+        call.output.json(value)
+        return 0
+    return _with_writing_session(call, lambda session: _submit(session, body, key))
+
+
+def _with_writing_session(call: Call, work: Callable[[Session], Awaitable[int]]) -> int:
+    choice = choose(call)
+    choice.check_may_write(SUBMIT)
+    return with_session(call, work, choice)
+
+
+def _refuse_parts(call: Call) -> None:
+    others = ("from", "idempotency_key", "dry_run", *BODY_FLAGS)
+    given = [f"--{name.replace('_', '-')}" for name in others if call.options[name]]
+    if given:
+        raise UsageError("--resend sends a kept request as it is", hint=f"Leave out {', '.join(given)}.")
+
+
+async def _submit(session: Session, body: bytes, key: str) -> int:
+    call = session.call
+    is_own_key = call.options.idempotency_key is None
+    if is_own_key and not call.output.is_json:
+        call.output.note(f"idempotency key {key}")
+    return await _go_on(session, await send(session, body, key, is_new=is_own_key), body)
+
+
+async def send(session: Session, body: bytes, key: str, *, is_new: bool = True) -> Run:
+    """Submit a run through the outbox, and give it in its present state.
+
+    Args:
+        session: The open session.
+        body: The exact bytes of the request.
+        key: The idempotency key.
+        is_new: Whether nobody can have used the key before.
+
+    Raises:
+        ApiError: it failed; where its outcome is unknown, the request is kept under its key.
+        UsageError: the key belongs to another kept request.
+        DataError: it cannot be kept; nothing was sent.
+    """
+    session.call.pending_key = key
+    order = Order(SUBMIT, {}, body, key, _label(body))
+    answer = await session.outbox.deliver(session.client, await session.scope(), order)
+    session.call.pending_key = None
+    return await _accepted(session, answer.value, key, may_be_old=not is_new or answer.attempts > 1)
+
+
+async def _resend(session: Session, key: str) -> int:
+    scope = await session.scope()
+    kept = await session.outbox.waiting(scope)
+    wanted = next((item for item in kept if item.order.key == key and item.order.operation == SUBMIT), None)
+    if wanted is None:
+        raise UsageError(f"No submit is kept under the key {key}", detail=_kept(kept))
+    session.call.pending_key = key
+    answer = await session.outbox.retry(session.client, scope, wanted)
+    session.call.pending_key = None
+    run = await _accepted(session, answer.value, key, may_be_old=True)
+    return await _go_on(session, run, wanted.order.body or b"")
+
+
+def _kept(kept: list[Kept]) -> str:
+    submits = [f"{item.order.key} ({item.order.label})" for item in kept if item.order.operation == SUBMIT]
+    return f"kept are {', '.join(submits)}" if submits else "no submit of unknown outcome is kept"
+
+
+def _label(body: bytes) -> str:
+    """What the run is, in one line for people: the beginning of its objective."""
+    task = loads(body).get("task")
+    objective = task.get("objective") if isinstance(task, dict) else None
+    return str(line(objective or "", LABEL_CELLS))
+
+
+async def _accepted(session: Session, value: object, key: str, *, may_be_old: bool) -> Run:
+    """The run that a submit was answered with.
+
+    The answer to a key that was used before is the first one, however old; the run is read then (wire reference 1.5).
+
+    Raises:
+        UnusableAnswer: the answer names no run.
+    """
+    run = Run(value) if isinstance(value, dict) else Run({})
+    if not run.id:
+        raise UnusableAnswer(
+            "The service accepted the submit and names no run",
+            status=200,
+            operation=SUBMIT,
+            attempts=1,
+            outcome_known=False,
+            key=key,
+            detail="the answer has no execution_id",
+            hint="'runwatch runs list' may show it. The same key and body never start a second run.",
+        )
+    if may_be_old:
+        try:
+            return await session.client.get_run(run.id)
+        except ApiError as error:
+            session.call.output.warn(f"the run's present state could not be read: {error.title}")
+    return run
+
+
+async def _go_on(session: Session, run: Run, body: bytes) -> int:
+    call = session.call
+    if not call.options.watch:
+        request = own_request(loads(body)) if body else None
+        Printer(call, session.settings, RUNS).record(RunFacts(run, request=request), run.raw)
+        return 0
+    call.output.note(f"run {run.id}")
+    call.on_interrupt = f"The run goes on; 'runwatch runs watch {run.id}' follows it again."
+    watcher = Watcher(session, [run.id])
+    code = await watcher.watch()
+    call.output.note(await _summary(session, run.id, watcher.statuses.get(run.id)))
+    return code
+
+
+async def _summary(session: Session, run_id: str, status: str | None) -> str:
+    """The end of a run in one line, from its receipt."""
+    try:
+        receipt = await session.client.get_receipt(run_id)
+    except ApiError as error:
+        return f"{line(status)}; the receipt could not be read: {error.title}"
+    parts: list[Any] = [line(receipt.status or status)]
+    if receipt.reason and receipt.reason != receipt.status:
+        parts.append(line(receipt.reason))
+    parts.append(_spend(receipt))
+    if receipt.totals is not None and receipt.totals.runtime_s is not None:
+        parts.append(duration(receipt.totals.runtime_s))
+    return ", ".join(parts) + f"; receipt: runwatch receipts show {run_id}"
+
+
+def _spend(receipt: Receipt) -> str:
+    if receipt.mode == "echo":
+        return "test run, no charge"
+    return "spend unknown" if receipt.spend_usd is None else f"spent {money_exact(receipt.spend_usd)}"

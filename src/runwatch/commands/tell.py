@@ -1,0 +1,121 @@
+"""How a failure is told: in a block of plain lines for people, in one JSON line for scripts (DESIGN 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from runwatch.api.errors import ApiError, ApiProblem, Held
+from runwatch.base.errors import RunwatchError
+from runwatch.base.json import dumps
+from runwatch.base.text import clean_line
+from runwatch.commands.exits import exit_code
+from runwatch.commands.output import Output
+from runwatch.records.codes import CODES
+
+SUBMIT: Final = "postExecutions"
+UNCHANGED: Final = "Nothing was changed."
+MAY_BE_CHANGED: Final = "Unknown: it may have taken effect; asking again is safe."
+
+
+def tell(error: RunwatchError, output: Output) -> int:
+    """Tell about a failure in the form of the call, and answer its exit code."""
+    code = exit_code(error)
+    output.error(failure_line(error, code) if output.is_json else failure_text(error))
+    return code
+
+
+def failure_line(error: RunwatchError, code: int, pending: str | None = None) -> str:
+    """The failure as one line of ASCII JSON.
+
+    Args:
+        error: What happened.
+        code: The exit code.
+        pending: The idempotency key of a write that was under way and whose outcome is therefore unknown.
+    """
+    api = error if isinstance(error, ApiError) else None
+    is_known = pending is None and (api is None or api.outcome_known)
+    content: dict[str, Any] = {
+        "problem": dict(error.problem.raw) if isinstance(error, ApiProblem) else None,
+        "error": error.title,
+        "detail": error.detail,
+        "hint": hint_of(error),
+        "exit_code": code,
+        "attempts": 0 if api is None else api.attempts,
+        "outcome": "known" if is_known else "unknown",
+        "idempotency_key": pending if api is None else api.key,
+    }
+    seconds = _seconds(error)
+    if seconds is not None:
+        content["retry_after_s"] = seconds
+    return dumps(content) + "\n"
+
+
+def failure_text(error: RunwatchError) -> str:
+    """The failure as lines of clean text: what happened, why, what to do next, and the id that support asks for."""
+    return "\n".join([f"runwatch: {clean_line(error.title)}", *_lines(error)]) + "\n"
+
+
+def _lines(error: RunwatchError) -> Iterator[str]:
+    for line in (error.detail or "").splitlines():
+        yield _labelled("why", line)
+    if isinstance(error, ApiProblem):
+        yield _labelled("code", f"{error.code or 'none'} (HTTP {error.status})")
+        for entry in error.problem.errors or ():
+            yield _labelled("field", f"{entry.field or '?'}: {entry.message or ''}")
+    seconds = _seconds(error)
+    if seconds is not None:
+        yield _labelled("wait", f"{seconds} s")
+    tried = f"{error.attempts} attempts" if isinstance(error, ApiError) and error.attempts > 1 else ""
+    if tried not in (error.detail or ""):
+        yield _labelled("tried", tried)
+    if isinstance(error, ApiError) and error.key is not None:
+        yield _labelled("effect", _effect(error))
+    for line in (hint_of(error) or "").splitlines():
+        yield _labelled("next", line)
+    if error.support_id:
+        yield _labelled("instance", error.support_id)
+    if isinstance(error, ApiError) and error.key is not None:
+        yield _labelled("key", error.key)
+        if not error.outcome_known and error.operation == SUBMIT:
+            yield _labelled("ask again", f"runwatch runs submit --resend {error.key}")
+
+
+def _labelled(label: str, text: str) -> str:
+    return f"  {label:<9} {clean_line(text)}"
+
+
+def hint_of(error: RunwatchError) -> str | None:
+    """What to do next: what the error's code asks for, unless an unknown outcome has to be settled first."""
+    if isinstance(error, ApiProblem) and error.outcome_known and error.code in CODES:
+        from runwatch.view.explain import explain_code
+
+        return explain_code(error.code).next_step
+    return error.hint
+
+
+def _seconds(error: RunwatchError) -> int | None:
+    """The seconds to wait, rounded up; ``None`` for an error that asks for no wait."""
+    if isinstance(error, ApiProblem):
+        wait = error.wait_s
+    elif isinstance(error, Held):
+        wait = error.seconds
+    else:
+        return None
+    return None if wait is None else -int(-wait // 1)
+
+
+def _effect(error: ApiError) -> str:
+    """What became of a write."""
+    from runwatch.view.explain import KEY_WAS_USED, NOTHING_ACCEPTED, OUTCOME_UNKNOWN
+
+    if error.operation != SUBMIT:
+        return (
+            "Nothing was changed."
+            if error.outcome_known
+            else "Unknown: it may have taken effect; asking again is safe."
+        )
+    if not error.outcome_known:
+        return OUTCOME_UNKNOWN
+    conflict = isinstance(error, ApiProblem) and error.code == "idempotency_conflict"
+    return KEY_WAS_USED if conflict else NOTHING_ACCEPTED

@@ -1,0 +1,169 @@
+"""``runs watch``: events of runs as they happen, one finished line an event, to the end of each run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from runwatch.api.errors import ApiProblem
+from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.base.json import dumps
+from runwatch.commands.call import Call
+from runwatch.commands.exits import status_exit_code
+from runwatch.commands.listing import LIMIT, NOT_OFFERED
+from runwatch.commands.pace import keep_within_limit
+from runwatch.commands.printing import context_of
+from runwatch.commands.session import Session, with_session
+from runwatch.commands.tell import tell
+from runwatch.records.event import RunEvent
+from runwatch.records.run import Run
+from runwatch.records.states import is_final
+from runwatch.store.follow import Trouble, follow
+from runwatch.view.drawn import line
+from runwatch.view.format import duration, short_id
+from runwatch.view.plain import csv_lines
+from runwatch.view.timeline import event_line
+
+PATIENCE_S: Final = 900.0
+"""How long a service may be silent before following ends, in seconds; a wait that a 429 asks for is no silence."""
+
+QUIET_S: Final = 5.0
+"""How long nothing more is said about a service that does not answer, at least, in seconds."""
+
+
+def watch(call: Call) -> int:
+    """``runs watch``: follow the named runs, or all that are live."""
+    ids: list[str] = list(dict.fromkeys(call.options.id))
+    if bool(ids) == bool(call.options.all):
+        raise UsageError("Name the runs to watch, or all of them with --all", hint="runwatch runs watch --help")
+
+    async def work(session: Session) -> int:
+        chosen = ids or await _live_runs(session)
+        if not chosen:
+            call.output.note("no run is live")
+            return 0
+        return await Watcher(session, chosen).watch()
+
+    return with_session(call, work)
+
+
+async def _live_runs(session: Session) -> list[str]:
+    """The runs that are not final now, the oldest first."""
+    runs: list[Run] = []
+    try:
+        async for page in session.client.pages("getExecutions", limit=LIMIT):
+            runs += page.records
+    except ApiProblem as problem:
+        if problem.status not in NOT_OFFERED:
+            raise
+        session.call.output.note("this service has no list of runs; these are the runs on your watch list")
+        watched = await session.watch_list.list(await session.scope())
+        runs = [await session.client.get_run(item.run_id) for item in watched[:LIMIT]]
+    return [run.id for run in reversed(runs) if run.id and not run.is_final]
+
+
+class Watcher:
+    """Follows runs and prints their events.
+
+    Args:
+        session: The open session.
+        ids: The runs.
+    """
+
+    def __init__(self, session: Session, ids: Sequence[str]) -> None:
+        self._session = session
+        self._call = session.call
+        self._output = session.call.output
+        self._ids = ids
+        self._statuses: dict[str, str | None] = {}
+        self._quiet_until = 0.0
+        self._has_head = False
+
+    async def watch(self) -> int:
+        """Print events until every run is final, and answer the exit code.
+
+        With one run its failure is the verb's; with several each failure is told, and the others go on.
+
+        Raises:
+            ApiError: the only run cannot be followed.
+            DataError: the database is not usable.
+        """
+        self._call.on_interrupt = "The runs themselves go on; watching them again starts with the events seen so far."
+        await self._session.forget_old_events()
+        await keep_within_limit(self._session.client, self._call.clock)
+        if len(self._ids) == 1:
+            await self._follow(self._ids[0])
+            return self._exit_code([])
+        tasks = [asyncio.create_task(self._follow_and_tell(run_id)) for run_id in self._ids]
+        try:
+            return self._exit_code(await asyncio.gather(*tasks))
+        finally:
+            # One that is not told but raised, such as a closed pipe, ends all of them.
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    @property
+    def statuses(self) -> dict[str, str | None]:
+        """The final status of each run that has ended."""
+        return self._statuses
+
+    def _exit_code(self, failures: Sequence[int]) -> int:
+        failed = max(failures, default=0)
+        if failed or not self._call.options.exit_status:
+            return failed
+        return status_exit_code(list(self._statuses.values()))
+
+    async def _follow_and_tell(self, run_id: str) -> int:
+        try:
+            await self._follow(run_id)
+        except RunwatchError as error:
+            self._output.warn(f"run {run_id} is not followed any more")
+            return tell(error, self._output)
+        return 0
+
+    async def _follow(self, run_id: str) -> None:
+        session = self._session
+        status: str | None = None
+        events = follow(
+            session.client,
+            await session.scope(),
+            session.events,
+            run_id,
+            clock=self._call.clock,
+            patience_s=PATIENCE_S,
+            on_trouble=self._tell_trouble,
+        )
+        async for event in events:
+            self._print(run_id, event)
+            if event.ends_run:
+                status = event.state
+        if not is_final(status):
+            status = (await session.client.get_run(run_id)).status
+        self._statuses[run_id] = status
+
+    def _print(self, run_id: str, event: RunEvent) -> None:
+        if self._output.is_json:
+            self._output.line(dumps(dict(event.raw)))
+        elif self._output.form == "csv":
+            head, *rows = csv_lines(RunEvent, [event.raw])
+            for text in rows if self._has_head else [head, *rows]:
+                self._output.line(text)
+            self._has_head = True
+        else:
+            context = context_of(self._call, self._session.settings)
+            run = short_id(run_id, context.glyphs) if len(self._ids) > 1 else None
+            self._output.line(event_line(event, context).plain(run))
+
+    def _tell_trouble(self, trouble: Trouble) -> None:
+        """Say once for all runs what holds the events up, and again when it lasts."""
+        if trouble.kind == "held":
+            self._session.client.note_limited()
+        now = self._call.clock.monotonic()
+        if now < self._quiet_until:
+            return
+        self._quiet_until = now + max(trouble.seconds, QUIET_S)
+        host = self._session.client.target.host
+        reason = f"{host} asks to wait" if trouble.kind == "held" else f"no events from {host}: {trouble.error.title}"
+        self._output.note(f"{line(reason)}; next try in {duration(trouble.seconds)}")

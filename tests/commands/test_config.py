@@ -1,0 +1,122 @@
+"""``config``: where the settings are, what holds, changing it, keys."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.commands.here import Here
+
+KEY = "solverapi_test_0123456789"
+
+
+def test_path_is_the_settings_file_alone_for_an_editor(runwatch: Here) -> None:
+    assert runwatch("config", "path").text == f"{runwatch.settings_file}\n"
+    places = runwatch("config", "path", "--json").json
+    assert places["settings_file"] == str(runwatch.settings_file)
+    assert set(places) == {"settings_file", "data_dir", "log_file", "local_service_dir"}
+
+
+def test_show_names_the_place_that_won(runwatch: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    runwatch.settings_file.write_text('retries = 1\n[profiles.work]\nbase_url = "https://work.example"\n')
+    monkeypatch.setenv("RUNWATCH_PROFILE", "work")
+    rows = {row["key"]: row for row in runwatch("config", "show", "--read-only", "--json").json}
+    assert (rows["retries"]["value"], rows["retries"]["source"]) == (1, "file")
+    assert rows["retries"]["where"].endswith("settings.toml:1")
+    assert (rows["default_profile"]["value"], rows["default_profile"]["source"]) == ("work", "environment")
+    assert (rows["read_only"]["value"], rows["read_only"]["source"]) == (True, "flag")
+    assert (rows["base_url"]["value"], rows["base_url"]["source"]) == ("https://work.example", "profile")
+    assert rows["theme"]["source"] == "default"
+
+
+@pytest.mark.parametrize("form", ["table", "ndjson", "csv"])
+def test_show_prints_one_setting_a_line(runwatch: Here, form: str) -> None:
+    lines = runwatch("config", "show", "--format", form).text.splitlines()
+    assert any("retries" in line and "2" in line and "default" in line for line in lines)
+    assert len(lines) > 10
+
+
+def test_get_prints_the_value_alone(runwatch: Here) -> None:
+    assert runwatch("config", "get", "retries").text == "2\n"
+    assert runwatch("config", "get", "retries", "--json").json == [
+        {"key": "retries", "value": 2, "source": "default", "where": ""}
+    ]
+
+
+def test_get_of_a_table_prints_its_settings(runwatch: Here) -> None:
+    runwatch.settings_file.write_text('[profiles.work]\nbase_url = "https://work.example"\nproduction = true\n')
+    lines = runwatch("config", "get", "profiles.work").text.splitlines()
+    assert [line.split()[0] for line in lines] == ["profiles.work.base_url", "profiles.work.production"]
+
+
+def test_get_tells_unset_from_unknown(runwatch: Here) -> None:
+    unset = runwatch("config", "get", "profiles.work.base_url")
+    assert (unset.code, "not set" in unset.errors) == (1, True)
+    unknown = runwatch("config", "get", "retrys")
+    assert (unknown.code, "'retries'" in unknown.errors) == (2, True)
+
+
+def test_set_and_unset_keep_what_a_person_wrote(runwatch: Here) -> None:
+    runwatch.settings_file.write_text("# mine\nretries = 1  # few\n")
+    assert runwatch("config", "set", "profiles.work.base_url", "https://work.example/v1").code == 0
+    assert runwatch("config", "set", "retries", "3").code == 0
+    text = runwatch.settings_file.read_text()
+    assert "# mine" in text
+    assert "retries = 3  # few" in text
+    assert runwatch("config", "get", "profiles.work.base_url").text == "https://work.example\n"
+    assert runwatch("config", "unset", "retries").code == 0
+    assert runwatch("config", "unset", "retries").code == 2
+
+
+def test_set_refuses_what_a_setting_does_not_take(runwatch: Here) -> None:
+    for name, value in (("retries", "many"), ("retrys", "1"), ("api_key", KEY)):
+        outcome = runwatch("config", "set", name, value)
+        assert outcome.code == 2
+        assert KEY not in outcome.errors
+    assert not runwatch.settings_file.exists()
+
+
+def test_validate_names_line_and_key_and_the_nearest(runwatch: Here) -> None:
+    assert "no settings file" in runwatch("config", "validate").errors
+    runwatch.settings_file.write_text('retries = "many"\nthem = "x"\n')
+    runwatch.settings_file.chmod(0o600)
+    outcome = runwatch("config", "validate", "--json")
+    assert outcome.code == 2
+    assert [(row["key"], row["nearest"]) for row in outcome.json] == [("retries", ""), ("them", "theme")]
+    assert [row["place"].rpartition(":")[2] for row in outcome.json] == ["1", "2"]
+    assert "retries" in runwatch("config", "validate").text
+    runwatch.settings_file.write_text("retries = 1\n")
+    fine = runwatch("config", "validate")
+    assert (fine.code, fine.stdout) == (0, b"")
+
+
+def test_a_broken_file_is_a_warning_once_and_stops_no_verb(runwatch: Here) -> None:
+    runwatch.settings_file.write_text("retries = \n")
+    outcome = runwatch("config", "get", "retries", "--json")
+    assert outcome.json[0]["value"] == 2
+    (warning,) = outcome.errors.splitlines()
+    assert "settings.toml:1" in json.loads(warning)["warning"]
+
+
+def test_a_key_comes_from_standard_input_and_is_shown_nowhere(runwatch: Here) -> None:
+    assert runwatch("config", "set", "profiles.work.base_url", "https://work.example").code == 0
+    outcome = runwatch("config", "key", "set", "work", stdin=f"{KEY}\n".encode())
+    assert (outcome.code, outcome.stdout) == (0, b"")
+    assert "for https://work.example alone" in outcome.errors
+    for words in (("config", "show"), ("config", "get", "profiles.work"), ("doctor", "--profile", "work")):
+        shown = runwatch(*words)
+        assert KEY not in shown.text + shown.errors
+    assert KEY not in runwatch.settings_file.read_text()
+    assert "removed from the key file" in runwatch("config", "key", "forget", "work").errors
+    assert "no key was stored" in runwatch("config", "key", "forget", "work").errors
+
+
+def test_a_key_needs_a_profile_and_a_content(runwatch: Here) -> None:
+    assert runwatch("config", "set", "profiles.work.base_url", "https://work.example").code == 0
+    unknown = runwatch("config", "key", "set", "wrok", stdin=KEY.encode())
+    assert (unknown.code, "'work'" in unknown.errors) == (2, True)
+    assert runwatch("config", "key", "set", "work", stdin=b"\n").code == 2
+    two = runwatch("config", "key", "set", "work", stdin=f"{KEY} {KEY}".encode())
+    assert two.code == 2
+    assert KEY not in two.errors

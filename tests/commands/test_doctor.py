@@ -1,0 +1,134 @@
+"""``doctor``: one finding a check, the next step, the worst exit code."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.commands.here import Here
+from tests.support.builders import account, problem, request_body
+from tests.support.scripted import Said, ScriptedService
+
+
+def findings(runwatch: Here, *words: str) -> tuple[int, dict[str, dict[str, Any]]]:
+    outcome = runwatch("doctor", "--json", *words)
+    return outcome.code, {row["check"]: row for row in outcome.json}
+
+
+def states(found: dict[str, dict[str, Any]]) -> dict[str, str]:
+    return {check: row["state"] for check, row in found.items()}
+
+
+def test_nothing_configured_fails_with_what_to_set(runwatch: Here) -> None:
+    code, found = findings(runwatch)
+    assert code == 2
+    assert found["service"]["state"] == "fail"
+    assert "RUNWATCH_BASE_URL" in found["service"]["next"]
+    assert set(states(found).values()) == {"ok", "fail"}
+
+
+def test_all_is_well(runwatch: Here, service: ScriptedService) -> None:
+    clock = runwatch.clock.now().strftime("%a, %d %b %Y %H:%M:%S GMT")
+    service.say("GET", "/v1/account", Said(200, account(), headers=(("Date", clock),)))
+    code, found = findings(runwatch)
+    assert code == 0
+    assert set(states(found).values()) == {"ok"}
+    assert found["service"]["found"].startswith(service.base_url)
+    assert found["service"]["found"].endswith("named by RUNWATCH_BASE_URL")
+    assert found["key"]["found"] == "from environment RUNWATCH_API_KEY"
+    assert "Acme Research, key_A1b2C3" in found["read"]["found"]
+    assert found["rate limit"]["found"] == "60 requests a minute"
+    assert "agrees" in found["clock"]["found"]
+
+
+def test_people_get_a_line_a_check_with_the_next_step_below(runwatch: Here) -> None:
+    lines = runwatch("doctor").text.splitlines()
+    service = next(number for number, line in enumerate(lines) if line.startswith("fail  service"))
+    assert lines[service + 1].strip().startswith("next: Set RUNWATCH_BASE_URL")
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "check"),
+    [
+        (Said(401, problem("unauthenticated")), 4, "read"),
+        (Said(403, problem("permission_denied")), 4, "read"),
+        (Said(429, problem("rate_limited", retry_after_s=9)), 5, "read"),
+        (Said(503, problem("upstream_unavailable", status=503)), 3, "read"),
+        (Said(502, b"<html>", content_type="text/html"), 3, "read"),
+        (Said(200, b"{", content_type="application/json"), 3, "read"),
+    ],
+)
+def test_an_answer_that_is_none_fails_with_its_code(
+    runwatch: Here, service: ScriptedService, said: Said, code: int, check: str
+) -> None:
+    service.say("GET", "/v1/account", said)
+    found_code, found = findings(runwatch)
+    assert found_code == code
+    assert found[check]["state"] == "fail"
+    assert found[check]["next"]
+
+
+def test_nobody_listening_is_a_network_failure(runwatch: Here) -> None:
+    code, found = findings(runwatch.use("http://127.0.0.1:9"))
+    assert code == 3
+    assert found["connection"]["state"] == "fail"
+
+
+def test_a_service_without_an_account_is_asked_for_its_runs(runwatch: Here, service: ScriptedService) -> None:
+    service.say("GET", "/v1/account", Said(404, problem("not_found")))
+    code, found = findings(runwatch)
+    assert (code, found["read"]["state"]) == (0, "ok")
+    assert service.requests("GET", "/v1/executions")
+
+
+@pytest.mark.parametrize(("minutes", "side"), [(-10, "ahead of"), (10, "behind")])
+def test_clocks_that_differ_are_told(runwatch: Here, service: ScriptedService, minutes: int, side: str) -> None:
+    theirs = (runwatch.clock.now() + timedelta(minutes=minutes)).strftime("%a, %d %b %Y %H:%M:%S GMT")
+    service.say("GET", "/v1/account", Said(200, account(), headers=(("Date", theirs),)))
+    _, found = findings(runwatch)
+    assert found["clock"]["state"] == "warn"
+    assert f"10 min {side} the service" in found["clock"]["found"]
+
+
+def test_a_missing_key_is_named_before_it_is_refused(runwatch: Here) -> None:
+    runwatch.settings_file.write_text('[profiles.work]\nbase_url = "http://127.0.0.1:9"\n')
+    runwatch.settings_file.chmod(0o600)
+    _, found = findings(runwatch)
+    assert found["key"]["state"] == "warn"
+    assert "config key set work" in found["key"]["next"]
+
+
+def test_a_broken_settings_file_and_an_open_data_directory_are_named(runwatch: Here, tmp_path: Any) -> None:
+    runwatch.settings_file.write_text("retries = \n")
+    (tmp_path / "runwatch-data").mkdir(mode=0o755)
+    code, found = findings(runwatch)
+    assert code == 2
+    assert (found["settings"]["state"], found["data"]["state"]) == ("fail", "warn")
+    assert "chmod 700" in found["data"]["next"]
+
+
+def test_a_corrupt_database_is_named(runwatch: Here, service: ScriptedService, tmp_path: Any) -> None:
+    assert runwatch("runs", "list").code == 0
+    (tmp_path / "runwatch-data" / "console.db").write_bytes(b"not a database" * 1000)
+    code, found = findings(runwatch)
+    assert code == 2
+    assert found["database"]["state"] == "fail"
+
+
+def test_writes_of_unknown_outcome_are_named(runwatch: Here, service: ScriptedService) -> None:
+    service.say("POST", "/v1/executions", Said(503, problem("upstream_unavailable", status=503)))
+    body = json.dumps(request_body()).encode()
+    assert runwatch("runs", "submit", "--from", "-", "--idempotency-key", "kept", stdin=body).code == 3
+    _, found = findings(runwatch)
+    assert found["writes"]["state"] == "warn"
+    assert "kept" in found["writes"]["found"]
+
+
+def test_no_secret_is_shown(runwatch: Here, service: ScriptedService) -> None:
+    runwatch.use(service.base_url, "solverapi_test_canary")
+    for form in ("table", "json", "csv"):
+        outcome = runwatch("doctor", "--format", form)
+        assert "canary" not in outcome.text + outcome.errors

@@ -1,0 +1,177 @@
+"""``receipts``, ``account``, ``problems``, ``requests``: what is read, and what this machine remembers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from runwatch.records.codes import CODES, REASONS
+from tests.commands.conftest import ECHO, FAILED, LIVE
+from tests.commands.here import Here
+from tests.support.builders import account, problem
+from tests.support.scripted import Said, ScriptedService
+
+
+def met(runwatch: Here, *ids: str) -> list[str]:
+    """Meet a problem for each run that does not exist; their instances, newest first."""
+    instances = []
+    for run_id in ids:
+        outcome = runwatch("runs", "show", run_id, "--json")
+        assert outcome.code == 1
+        instances.append(json.loads(outcome.errors)["problem"]["instance"])
+    return instances[::-1]
+
+
+def test_receipts_are_exact(runwatch: Here, service: ScriptedService) -> None:
+    assert runwatch("receipts", "list", "--json").json == service.receipts
+    assert runwatch("receipts", "list", "--format", "ndjson").json_lines == service.receipts
+    assert runwatch("receipts", "show", LIVE, "--json").json == service.receipts[1]
+
+
+def test_receipts_are_filtered_by_the_service_and_here(runwatch: Here, service: ScriptedService) -> None:
+    words = ("receipts", "list", "--status", "failed", "--since", "2026-11-20", "--arm-id", "arm_1", "--json")
+    assert [item["execution_id"] for item in runwatch(*words).json] == [FAILED]
+    query = service.requests("GET", "/v1/receipts")[0].head.query
+    assert query == {"status": "failed", "since": "2026-11-20T00:00:00.000Z", "arm_id": "arm_1"}
+    assert [item["execution_id"] for item in runwatch("receipts", "list", "--filter", "is:test", "--json").json] == [
+        ECHO
+    ]
+
+
+def test_receipts_for_people_have_whole_ids_and_sections(runwatch: Here, service: ScriptedService) -> None:
+    assert ECHO in runwatch("receipts", "list").text
+    shown = runwatch("receipts", "show", ECHO).text
+    assert "neither prompt nor output" in shown
+    assert "test run, no charge" in shown
+
+
+def test_receipts_in_csv_have_one_row_each(runwatch: Here, service: ScriptedService) -> None:
+    head, *rows = runwatch("receipts", "list", "--format", "csv").text.splitlines()
+    assert "totals.usd" in head.split(",")
+    assert len(rows) == 3
+
+
+def test_a_receipt_that_is_not_there_yet_is_a_refusal(runwatch: Here, service: ScriptedService) -> None:
+    assert runwatch("receipts", "show", "ex_running").code == 1
+
+
+def test_the_account_is_exact_or_in_sections(runwatch: Here, service: ScriptedService) -> None:
+    assert runwatch("account", "--json").json == dict(account().raw)
+    assert "Acme Research" in runwatch("account").text
+    assert runwatch("account", "--fields", "tenant_id,quota.rate_limit_rpm", "--format", "csv").text == (
+        "tenant_id,quota.rate_limit_rpm\nten_01,60\n"
+    )
+
+
+def test_a_key_that_is_refused_exits_4_and_names_the_next_step(runwatch: Here, service: ScriptedService) -> None:
+    service.say("GET", "/v1/account", Said(401, problem("unauthenticated")))
+    outcome = runwatch("account")
+    assert outcome.code == 4
+    assert "config key set" in outcome.errors
+
+
+def test_problems_met_are_listed_newest_first(runwatch: Here, service: ScriptedService) -> None:
+    instances = met(runwatch, "ex_a", "ex_b", "ex_c")
+    listed = runwatch("problems", "list", "--json").json
+    assert [item["instance"] for item in listed] == instances
+    assert listed[0]["raw"]["instance"] == instances[0]
+    assert (listed[0]["profile"], listed[0]["path"]) == ("unnamed", "/v1/executions/ex_c")
+    assert len(runwatch("problems", "list", "--limit", "2", "--json").json) == 2
+    assert len(runwatch("problems", "list", "--limit", "0", "--json").json) == 3
+    assert runwatch("problems", "list", "--profile", "other", "--json").json == []
+    assert len(runwatch("problems", "list", "--filter", "path:ex_b", "--json").json) == 1
+
+
+def test_problems_older_than_asked_for_are_left_out(runwatch: Here, service: ScriptedService) -> None:
+    met(runwatch, "ex_a")
+    runwatch.clock.advance(7200)
+    met(runwatch, "ex_b")
+    assert len(runwatch("problems", "list", "--since", "1h", "--json").json) == 1
+
+
+def test_a_problem_is_found_by_any_six_characters_and_in_a_mail(runwatch: Here, service: ScriptedService) -> None:
+    (instance,) = met(runwatch, "ex_a")
+    met(runwatch, "ex_b")
+    for text in (instance, instance[7:16], instance.upper(), instance.replace("-", "")[10:18]):
+        assert [item["instance"] for item in runwatch("problems", "find", text, "--json").json] == [instance]
+    mail = f"Hello,\nI got this today: {instance}.\nWhat now?\n".encode()
+    assert [item["instance"] for item in runwatch("problems", "find", "-", "--json", stdin=mail).json] == [instance]
+    nothing = runwatch("problems", "find", "no id here")
+    assert (nothing.code, nothing.stdout) == (1, b"")
+
+
+def test_a_problem_is_shown_with_its_meaning_and_next_step(runwatch: Here, service: ScriptedService) -> None:
+    (instance,) = met(runwatch, "ex_a")
+    text = runwatch("problems", "show", instance[:8]).text
+    for words in (instance, "not_found", "GET /v1/executions/ex_a", "means", "next"):
+        assert words in text
+    assert runwatch("problems", "show", instance, "--json").json["instance"] == instance
+    assert runwatch("problems", "show", "ffffffff-0000").code == 1
+
+
+def test_a_part_that_several_problems_have_is_not_guessed_at(runwatch: Here, service: ScriptedService) -> None:
+    for start in "ab":
+        said = Said(404, problem("not_found", instance=f"{start}0000000-1234-4567-89ab-0123456789ab"))
+        service.say("GET", f"/v1/executions/ex_{start}", said)
+    met(runwatch, "ex_a", "ex_b")
+    outcome = runwatch("problems", "show", "1234-4567-89ab")
+    assert outcome.code == 2
+    assert "a0000000-1234" in outcome.errors
+    assert "b0000000-1234" in outcome.errors
+
+
+@pytest.mark.parametrize("word", [*CODES, *REASONS])
+def test_every_code_and_reason_is_explained_without_any_settings(runwatch: Here, word: str) -> None:
+    outcome = runwatch("problems", "explain", word)
+    assert outcome.code == 0
+    assert outcome.text.startswith(word)
+    assert "means" in outcome.text
+    assert "next" in outcome.text
+
+
+def test_explain_lists_everything_in_every_format(runwatch: Here) -> None:
+    words = set(CODES) | set(REASONS)
+    listed = runwatch("problems", "explain", "--json").json
+    assert {item["word"] for item in listed} == words
+    assert runwatch("problems", "explain", "--format", "ndjson").json_lines == listed
+    assert len(runwatch("problems", "explain", "--format", "csv").text.splitlines()) == len(listed) + 1
+    assert all(f"\n{word} (" in "\n" + runwatch("problems", "explain").text for word in words)
+
+
+def test_explain_names_the_nearest_word(runwatch: Here) -> None:
+    outcome = runwatch("problems", "explain", "not_fuond")
+    assert outcome.code == 2
+    assert "not_found" in outcome.errors
+
+
+def test_requests_are_listed_with_every_attempt(runwatch: Here, service: ScriptedService) -> None:
+    bad = Said(503, problem("upstream_unavailable", status=503))
+    service.say("GET", "/v1/account", bad, Said(200, account()))
+    assert runwatch("account").code == 0
+    rows = runwatch("requests", "list", "--json").json
+    assert [(row["status"], row["attempt"]) for row in rows] == [(200, 2), (503, 1)]
+    assert "/v1/account" in runwatch("requests", "list").text
+    assert len(runwatch("requests", "list", "--format", "csv", "--limit", "1").text.splitlines()) == 2
+
+
+def test_requests_come_as_curl_commands_without_the_key(runwatch: Here, service: ScriptedService) -> None:
+    runwatch.use(service.base_url, "solverapi_test_secret")
+    assert runwatch("runs", "list", "--status", "it's").code == 0
+    assert runwatch("runs", "cancel", "ex_running", "--yes").code == 0
+    cancel, _, listed = runwatch("requests", "list", "--curl").text.splitlines()
+    assert listed == (
+        f"curl -sS -X GET '{service.base_url}/v1/executions?status=it%27s&limit=100'"
+        ' -H "Authorization: Bearer $RUNWATCH_API_KEY"'
+    )
+    assert "-X POST" in cancel
+    assert "-H 'Idempotency-Key: " in cancel
+    assert "solverapi_test_secret" not in runwatch("requests", "list", "--json").text
+
+
+def test_a_journal_that_nobody_has_written_is_empty(runwatch: Here) -> None:
+    for noun in ("problems", "requests"):
+        assert runwatch(noun, "list", "--json").text == "[]\n"
+        shown = runwatch(noun, "list")
+        assert (shown.code, shown.stdout) == (0, b"")
+        assert "from this machine" in shown.errors
