@@ -1,0 +1,1 @@
+"""The console on a terminal. Textual lives here and nowhere else."""

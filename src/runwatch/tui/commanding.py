@@ -1,0 +1,172 @@
+"""The commands of the command line: screens, actions, named filters and what concerns the whole console."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
+
+from runwatch.base.errors import RunwatchError
+from runwatch.records.run import Run
+from runwatch.store.lookup import SHORTEST, plain_id
+from runwatch.tui.actions import BY_ID
+from runwatch.tui.command_words import Command
+from runwatch.tui.screens.resource import ResourceScreen
+from runwatch.tui.themes import theme_names
+from runwatch.tui.work import start_work
+from runwatch.view.drawn import line
+from runwatch.view.format import TimeMode
+from runwatch.view.glyphs import Role
+from runwatch.view.registry import RESOURCES
+from runwatch.view.resource import ResourceSpec
+
+if TYPE_CHECKING:
+    from runwatch.tui.app import ConsoleApp
+
+GROUPS: Final = {"app": "console", "screen": "view", "list": "list", "tail": "events", "detail": "details"}
+"""What the actions of a scope are called here: ``view: refresh``."""
+
+ALIASES: Final = {"requests": ("http",)}
+
+_MOVES: Final = ("move", "go(", "follow_end", "focus_", "app.focus_")
+"""Actions that are nothing to say in words: the cursor's, and screens, which are commands of their own."""
+
+_SAID_OTHERWISE: Final = frozenset({"app.command", "app.help", "app.quit", "screen.time"})
+
+
+def open_command_line(console: ConsoleApp) -> None:
+    """Put the command line in front."""
+    from runwatch.tui.widgets.command_line import CommandLine
+
+    screen = console.console_screen
+    screen.put_over(CommandLine(list(commands(console))))
+
+
+def commands(console: ConsoleApp) -> Iterator[Command]:
+    """Everything that can be said now, the most wanted first."""
+    for spec in RESOURCES:
+        if spec.has_screen:
+            yield _screen(console, spec)
+    keys = console.keys
+    yield Command("settings", "Show and change the settings.", _go(console, "settings"), keys.shown("app.settings"))
+    yield Command("help", "Show the keys, the signs and the filter language.", _act(console, "app.help"),
+                  keys.shown("app.help"))  # fmt: skip
+    yield Command("open", "Go to a run by its id, and watch it when it is not known yet.", partial(open_run, console),
+                  takes="ID", must=True)  # fmt: skip
+    yield Command("filter", "Filter the rows of this view.", partial(filter_view, console), keys.shown("screen.filter"),
+                  takes="FILTER", must=True)  # fmt: skip
+    for name, text in console.settings.filters.items():
+        said = line(name).casefold()
+        yield Command(f"filter: {said}", f"Filter by {line(text, 200)}", _named_filter(console, name), aliases=(said,))
+    yield Command("theme", "Draw everything in another theme, for this session.", partial(use_theme, console),
+                  takes="NAME", must=True, known=theme_names(console.theme_directories))  # fmt: skip
+    yield Command("time", "Show times as ages, in local time or in UTC.", partial(show_times, console),
+                  keys.shown("screen.time"), takes="MODE", known=get_args(TimeMode))  # fmt: skip
+    yield from _actions(console)
+    yield Command("quit", "Leave runwatch; live runs go on.", partial(_quit, console))
+
+
+async def open_run(console: ConsoleApp, text: str) -> None:
+    """Go to a run by its id, or by a part of it that only one known run has; one that is not known is read first."""
+    desk = console.desk
+    if desk is None:
+        console.console_screen.say("The service is not connected yet.", Role.WARN)
+        return
+    found = _find(text, list(desk.store.collection(desk.scope.profile, Run.KIND).known))
+    if found is not None:
+        await console.open_run(found)
+        return
+
+    async def read() -> None:
+        from runwatch.tui.screens.add_ids import watch_run
+
+        outcome = await watch_run(desk, text)
+        if outcome.is_found:
+            await console.open_run(text)
+        console.console_screen.say(f"{text}: {outcome.words}", Role.PLAIN if outcome.is_found else Role.BAD)
+
+    start_work(console, read(), "opening a run", group="open")
+
+
+def _find(text: str, known: list[str]) -> str | None:
+    if text in known:
+        return text
+    plain = plain_id(text)
+    matching = [run_id for run_id in known if plain in plain_id(run_id)]
+    return matching[0] if len(plain) >= SHORTEST and len(matching) == 1 else None
+
+
+async def filter_view(console: ConsoleApp, text: str) -> None:
+    """Filter the list in front; where there is none, the runs."""
+    if not isinstance(console.screen, ResourceScreen):
+        await console.action_go("runs")
+    screen = console.screen
+    if isinstance(screen, ResourceScreen):
+        screen.filter_by(text)
+
+
+async def use_theme(console: ConsoleApp, name: str) -> None:
+    """Draw everything in another theme."""
+    try:
+        console.take_theme(name)
+    except RunwatchError as error:
+        console.console_screen.say(str(error), Role.BAD)
+        return
+    console.console_screen.say(f"the theme is {name} until you leave; the settings keep it")
+
+
+async def show_times(console: ConsoleApp, mode: str) -> None:
+    """Show times in one way, or in the next."""
+    console.next_time_mode(cast(TimeMode, mode) if mode else None)
+
+
+async def _quit(console: ConsoleApp, _: str) -> None:
+    console.exit()
+
+
+def _screen(console: ConsoleApp, spec: ResourceSpec[Any]) -> Command:
+    async def go(text: str) -> None:
+        screen = console.screen
+        if not (isinstance(screen, ResourceScreen) and screen.spec.name == spec.name):
+            await console.action_go(spec.name)
+            screen = console.screen
+        if text and isinstance(screen, ResourceScreen):
+            screen.filter_by(text)
+
+    title = spec.title.partition(" · ")[0]
+    aliases = tuple({spec.singular, *ALIASES.get(spec.name, ())} - {spec.name})
+    key = console.keys.shown(f"app.{spec.name}") if f"app.{spec.name}" in BY_ID else line("")
+    return Command(spec.name, f"Go to {title}, with a filter if you like.", go, key, takes="FILTER", aliases=aliases)
+
+
+def _actions(console: ConsoleApp) -> Iterator[Command]:
+    """What can be done here and now with a key."""
+    seen: set[str] = set()
+    for _, binding, is_enabled, _ in console.screen.active_bindings.values():
+        action = BY_ID.get(binding.id or "")
+        if action is None or not is_enabled or action.id in seen | _SAID_OTHERWISE or action.does.startswith(_MOVES):
+            continue
+        seen.add(action.id)
+        name = f"{GROUPS.get(action.scope, action.scope)}: {action.label}"
+        yield Command(name, action.help, _act(console, action.id), console.keys.shown(action.id))
+
+
+def _act(console: ConsoleApp, action: str) -> Callable[[str], Awaitable[None]]:
+    async def act(_: str) -> None:
+        await console.do(action)
+
+    return act
+
+
+def _go(console: ConsoleApp, name: str) -> Callable[[str], Awaitable[None]]:
+    async def go(_: str) -> None:
+        await console.action_go(name)
+
+    return go
+
+
+def _named_filter(console: ConsoleApp, name: str) -> Callable[[str], Awaitable[None]]:
+    async def apply(_: str) -> None:
+        await filter_view(console, f":{name}")
+
+    return apply

@@ -1,0 +1,188 @@
+"""Between Textual and the terminal: reading and writing that outlive what terminals do.
+
+Textual's own driver reads a closed terminal for ever, ends with an exception on the mouse reports of old terminals,
+and blocks the console when a write fails. This one notices that the terminal is gone and ends the console.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import select
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from textual._xterm_parser import XTermParser
+from textual.drivers.linux_driver import LinuxDriver
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+HUNG_UP: Final = 129
+"""Exit code when the terminal went away: that of a process which SIGHUP ended."""
+
+READ_BYTES: Final = 4096
+LOOK_UP_S: Final = 0.1
+"""How often the reading thread looks whether it shall end, and whether a lone escape key is complete."""
+
+MODES_OFF: Final = (
+    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"  # every kind of mouse report
+    "\x1b[?2004l"  # bracketed paste
+    "\x1b[?1004l"  # focus reports
+    "\x1b[?2048l"  # size reports in the input
+    "\x1b[?2026l"  # held back output
+    "\x1b[?7h"  # long lines wrap again
+    "\x1b[0m"
+)
+"""Switches off what a full-screen program may have switched on; without effect where it is off already."""
+
+RESET: Final = f"{MODES_OFF}\x1b[<u\x1b[?1049l\x1b[?25h"
+"""As :data:`MODES_OFF`, and leaves the keyboard protocol and the alternate screen. Only for a terminal still held."""
+
+_LEGACY_MOUSE: Final = b"\x1b[M"
+_LEGACY_LENGTH: Final = 6
+
+
+class InputDecoder:
+    """Turns what a terminal sends into text.
+
+    Mouse reports of the oldest form, ``ESC [ M`` and three bytes of any value, are left out: they are no UTF-8, and a
+    terminal that was re-attached sends them although another form was asked for. Any other byte that is no UTF-8
+    becomes U+FFFD.
+    """
+
+    def __init__(self) -> None:
+        self._decode: Final = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
+        self._held = b""
+
+    def feed(self, data: bytes) -> str:
+        """The text of these bytes; a legacy report cut at their end is held until its rest comes."""
+        data = self._held + data
+        self._held = b""
+        kept = bytearray()
+        position = 0
+        while (start := data.find(_LEGACY_MOUSE, position)) >= 0:
+            kept += data[position:start]
+            position = start + _LEGACY_LENGTH
+            if position > len(data):
+                self._held = data[start:]
+                position = len(data)
+        kept += data[position:]
+        return self._decode(bytes(kept))
+
+
+class Output:
+    """The terminal as the writing thread sees it: a failed write ends the console, not the thread.
+
+    Args:
+        stream: The stream that leads to the terminal.
+        on_loss: Called once, from the writing thread, when the terminal is gone.
+    """
+
+    def __init__(self, stream: TextIO, on_loss: Callable[[], None]) -> None:
+        self._descriptor: Final = stream.fileno()
+        self._encoding: Final = stream.encoding or "utf-8"
+        self._on_loss: Final = on_loss
+        self._is_lost = False
+
+    def fileno(self) -> int:
+        """The descriptor of the terminal."""
+        return self._descriptor
+
+    def isatty(self) -> bool:
+        """Whether a terminal listens."""
+        return not self._is_lost and os.isatty(self._descriptor)
+
+    def write(self, text: str) -> int:
+        """Send the text, waiting for a slow terminal; without effect once the terminal is gone."""
+        data = memoryview(text.encode(self._encoding, "replace"))
+        while data and not self._is_lost:
+            try:
+                data = data[os.write(self._descriptor, data) :]
+            except BlockingIOError:
+                select.select([], [self._descriptor], [])
+            except OSError:
+                self._is_lost = True
+                self._on_loss()
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
+class ConsoleDriver(LinuxDriver):
+    """The terminal of the console, on Linux and macOS.
+
+    Attributes:
+        holds_terminal: Whether the terminal is in the console's modes right now.
+    """
+
+    def __init__(
+        self,
+        app: App[Any],
+        *,
+        debug: bool = False,
+        mouse: bool = True,
+        size: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._file = Output(_screen_stream(), self._hang_up)  # type: ignore[assignment]
+        self.holds_terminal = False
+
+    def start_application_mode(self) -> None:
+        """Take the terminal."""
+        self.holds_terminal = True
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back, with every mode off that may have been switched on."""
+        super().stop_application_mode()
+        self.write(MODES_OFF)
+        self.holds_terminal = False
+
+    def close(self) -> None:
+        """Wait until all that was written has reached the terminal; harmless when called again."""
+        if self._writer_thread is not None and self._writer_thread.is_alive():
+            super().close()
+
+    def run_input_thread(self) -> None:
+        """Read keys, mouse and reports until the console ends or the terminal is gone."""
+        parser = XTermParser(self._debug)
+        decoder = InputDecoder()
+        while not self.exit_event.is_set():
+            readable, _, _ = select.select([self.fileno], [], [], LOOK_UP_S)
+            if readable:
+                try:
+                    data = os.read(self.fileno, READ_BYTES)
+                except OSError:
+                    data = b""
+                if not data:
+                    self._hang_up()
+                    return
+                if text := decoder.feed(data):
+                    for message in parser.feed(text):
+                        self.process_message(message)
+            for message in parser.tick():
+                self.process_message(message)
+
+    def _run_input_thread(self) -> None:
+        try:
+            self.run_input_thread()
+        except Exception as error:
+            # Whatever goes wrong while reading ends the console in the way every other fault does.
+            self._loop.call_soon_threadsafe(self._app._handle_exception, error)
+
+    def _hang_up(self) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(partial(self._app.exit, return_code=HUNG_UP))
+
+
+def _screen_stream() -> TextIO:
+    """Where to draw: standard error as Textual does, or standard output when that alone leads to a terminal."""
+    error, output = sys.__stderr__, sys.__stdout__
+    if output is not None and output.isatty() and (error is None or not error.isatty()):
+        return output
+    assert error is not None
+    return error

@@ -1,0 +1,172 @@
+"""What every widget may ask of the app it stands in: colours, glyphs, keys and the clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from rich.style import Style
+from textual import events
+from textual.scrollbar import ScrollBar, ScrollBarRender
+from textual.widget import Widget
+
+from runwatch.base.clock import Clock, SystemClock
+from runwatch.tui.actions import KeyMap
+from runwatch.tui.messages import CopyWanted, HintChosen
+from runwatch.tui.terminal import TerminalApp
+from runwatch.tui.themes import PLAIN, Palette
+from runwatch.view.drawn import line
+from runwatch.view.glyphs import UNICODE, Glyphs
+
+ASCII_CLASS: Final = "-ascii"
+"""What a widget whose style sheet names a frame sets on itself under the ASCII glyphs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What the chrome is drawn with, one cell each; data has its own glyphs.
+
+    Attributes:
+        cursor: Before the selected line.
+        marked: Before a marked line.
+        rising: Beside the column that rows are sorted by, smallest first.
+        falling: The same, largest first.
+        crumb: Between two levels of a path.
+        rule: What frames are drawn with.
+        rule_focus: What the frame of the focused pane is drawn with.
+        bar: Between two tabs.
+    """
+
+    cursor: str
+    marked: str
+    rising: str
+    falling: str
+    crumb: str
+    rule: str
+    rule_focus: str
+    bar: str
+
+
+_UNICODE_MARKS: Final = Marks("▸", "■", "▲", "▼", "›", "─", "━", "│")
+_ASCII_MARKS: Final = Marks(">", "#", "^", "v", ">", "-", "=", "|")
+
+
+class _AsciiScrollBar(ScrollBarRender):
+    """A scroll bar of whole cells, which need no glyphs."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "]
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "]
+
+
+class KitApp(TerminalApp):
+    """An app that the widgets of this package can stand in.
+
+    Args:
+        palette: The theme; one without colours where ``NO_COLOR`` is set.
+        glyphs: The set of glyphs.
+        keys: The keys.
+        clock: Time, for what counts down.
+    """
+
+    CSS = """
+    Screen {
+        background: $background;
+        color: $role-plain;
+    }
+    """
+
+    def __init__(
+        self,
+        *,
+        palette: Palette = PLAIN,
+        glyphs: Glyphs = UNICODE,
+        keys: KeyMap | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        super().__init__()
+        if self.no_color:
+            palette = PLAIN
+        self.glyphs: Final = glyphs
+        self.keys = keys or KeyMap()
+        self.clock: Final[Clock] = clock or SystemClock()
+        self.palette = palette
+        self._styles = palette.styles()
+        self.use_palette(palette)
+        self.set_keymap(self.keys.overrides())
+        # One for the process, as Textual has it; set back too, because tests make several apps.
+        ScrollBar.renderer = _AsciiScrollBar if self.is_ascii else ScrollBarRender
+
+    def use_palette(self, palette: Palette) -> None:
+        """Draw everything in another theme from now on; without effect where ``NO_COLOR`` is set."""
+        if self.no_color:
+            palette = PLAIN
+        self.palette = palette
+        self._styles = palette.styles()
+        self.register_theme(palette.textual())
+        self.theme = palette.name
+
+    def use_keys(self, keys: KeyMap) -> None:
+        """Take other keys from now on."""
+        self.keys = keys
+        self.set_keymap(keys.overrides())
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """The names of our own that a style sheet may use under any theme."""
+        return PLAIN.variables()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Put a message in front of everything while the window has no room for it."""
+        self.call_later(self._guard_size)
+
+    async def _guard_size(self) -> None:
+        from runwatch.tui.widgets.too_small import TooSmall, is_too_small
+
+        if is_too_small(self.size) and not isinstance(self.screen, TooSmall):
+            await self.push_screen(TooSmall())
+
+    def role_style(self, role: str) -> Style:
+        """How a role is drawn in the present theme."""
+        return self._styles[role]
+
+    @property
+    def is_ascii(self) -> bool:
+        """Whether frames and marks keep to ASCII."""
+        return self.glyphs.ellipsis.isascii()
+
+    @property
+    def marks(self) -> Marks:
+        """What the chrome is drawn with."""
+        return _ASCII_MARKS if self.is_ascii else _UNICODE_MARKS
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Have what was selected with the mouse, or cut in an input, copied in the way everything else is."""
+        self._clipboard = text
+        if text:
+            self.screen.post_message(CopyWanted(self.screen, line("selection"), text, several_lines=True))
+
+    async def do(self, action: str) -> bool:
+        """Do an action of the table as if its key had been pressed; answer whether it could be done here and now.
+
+        Args:
+            action: Its id.
+        """
+        for node, binding, is_enabled, _ in self.screen.active_bindings.values():
+            if binding.id == action and is_enabled:
+                return await self.run_action(binding.action, node)
+        return False
+
+    async def on_hint_chosen(self, message: HintChosen) -> None:
+        """Do what a clicked hint says."""
+        await self.do(message.action)
+
+
+def kit(widget: Widget) -> KitApp:
+    """The app a widget stands in.
+
+    Raises:
+        TypeError: it stands in another kind of app.
+    """
+    app: Any = widget.app
+    if not isinstance(app, KitApp):
+        raise TypeError(f"{type(widget).__name__} needs an app of the kit")
+    return app

@@ -1,0 +1,140 @@
+"""A run's stored events as lines of a list: a few pages in memory, the rest in the database."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from runwatch.records.event import RunEvent
+from runwatch.store.events import EventStore, Gap
+from runwatch.store.identity import Scope
+from runwatch.view.format import Context
+from runwatch.view.timeline import EventLine, event_line, gap_line
+
+PAGE: Final = 256
+"""Events fetched at once."""
+
+PAGES: Final = 16
+"""Pages held in memory."""
+
+
+class StoredLines:
+    """Lines over the events of one run: all of them with the gaps between, or those that a filter found.
+
+    :meth:`window` answers at once with what is in memory and names the rest to ``fetch``, which ends in :meth:`load`.
+
+    Args:
+        events: Where the events are.
+        scope: Whose run it is.
+        run_id: The run.
+        context: What lines are drawn with, asked anew for every line.
+        fetch: Has a page loaded beside the screen; told the page's number.
+    """
+
+    def __init__(
+        self,
+        events: EventStore,
+        scope: Scope,
+        run_id: str,
+        context: Callable[[], Context],
+        fetch: Callable[[int], None],
+    ) -> None:
+        self.run_id: Final = run_id
+        self._events = events
+        self._scope = scope
+        self._context = context
+        self._fetch = fetch
+        self._pages: OrderedDict[int, list[RunEvent]] = OrderedDict()
+        self._wanted: set[int] = set()
+        self._count = 0
+        self._gaps: tuple[Gap, ...] = ()
+        self._gap_lines: list[int] = []
+        self._found: Sequence[int] | None = None
+
+    def update(self, count: int, gaps: Sequence[Gap]) -> None:
+        """Take note of how many events there are now and where the gaps are."""
+        if count > self._count:
+            # The last page was not full; it has more events now.
+            self._pages.pop(self._count // PAGE, None)
+        self._count = count
+        self._gaps = tuple(sorted(gaps, key=lambda gap: gap.position))
+        self._gap_lines = [min(gap.position, count) + number for number, gap in enumerate(self._gaps)]
+
+    @property
+    def events_count(self) -> int:
+        """How many events there are, gaps and filter left aside."""
+        return self._count
+
+    def only(self, found: Sequence[int] | None) -> None:
+        """Show only the events with these numbers, in order; ``None`` shows all of them and the gaps."""
+        self._found = found
+
+    def count(self) -> int:
+        """How many lines there are."""
+        return self._count + len(self._gaps) if self._found is None else len(self._found)
+
+    def number(self, index: int) -> int | None:
+        """The number of the event on a line; ``None`` on a gap."""
+        if self._found is not None:
+            return self._found[index] if index < len(self._found) else None
+        place = bisect_left(self._gap_lines, index)
+        if place < len(self._gap_lines) and self._gap_lines[place] == index:
+            return None
+        return index - place
+
+    def index(self, number: int) -> int | None:
+        """The line of an event by its number; ``None`` when the filter leaves it out."""
+        if self._found is not None:
+            place = bisect_left(self._found, number)
+            return place if place < len(self._found) and self._found[place] == number else None
+        return number + sum(gap.position <= number for gap in self._gaps)
+
+    def event(self, index: int) -> RunEvent | None:
+        """The event on a line, where it is in memory; otherwise it is fetched."""
+        number = self.number(index)
+        return None if number is None else self._event(number)
+
+    def window(self, start: int, count: int) -> Sequence[EventLine | None]:
+        """Lines from ``start`` on; ``None`` for what is being fetched."""
+        context = self._context()
+        return [self._line(index, context) for index in range(start, min(start + count, self.count()))]
+
+    async def load(self, page: int) -> tuple[int, int]:
+        """Load a page and answer the lines that can be drawn now, as start and count.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        try:
+            events = await self._events.window(self._scope, self.run_id, page * PAGE, PAGE)
+        finally:
+            self._wanted.discard(page)
+        self._pages[page] = events
+        while len(self._pages) > PAGES:
+            self._pages.popitem(last=False)
+        if self._found is not None:
+            return 0, len(self._found)
+        first = page * PAGE
+        return first, PAGE + len(self._gaps)
+
+    def _line(self, index: int, context: Context) -> EventLine | None:
+        number = self.number(index)
+        if number is None:
+            gap = self._gaps[bisect_left(self._gap_lines, index)]
+            return gap_line(gap.began_at, gap.ended_at, context)
+        event = self._event(number)
+        return None if event is None else event_line(event, context)
+
+    def _event(self, number: int) -> RunEvent | None:
+        page, place = divmod(number, PAGE)
+        held = self._pages.get(page)
+        if held is not None:
+            self._pages.move_to_end(page)
+            if place < len(held):
+                return held[place]
+        if page not in self._wanted:
+            self._wanted.add(page)
+            self._fetch(page)
+        return None

@@ -1,0 +1,181 @@
+"""What every screen of the console has: the line that says where one is, and the line that says what can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.widget import Widget
+
+from runwatch.tui.actions import bindings
+from runwatch.tui.draw import Pieces
+from runwatch.tui.messages import AskedAgain, Confirmed, CopyWanted, CrumbChosen, Left, WorkFailed
+from runwatch.tui.widgets.context_bar import ContextBar
+from runwatch.tui.widgets.crumb_bar import CrumbBar
+from runwatch.tui.widgets.overlay import Overlay
+from runwatch.tui.widgets.sheet import Sheet
+from runwatch.tui.widgets.status_line import Hint, StatusLine
+from runwatch.view.drawn import line
+from runwatch.view.glyphs import Role
+
+if TYPE_CHECKING:
+    from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.mutations import Mutation
+
+
+SETTINGS: Final = "settings"
+"""The name of the screen that shows no resource."""
+
+
+class ConsoleScreen(Screen[None]):
+    """A screen between its bars. Subclasses give the part in between and say what the bars say."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "screen", only=("screen.back", "screen.next_pane", "screen.previous_pane", "screen.refresh", "screen.time")
+    )
+    DEFAULT_CSS = """
+    ConsoleScreen {
+        layout: vertical;
+        layers: default front;
+        & > #body {
+            height: 1fr;
+        }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._mutation: Mutation | None = None
+
+    def compose(self) -> ComposeResult:
+        """Context, path, the screen's own part, hints."""
+        yield ContextBar(id="context")
+        yield CrumbBar(id="crumbs")
+        yield from self.body()
+        yield StatusLine(id="status")
+
+    def body(self) -> Iterable[Widget]:
+        """The part between the bars."""
+        raise NotImplementedError
+
+    @property
+    def console(self) -> ConsoleApp:
+        """The app, by its own type."""
+        from runwatch.tui.app import ConsoleApp
+
+        assert isinstance(self.app, ConsoleApp)
+        return self.app
+
+    def on_mount(self) -> None:
+        """Say where this is."""
+        self.show_place()
+        self.show_crumbs()
+        self.show_hints()
+
+    def on_screen_resume(self) -> None:
+        """Be up to date when this comes to the front again."""
+        self.show_place()
+        self.data_changed(frozenset())
+
+    # What subclasses say.
+
+    def crumbs(self) -> Sequence[str]:
+        """The way to what is shown; texts of any origin, they are cleaned here."""
+        raise NotImplementedError
+
+    def hints(self) -> Sequence[Hint]:
+        """What the status line offers."""
+        return ()
+
+    def data_changed(self, kinds: frozenset[str]) -> None:
+        """Records of these kinds changed; empty when nothing is known to have."""
+
+    def sheet_left(self, sheet: Sheet) -> None:
+        """A sheet that this screen opened is gone."""
+
+    def tick(self) -> None:
+        """A second went by: ages grow."""
+
+    @property
+    def is_at_root(self) -> bool:
+        """Whether going back one level would leave this screen."""
+        return True
+
+    # What the app and subclasses ask.
+
+    def show_place(self) -> None:
+        """Say which service this is and how the connection is."""
+        self.query_one(ContextBar).show(self.console.place())
+
+    def show_crumbs(self, filter: Pieces | None = None) -> None:
+        """Say the way to what is shown."""
+        self.query_one(CrumbBar).show([line(crumb, 60) for crumb in self.crumbs()], filter)
+
+    def show_hints(self) -> None:
+        """Offer what can be done here."""
+        self.query_one(StatusLine).show_hints(self.hints())
+
+    def say(self, notice: str, role: str = Role.PLAIN) -> None:
+        """Say something for a while in place of the hints."""
+        self.query_one(StatusLine).say(((line(notice), role),))
+
+    def put_over(self, overlay: Overlay) -> None:
+        """Put a menu or the command line over the lower part, in place of one that is there."""
+        for other in self.query(Overlay):
+            other.leave()
+        overlay.before = self.focused
+        self.mount(overlay)
+
+    def open_sheet(self, mutation: Mutation) -> None:
+        """Put a sheet in front; what it sends is sent when a person confirms it."""
+        self._mutation = mutation
+        self.app.push_screen(mutation.sheet)
+
+    # What people do.
+
+    def on_confirmed(self, message: Confirmed) -> None:
+        """Send what the sheet says."""
+        message.stop()
+        if self._mutation is not None and self._mutation.sheet is message.sheet:
+            self._mutation.send()
+
+    def on_asked_again(self, message: AskedAgain) -> None:
+        """Send the same once more."""
+        message.stop()
+        if self._mutation is not None and self._mutation.sheet is message.sheet:
+            self._mutation.send()
+
+    def on_left(self, message: Left) -> None:
+        """What was sent goes on; the screen shows what came of it."""
+        message.stop()
+        self.data_changed(frozenset())
+        self.sheet_left(message.sheet)
+
+    async def on_copy_wanted(self, message: CopyWanted) -> None:
+        """Copy what a widget offers."""
+        message.stop()
+        await self.console.copy_text(message.text, message.what, several_lines=message.several_lines)
+
+    def on_crumb_chosen(self, message: CrumbChosen) -> None:
+        """Go to a level of the path: every one but the last leads back."""
+        if message.level < len(self.crumbs()) - 1:
+            self.action_back()
+
+    def on_work_failed(self, message: WorkFailed) -> None:
+        """Tell what went wrong beside the screen."""
+        message.stop()
+        self.say(f"{message.name}: {message.error}", Role.BAD)
+
+    def action_back(self) -> None:
+        """Go back one level."""
+        self.console.go_back()
+
+    def action_refresh(self) -> None:
+        """Read what is shown again."""
+
+    def action_time(self) -> None:
+        """Show times in the next way."""
+        self.console.next_time_mode()

@@ -1,0 +1,187 @@
+"""Help: the keys of the pane one came from, then all others, and whatever else a person may look up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from runwatch.tui.actions import ACTIONS, BY_ID, SCOPE_TITLES, Scope, bindings, in_scope, shown_key
+from runwatch.tui.draw import word
+from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft
+from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.filter_bar import FilterBar
+from runwatch.tui.widgets.pane import Pane
+from runwatch.tui.widgets.status_line import Hint
+from runwatch.tui.widgets.tab_bar import TabBar
+from runwatch.view.detail import Line, Section
+from runwatch.view.drawn import line
+from runwatch.view.glyphs import Role
+from runwatch.view.help_words import facts, found, reference
+
+if TYPE_CHECKING:
+    from runwatch.tui.app import ConsoleApp
+
+TABS: Final = (
+    ("keys", line("Keys")),
+    ("signs", line("Signs, filters, places")),
+    ("service", line("How the service works")),
+)
+
+
+def open_help(console: ConsoleApp) -> None:
+    """Put the help in front, beginning with what works where the focus is; on the help itself, leave it."""
+    screen = console.screen
+    if isinstance(screen, HelpScreen):
+        screen.action_back()
+    elif isinstance(screen, ConsoleScreen):
+        ids = {binding.id or "" for _, binding, is_enabled, _ in screen.active_bindings.values() if is_enabled}
+        console.push_screen(HelpScreen(ids & BY_ID.keys(), screen.crumbs()))
+
+
+class HelpScreen(ConsoleScreen):
+    """The help.
+
+    Args:
+        active: Ids of the actions that worked where it was opened.
+        place: The way to that place.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "screen", only=("screen.filter", "screen.next_tab", "screen.previous_tab")
+    )
+    AUTO_FOCUS = "#help-text"
+    DEFAULT_CSS = """
+    HelpScreen {
+        & > Pane {
+            height: 1fr;
+        }
+        & FilterBar {
+            display: none;
+        }
+        &.-searching FilterBar {
+            display: block;
+        }
+    }
+    """
+
+    def __init__(self, active: Collection[str], place: Sequence[str]) -> None:
+        super().__init__()
+        self._active: Final = frozenset(active)
+        self._place: Final = tuple(place)
+        self._search = ""
+
+    def body(self) -> Iterable[Widget]:
+        """One text under tabs, and the line for the search."""
+        yield Pane(TabBar(TABS), DetailView(id="help-text"), id="help")
+        yield FilterBar(id="search")
+
+    def crumbs(self) -> Sequence[str]:
+        """Below the place it was opened from."""
+        return (*self._place, "Help")
+
+    def hints(self) -> Sequence[Hint]:
+        """What can be done here."""
+        return (("screen.filter", "search"), "screen.next_tab", "screen.back")
+
+    @property
+    def is_at_root(self) -> bool:
+        """Never: it stands in front of another screen."""
+        return False
+
+    def on_mount(self) -> None:
+        """Show the keys."""
+        self._show()
+
+    def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
+        """Show another part."""
+        message.stop()
+        self.query_one(DetailView).start_over()
+        self._show()
+
+    def on_filter_changed(self, message: FilterChanged) -> None:
+        """Search in all parts while a person types."""
+        message.stop()
+        self._look_for(message.text)
+
+    def on_filter_kept(self, message: FilterKept) -> None:
+        """Go on to what was found."""
+        message.stop()
+        self._look_for(message.text)
+        self._close_search()
+
+    def on_filter_left(self, message: FilterLeft) -> None:
+        """Show everything again."""
+        message.stop()
+        self._look_for("")
+        self._close_search()
+
+    def action_filter(self) -> None:
+        """Type what to look for."""
+        self.add_class("-searching")
+        self.query_one(FilterBar).edit(self._search)
+        self._show()
+
+    def action_next_tab(self) -> None:
+        """Show the next part."""
+        self.query_one(TabBar).step(1)
+
+    def action_previous_tab(self) -> None:
+        """Show the part before."""
+        self.query_one(TabBar).step(-1)
+
+    def action_back(self) -> None:
+        """Out of the search, then out of the help."""
+        if self._search:
+            self._look_for("")
+        else:
+            self.app.pop_screen()
+
+    def _look_for(self, text: str) -> None:
+        self._search = text.strip()
+        self.query_one(DetailView).start_over()
+        self._show()
+
+    def _close_search(self) -> None:
+        self.remove_class("-searching")
+        self.query_one(DetailView).focus()
+
+    def _show(self) -> None:
+        parts = {"keys": self._keys(), "signs": reference(self.console.opening.paths), "service": facts()}
+        shown = parts[self.query_one(TabBar).active]
+        if self._search:
+            shown = found([section for part in parts.values() for section in part], self._search)
+        count = sum(len(section.lines) for section in shown)
+        if self._search and not shown:
+            shown = [Section(line(""), (Line(line(""), line(f"Nothing here holds {self._search}."), Role.WARN),))]
+        self.query_one(DetailView).show(shown)
+        searched = word(f"{count} lines hold {line(self._search, 40)}" if self._search else "")
+        self.query_one("#help", Pane).show_edge(title=line("Help"), state=(searched,))
+        self.query_one(FilterBar).show_count(line(f"{count} found" if self._search else ""))
+
+    def _keys(self) -> list[Section]:
+        """The pane that had the focus, its screen, everywhere; then what works elsewhere."""
+        panes: list[Scope] = ["list", "tail", "detail"]
+        here = [scope for scope in panes if any(action.id in self._active for action in in_scope(scope))]
+        scopes: list[Scope] = [*here, "screen", "app"]
+        made = [self._section(scope, SCOPE_TITLES[scope], only_active=True) for scope in scopes]
+        elsewhere: list[Scope] = ["screen", *(scope for scope in panes if scope not in here), "sheet"]
+        for scope in elsewhere:
+            title = "On other screens" if scope == "screen" else SCOPE_TITLES[scope]
+            made.append(self._section(scope, title, only_active=False))
+        return [section for section in made if section.lines]
+
+    def _section(self, scope: Scope, title: str, *, only_active: bool) -> Section:
+        """The actions of a scope that work where the help was opened, or those that do not."""
+        keys = self.console.keys
+        chosen = [action for action in ACTIONS if action.scope == scope and (action.id in self._active) == only_active]
+        return Section(
+            line(title),
+            tuple(
+                Line(line("  ".join(shown_key(key) for key in keys.keys(action.id))), line(action.help), note=action.id)
+                for action in chosen
+            ),
+        )

@@ -1,0 +1,246 @@
+"""The problems that were met from this machine: where somebody who has an id, or a mail with one, finds the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from textual import events
+from textual.binding import BindingType
+
+from runwatch.store.freshness import PaneState
+from runwatch.store.lookup import holds_id, is_id
+from runwatch.tui.actions import bindings
+from runwatch.tui.draw import Pieces, word
+from runwatch.tui.messages import FromWidget, NextStepTaken, PanelLeft
+from runwatch.tui.screens.resource import ResourceScreen
+from runwatch.tui.sources import JournalSource, Source
+from runwatch.tui.widgets.filter_bar import Complete, FilterBar
+from runwatch.tui.widgets.line_input import LineInput
+from runwatch.tui.widgets.pane import Pane
+from runwatch.tui.widgets.problem_panel import ProblemPanel
+from runwatch.tui.widgets.status_line import Hint
+from runwatch.view.draft import field_of
+from runwatch.view.drawn import Drawn, json_block, line
+from runwatch.view.entries import ProblemEntry
+from runwatch.view.explain import explain_code
+from runwatch.view.glyphs import Role
+from runwatch.view.resources.problems import PROBLEMS, code_of
+
+TYPED_CHARACTERS: Final = 2000
+"""How much of a pasted mail stands in the line for filters; all of it is looked through."""
+
+_TO_THE_FORM: Final = line("enter puts you on the first field of the run form; a new key will be used")
+
+
+class ProblemsScreen(ResourceScreen):
+    """The screen of problems.
+
+    Six or more hexadecimal characters of an instance find it at any place, and so does a whole mail that holds one,
+    pasted into the list or into the filter: among everything that is kept, not only among what is listed.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("screen", only=("screen.copy_menu",))
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(PROBLEMS, source)
+        self._sought = ""
+
+    # What it is made of.
+
+    def detail_pane(self) -> Pane:
+        """The panel that problems have everywhere."""
+        return ProblemPanel(id="detail")
+
+    def filter_bar(self, complete: Complete) -> FilterBar:
+        """One that takes whole mails."""
+        return FindBar(complete, id="filter")
+
+    def hints(self) -> Sequence[Hint]:
+        """Quoting a problem is what this screen is for."""
+        return (
+            "list.open", ("screen.filter", "find"), ("screen.copy", "copy instance"),
+            ("screen.copy_menu", "support block"), "screen.raw", "screen.time", ("app.requests", "requests"),
+            "app.quit",
+        )  # fmt: skip
+
+    @property
+    def panel(self) -> ProblemPanel:
+        """The second pane."""
+        return self.query_one("#detail", ProblemPanel)
+
+    # What is shown.
+
+    def use(self, source: Source) -> None:
+        """Go on looking for the same in the new source."""
+        _seek(source, self._sought)
+        super().use(source)
+
+    def show_detail(self) -> None:
+        """Show the problem under the cursor."""
+        row = self.row
+        if row is None:
+            self._shown = None
+            self.panel.clear()
+            return
+        if row.id != self._shown:
+            self._shown = row.id
+            self.panel.start_over()
+        entry: ProblemEntry = row.subject
+        if self._is_raw:
+            self.panel.show_raw(entry, json_block(dict(entry.raw)))
+        else:
+            self.panel.show(entry, next_step=_TO_THE_FORM if _first_field(entry) is not None else None)
+
+    def focus_detail(self) -> None:
+        """Put the focus into the panel."""
+        self.panel.query_one("DetailView").focus()
+
+    def _note(self, state: PaneState) -> tuple[Drawn, ...]:
+        if self._sought and not self._rows:
+            return (line("No problem met from this machine has an id that stands in this text."), line("esc clears it"))
+        return super()._note(state)
+
+    # Finding.
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether some rows are left out."""
+        return super().is_filtered or bool(self._sought)
+
+    @property
+    def filter_text(self) -> str:
+        """What a person goes on with."""
+        return " ".join(self._sought.split())[:TYPED_CHARACTERS] or super().filter_text
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Find what a pasted text names, without opening the filter first."""
+        event.stop()
+        if holds_id(event.text):
+            self._find(event.text)
+        else:
+            self.say("The pasted text holds no id: six or more hexadecimal characters in a row.", Role.WARN)
+
+    def on_mail_input_pasted(self, message: MailInput.Pasted) -> None:
+        """Find what a text of several lines names, and leave it in the line."""
+        message.stop()
+        self._find(message.text)
+        self.query_one(FilterBar).edit(self.filter_text)
+
+    def want(self, key: str, *, opened: bool = False) -> None:
+        """Put the cursor on a problem, also one that is older than those listed."""
+        super().want(key, opened=opened)
+        if self._wanted is not None:
+            self._find(key)
+
+    def _apply_filter(self, text: str) -> bool:
+        if is_id(text):
+            self._find(text)
+            return True
+        self._find("")
+        is_filter = super()._apply_filter(text)
+        if holds_id(text) and not (is_filter and self._rows):
+            # It is no filter that finds anything here, but it names an id, as a line of a mail does.
+            self._find(text)
+            return True
+        return is_filter
+
+    def _find(self, text: str) -> None:
+        if text == self._sought:
+            return
+        self._sought = text
+        if text:
+            self._query = None
+        _seek(self._source, text)
+        self.read_source()
+
+    def show_rows(self) -> None:
+        """Say how many were found, too."""
+        super().show_rows()
+        if self._sought and self.is_mounted:
+            self.show_crumbs(self._filter_words())
+
+    def _filter_words(self) -> Pieces | None:
+        if self._sought:
+            return (word("found by id "), word(str(len(self._rows)), Role.PLAIN))
+        return super()._filter_words()
+
+    def _count_matches(self) -> None:
+        if self._sought and self.has_class("-filtering"):
+            self.query_one(FilterBar).show_count(line(f"{len(self._rows)} found by id"))
+        else:
+            super()._count_matches()
+
+    # What people do.
+
+    async def action_copy(self) -> None:
+        """Copy the instance."""
+        row = self.row
+        if row is None:
+            return
+        instance = row.subject.problem.instance
+        if instance:
+            await self.console.copy_text(instance, line("instance"))
+        else:
+            self.say("This answer has no instance: it did not come from the service's own error handling.", Role.WARN)
+
+    def action_copy_menu(self) -> None:
+        """Copy what support staff ask for."""
+        self.panel.action_copy_menu()
+
+    def on_panel_left(self, message: PanelLeft) -> None:
+        """Go back to the list."""
+        message.stop()
+        self.action_back()
+
+    def on_next_step_taken(self, message: NextStepTaken) -> None:
+        """Go where the mistake can be mended, or say again what to do."""
+        message.stop()
+        entry = message.widget.entry
+        if entry is None:
+            return
+        field = _first_field(entry)
+        if field is not None:
+            self.console.open_run_form(None, field=field)
+        else:
+            self.say(explain_code(code_of(entry) or "").next_step)
+
+
+class MailInput(LineInput):
+    """An input that tells of several pasted lines, where others take the first of them alone."""
+
+    @dataclass
+    class Pasted(FromWidget):
+        """Several lines were pasted.
+
+        Attributes:
+            text: All of them.
+        """
+
+        text: str
+
+    def _on_paste(self, event: events.Paste) -> None:
+        if len(event.text.splitlines()) > 1 and holds_id(event.text):
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Pasted(self, event.text))
+
+
+class FindBar(FilterBar):
+    """A filter bar that takes whole mails."""
+
+    INPUT = MailInput
+
+
+def _seek(source: Source, text: str) -> None:
+    if isinstance(source, JournalSource):
+        source.seek(text)
+
+
+def _first_field(entry: ProblemEntry) -> str | None:
+    """The field of the run form that a refused submit leads to; ``None`` when the form is no help."""
+    problem: Any = entry.problem
+    if not entry.is_submit or code_of(entry) not in {"validation_failed", "echo_mode_mismatch"}:
+        return None
+    return next((field for error in problem.errors or () if (field := field_of(error.field or ""))), "")

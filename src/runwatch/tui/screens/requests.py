@@ -1,0 +1,48 @@
+"""The requests that were sent from this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from runwatch.tui.actions import bindings
+from runwatch.tui.screens.resource import ResourceScreen
+from runwatch.tui.sources import Source
+from runwatch.tui.widgets.status_line import Hint
+from runwatch.view.curl import curl
+from runwatch.view.drawn import line
+from runwatch.view.entries import RequestEntry
+from runwatch.view.resources.requests import REQUESTS
+
+
+class RequestsScreen(ResourceScreen):
+    """The screen of requests, a trace of what the console does."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("screen", only=("screen.copy_curl",))
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(REQUESTS, source)
+
+    def hints(self) -> Sequence[Hint]:
+        """Copying is what this screen is for."""
+        own: tuple[Hint, ...] = ("list.open", "screen.filter", "screen.copy_curl", ("screen.copy", "copy path"))
+        return (*own, *(hint for hint in super().hints() if hint not in {"list.open", "screen.filter", "screen.copy"}))
+
+    @property
+    def entry(self) -> RequestEntry | None:
+        """The request under the cursor."""
+        entry: RequestEntry | None = self.row.subject if self.row is not None else None
+        return entry
+
+    async def action_copy(self) -> None:
+        """Copy the path with its query."""
+        if self.entry is not None:
+            query = f"?{self.entry.query}" if self.entry.query else ""
+            await self.console.copy_text(f"{self.entry.path or ''}{query}", line("path"))
+
+    async def action_copy_curl(self) -> None:
+        """Copy the command that sends the request again; the key is a variable in it."""
+        if self.entry is not None:
+            await self.console.copy_text(curl(self.entry), line("curl command"))

@@ -1,0 +1,126 @@
+"""What is said once, above the hints, and then gets out of the way: where one is, what is wrong with the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from textual.widgets import Static
+
+from runwatch.tui.draw import Pieces, lines, word
+from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.view.drawn import line
+from runwatch.view.glyphs import Role
+
+if TYPE_CHECKING:
+    from runwatch.tui.app import ConsoleApp
+
+WELCOME_S: Final = 10.0
+"""How long the welcome stands when nobody presses a key."""
+
+SHOWN_WARNINGS: Final = 3
+"""How many of the warnings are written out; the others are counted."""
+
+
+class Notes:
+    """The notes of a console: the welcome, gone with the first key or after a while, and warnings that stay until esc.
+
+    Args:
+        console: The app.
+    """
+
+    def __init__(self, console: ConsoleApp) -> None:
+        self._console = console
+        self._welcome: Sequence[Pieces] = ()
+        self._is_over = False
+
+    def welcome(self, words: Sequence[Pieces]) -> None:
+        """Say where one is, or say it in other words; nothing once a person has begun to work."""
+        if self._is_over:
+            return
+        if not self._welcome:
+            self._console.set_timer(WELCOME_S, self._end_welcome)
+        self._welcome = words
+        self.put(self._console.console_screen)
+
+    def put(self, screen: ConsoleScreen) -> None:
+        """Have a screen say what is to be said now."""
+        warnings = self._console.warnings
+        self._show(screen, "warnings", warning_words(warnings, self._console.glyphs.warn) if warnings else ())
+        self._show(screen, "welcome", self._welcome)
+
+    def pressed(self, key: str) -> None:
+        """Take note of a key; it does what it does anyway."""
+        self._end_welcome()
+        screen = self._console.screen
+        if key == "escape" and isinstance(screen, ConsoleScreen) and screen.is_at_root:
+            self._console.warnings.clear()
+            self.put(screen)
+
+    def _end_welcome(self) -> None:
+        if not self._is_over:
+            self._is_over, self._welcome = True, ()
+            self._show(self._console.console_screen, "welcome", ())
+
+    def _show(self, screen: ConsoleScreen, id: str, words: Sequence[Pieces]) -> None:
+        note = next(iter(screen.query(f"#{id}").results(Note)), None)
+        if note is not None:
+            note.say(words)
+        elif words:
+            screen.mount(Note(words, id=id), before="#status")
+
+
+class Note(Static):
+    """A few lines between the panes and the hints, or nothing. It takes neither focus nor keys."""
+
+    DEFAULT_CSS = """
+    Note {
+        height: auto;
+        max-height: 8;
+        padding: 0 1;
+        background: $surface;
+    }
+    """
+
+    def __init__(self, texts: Sequence[Pieces], *, id: str) -> None:
+        super().__init__(lines(texts), id=id)
+
+    def say(self, texts: Sequence[Pieces]) -> None:
+        """Say something else, or nothing."""
+        self.update(lines(texts))
+        self.display = bool(texts)
+
+
+def welcome_words(*, is_running: bool) -> tuple[Pieces, ...]:
+    """What the console says when nothing is configured.
+
+    Args:
+        is_running: Whether the local service answers already.
+    """
+    does = "is used" if is_running else "is being started"
+    return (
+        (word(f"No service is configured, so a local one {does}; its test runs cost nothing.", Role.PLAIN),),
+        line("For another: :settings, or runwatch config set profiles.NAME.base_url URL,"),
+        line("or RUNWATCH_BASE_URL with RUNWATCH_API_KEY in the environment."),
+    )
+
+
+def demo_words() -> tuple[Pieces, ...]:
+    """What the demo says of itself."""
+    return (
+        (word("This is the demo: test runs come and go by themselves and cost nothing.", Role.PLAIN),),
+        line("Its service and its data are gone when you leave. + starts a run of your own."),
+    )
+
+
+def warning_words(warnings: Sequence[str], glyph: str) -> tuple[Pieces, ...]:
+    """What is wrong with the settings, and what to do about it.
+
+    Args:
+        warnings: One sentence each, of any origin; they are cleaned here.
+        glyph: The sign before them.
+    """
+    told: list[Pieces] = [(word(f"{glyph} {line(warning)}", Role.WARN),) for warning in warnings[:SHOWN_WARNINGS]]
+    more = len(warnings) - len(told)
+    rest = f"{more} more, which 'runwatch config validate' lists; " if more else ""
+    return (*told, line(f"{rest}esc hides this"))

@@ -1,0 +1,164 @@
+"""Where a screen's rows come from: the store for what the service has, the journal for what happened here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from runwatch.base.clock import Clock
+from runwatch.records.receipt import Receipt
+from runwatch.records.run import Run
+from runwatch.store.desk import Desk
+from runwatch.store.freshness import LoadState, PaneState, pane_state
+from runwatch.store.state import Collection, Store
+from runwatch.view.entries import problem_of_line, request_of_line
+from runwatch.view.facts import OwnRequest, RunFacts
+from runwatch.view.resource import ResourceSpec
+
+LEAST_INTERVAL_S = 5.0
+"""A list is not called stale sooner than after twice this, however often it is read."""
+
+JOURNAL = 500
+"""The newest journal lines that a screen shows."""
+
+
+class Source(Protocol):
+    """What a list screen asks of its rows' source."""
+
+    def items(self) -> Sequence[Any]:
+        """Every record or subject, in order."""
+        ...
+
+    def state(self) -> PaneState:
+        """What the frame says."""
+        ...
+
+    def end_is_proven(self) -> bool:
+        """Whether the number of items is the whole number."""
+        ...
+
+    async def read(self) -> None:
+        """Get what is not pushed by itself; called when the screen comes up and after every request."""
+        ...
+
+
+class StoreSource:
+    """Records of one kind that the service lists.
+
+    Args:
+        spec: Their resource.
+        store: What is known.
+        profile: Whose records.
+        clock: For ages.
+        desk: The desk, or ``None`` before it is open.
+    """
+
+    def __init__(self, spec: ResourceSpec[Any], store: Store, profile: str, clock: Clock, desk: Desk | None) -> None:
+        self._spec = spec
+        self._store = store
+        self._profile = profile
+        self._clock = clock
+        self._desk = desk
+        self._requests: dict[str, OwnRequest] = {}
+
+    @property
+    def _collection(self) -> Collection:
+        return self._store.collection(self._profile, self._spec.kind)
+
+    def items(self) -> Sequence[Any]:
+        """The records; runs with what this console sent for them and their receipts where those are known."""
+        records = self._collection.records
+        if self._spec.record is not Run:
+            return records
+        receipts = self._store.collection(self._profile, Receipt.KIND).known
+        live = self._desk.live if self._desk is not None else None
+        return [
+            RunFacts(
+                record,
+                self._requests.get(record.id),
+                _receipt(receipts.get(record.id)),
+                None if live is None else live.last_event(record.id),
+            )
+            for record in records
+            if isinstance(record, Run)
+        ]
+
+    def state(self) -> PaneState:
+        """From the collection, the budget and the gate."""
+        return pane_state(
+            self._collection,
+            now=self._clock.now(),
+            monotonic=self._clock.monotonic(),
+            interval_s=self._interval_s(),
+            held_s=self._desk.live.held_s if self._desk else 0.0,
+        )
+
+    def _interval_s(self) -> float:
+        if self._desk is None:
+            return LEAST_INTERVAL_S
+        live = self._desk.live
+        return max(LEAST_INTERVAL_S, live.sweep_s) if self._spec.record is Run else live.pace.lists_s
+
+    def end_is_proven(self) -> bool:
+        """As the last list said."""
+        return self._collection.end_is_proven
+
+    async def read(self) -> None:
+        """Read our own requests for runs; the service's records come by themselves."""
+        if self._desk is not None and self._spec.record is Run:
+            watched = await self._desk.watch_list.list(self._desk.scope)
+            self._requests = {
+                entry.run_id: OwnRequest(dict(entry.request)) for entry in watched if entry.request is not None
+            }
+
+
+def _receipt(known: Any) -> Receipt | None:
+    return known.record if known is not None and isinstance(known.record, Receipt) else None
+
+
+class JournalSource:
+    """Problems met and requests sent from this machine, newest first."""
+
+    def __init__(self, spec: ResourceSpec[Any], clock: Clock, desk: Desk | None) -> None:
+        self._spec = spec
+        self._clock = clock
+        self._desk = desk
+        self._read_at: float | None = None
+        self._items: Sequence[Any] = ()
+        self._sought = ""
+        self._found: Sequence[Any] | None = None
+
+    def seek(self, text: str) -> None:
+        """Give the problems whose id stands in a text, of all that are kept, from the next read on; ``""`` ends it."""
+        self._sought = text
+        if not text:
+            self._found = None
+
+    def items(self) -> Sequence[Any]:
+        """The newest lines, or what was sought."""
+        return self._items if self._found is None else self._found
+
+    def state(self) -> PaneState:
+        """Fresh as soon as it was read, because nothing but this machine changes it."""
+        if self._read_at is None:
+            return PaneState(LoadState.LOADING)
+        load = LoadState.FRESH if self._items else LoadState.EMPTY
+        return PaneState(load, age_s=self._clock.monotonic() - self._read_at)
+
+    def end_is_proven(self) -> bool:
+        """Whether all lines are there."""
+        return self._found is not None or len(self._items) < JOURNAL
+
+    async def read(self) -> None:
+        """Read the journal again."""
+        if self._desk is None:
+            return
+        journal = self._desk.journal
+        await journal.flush()
+        if self._spec.kind == "problem":
+            if self._sought:
+                self._found = [problem_of_line(line) for line in await journal.find(self._sought)]
+            self._items = [problem_of_line(line) for line in await journal.problems(limit=JOURNAL)]
+        else:
+            self._items = [request_of_line(line) for line in await journal.requests(limit=JOURNAL)]
+        self._read_at = self._clock.monotonic()

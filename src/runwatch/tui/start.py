@@ -1,0 +1,47 @@
+"""How the console is started, for the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+
+from runwatch.base.paths import Paths
+from runwatch.settings import local
+from runwatch.settings.resolve import Options
+from runwatch.settings.throwaway import IDLE_EXIT_S, throw_away_place
+from runwatch.tui.app import ConsoleApp, Opening
+from runwatch.tui.terminal import run_app
+
+DEMO_PACE: Final = 60
+"""How much slower than usual the demo's test runs are: each takes about eight seconds, which eyes can follow."""
+
+_FOREIGN: Final = ("RUNWATCH_BASE_URL", "RUNWATCH_API_KEY", "RUNWATCH_PROFILE")
+
+
+def open_console(paths: Paths, environment: Mapping[str, str], options: Options, *, open_at: str = "") -> int:
+    """Run the console on this terminal, and answer the process's exit code.
+
+    Args:
+        paths: Where settings and data are.
+        environment: The process's environment.
+        options: What the command line says about settings.
+        open_at: The screen to begin with and, behind a stroke, an id; empty for the one of the settings.
+
+    Raises:
+        SettingsError: a flag or a variable holds what its setting does not take.
+    """
+    return run_app(ConsoleApp(Opening(paths, environment, options, open_at)), log_file=paths.log_file)
+
+
+def open_demo(environment: Mapping[str, str]) -> int:
+    """Run the console on a local service of its own whose runs move by themselves, and leave nothing behind.
+
+    Raises:
+        LocalServiceError: the service could not be stopped.
+    """
+    own = {name: value for name, value in environment.items() if name not in _FOREIGN}
+    start_local = partial(local.ensure, idle_exit_s=IDLE_EXIT_S, more=("--pace", str(DEMO_PACE)))
+    with throw_away_place() as paths:
+        opening = Opening(paths, own, Options(local=True), start_local=start_local, demo=True)
+        return run_app(ConsoleApp(opening))

@@ -1,0 +1,134 @@
+"""The first line of every screen: which service, in which mode, with which key, and how the connection is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from textual.timer import Timer
+
+from runwatch.tui.draw import Pieces, pieces_of, word
+from runwatch.tui.kit import kit
+from runwatch.tui.widgets.bar import LEAST_GAP, Bar, Part, width_of
+from runwatch.view.drawn import Drawn, cut, line
+from runwatch.view.format import clock
+from runwatch.view.glyphs import Role
+
+PROFILE_CELLS: Final = 24
+HOST_CELLS: Final = 40
+KEY_CELLS: Final = 32
+
+NOTHING: Final = line("")
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A 429 that holds every read back.
+
+    Attributes:
+        code: The error code.
+        until: When reading goes on.
+    """
+
+    code: Drawn
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the bar says.
+
+    Attributes:
+        profile: The profile's name.
+        colour: The profile's colour from the settings, ``#rrggbb``; ``None`` for none.
+        read_only: Whether the client refuses to change anything.
+        host: Host and port of the service.
+        key: Where the key comes from and its id, never the key.
+        connection: Glyph and word of how the connection is.
+        requests: Requests a minute and what is left of them.
+        hold: What holds reading back, in place of connection and requests.
+    """
+
+    profile: Drawn
+    colour: str | None = None
+    read_only: bool = False
+    host: Drawn = NOTHING
+    key: Drawn = NOTHING
+    connection: Pieces = NOTHING
+    requests: Drawn = NOTHING
+    hold: Hold | None = None
+
+
+class ContextBar(Bar):
+    """The line. Profile and mode never leave it, and neither does the countdown of a hold."""
+
+    def __init__(self, place: Place | None = None, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._place = place or Place(NOTHING)
+        self._timer: Timer | None = None
+
+    @property
+    def place(self) -> Place:
+        """What the bar says."""
+        return self._place
+
+    def show(self, place: Place) -> None:
+        """Say something else."""
+        if place != self._place:
+            self._place = place
+            self._set_timer()
+            self.refresh()
+
+    def on_mount(self) -> None:
+        """Let the time go by."""
+        self._set_timer()
+
+    def tick(self) -> None:
+        """Draw the time, or what is left of a hold, anew."""
+        self.refresh()
+        self._set_timer()
+
+    def parts(self, width: int) -> tuple[Sequence[Part], Sequence[Part]]:
+        """Everything there is room for; the key's source leaves first, then host, time and requests."""
+        place = self._place
+        mode = word("READ-ONLY", Role.WARN) if place.read_only else word("write", Role.PLAIN)
+        profile = Part(((cut(place.profile, PROFILE_CELLS), Role.PLAIN),), colour=place.colour)
+        left = {
+            "profile": profile,
+            "mode": Part((mode,)),
+            "host": Part(((cut(place.host, HOST_CELLS), Role.QUIET),)),
+            "key": Part(((cut(place.key, KEY_CELLS), Role.QUIET),)),
+        }
+        if place.hold is None:
+            right = {
+                "connection": Part(pieces_of(place.connection)),
+                "requests": Part(((place.requests, Role.QUIET),), gap=3),
+                "time": Part(((line(f"{kit(self).clock.now().astimezone(UTC):%H:%M} UTC"), Role.QUIET),), gap=3),
+            }
+        else:
+            right = {"hold": Part(self._countdown(place.hold))}
+        for side in (left, right):
+            for name in [name for name, part in side.items() if not part.width]:
+                del side[name]
+        for name in ("key", "host", "time", "requests"):
+            if width_of([*left.values()]) + LEAST_GAP + width_of([*right.values()]) <= width:
+                break
+            left.pop(name, None)
+            right.pop(name, None)
+        return [*left.values()], [*right.values()]
+
+    def _countdown(self, hold: Hold) -> tuple[tuple[Drawn, str], ...]:
+        dot = kit(self).glyphs.dot
+        seconds = max(0.0, (hold.until - kit(self).clock.now()).total_seconds())
+        again = line(f"held {dot} 429 {hold.code} {dot} reading again in {clock(seconds)}")
+        return ((again, Role.WARN),)
+
+    def _set_timer(self) -> None:
+        """Wake when something that is shown changes: each second of a countdown, each minute of the time."""
+        if self._timer is not None:
+            self._timer.stop()
+        now = kit(self).clock.now()
+        seconds = 1.0 if self._place.hold is not None else 60.0 - now.second - now.microsecond / 1e6
+        self._timer = self.set_timer(max(0.05, seconds), self.tick)

@@ -1,0 +1,381 @@
+"""A run's events as lines: follows the end until somebody looks elsewhere, and then counts what comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar, Final, Protocol
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+
+from runwatch.base.text import cell_width
+from runwatch.tui.actions import bindings
+from runwatch.tui.draw import segment
+from runwatch.tui.kit import kit
+from runwatch.tui.messages import ContextToggled, FollowChanged, LineHighlighted, LineOpened, MatchWanted
+from runwatch.tui.themes import ACCENT
+from runwatch.tui.widgets.line_list import LineList
+from runwatch.tui.widgets.wrapping import wrapped
+from runwatch.view.drawn import Drawn, cut, fit, line
+from runwatch.view.glyphs import Role
+from runwatch.view.timeline import KIND_CELLS, SLICE_CELLS, EventLine
+
+MARGIN: Final = 2
+"""Cells before the time: the cursor, a space."""
+
+TIME_CELLS: Final = 8
+AHEAD: Final = 60
+"""Lines asked for above and below those in sight, so that short scrolling needs no second question."""
+
+SIDE_STEP: Final = 8
+"""Cells that one step sideways moves a line."""
+
+Highlighter = Callable[[str], Iterable[tuple[int, int]]]
+"""Finds what to mark in a text: starts and ends, in order."""
+
+
+class LineSource(Protocol):
+    """Where the lines come from: a window onto something that may be far larger than memory."""
+
+    def count(self) -> int:
+        """How many lines there are."""
+        ...
+
+    def window(self, start: int, count: int) -> Sequence[EventLine | None]:
+        """At most ``count`` lines from ``start`` on, at once.
+
+        ``None`` stands for a line that has to be fetched first; the source sees to it, and whoever owns both calls
+        :meth:`EventLog.refresh_lines_of` when it is there.
+        """
+        ...
+
+
+class NoLines:
+    """The source before there is one."""
+
+    def count(self) -> int:
+        """None."""
+        return 0
+
+    def window(self, start: int, count: int) -> Sequence[EventLine | None]:
+        """None."""
+        return ()
+
+
+class EventLog(LineList, inherit_bindings=False):
+    """Lines of a source, of which only a window is held.
+
+    Args:
+        source: Where the lines come from.
+        following: Whether it starts at the end and follows it.
+        id: The widget's id.
+        classes: The widget's classes.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("tail")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"event-log--match"}
+    DEFAULT_CSS = """
+    EventLog > .event-log--match {
+        text-style: bold reverse;
+    }
+    """
+
+    def __init__(
+        self,
+        source: LineSource | None = None,
+        *,
+        following: bool = True,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._source: LineSource = source or NoLines()
+        self._count = self._source.count()
+        self._seen = self._count
+        self._following = following
+        self._highlighter: Highlighter | None = None
+        self._wraps = False
+        self._side = 0
+        self._held: tuple[int, Sequence[EventLine | None]] = (0, ())
+        self._places: tuple[tuple[int, int, int, int], list[tuple[int, int]]] | None = None
+        self._scrolls_itself = False
+
+    # What the screen says and asks.
+
+    def show(self, source: LineSource, *, following: bool) -> None:
+        """Show the lines of another source, or the same ones filtered; the cursor goes to the end when following."""
+        self._source = source
+        self._cursor = 0
+        self._count = self._seen = 0
+        self.set_following(following)
+        self.update_count()
+
+    def update_count(self) -> None:
+        """Ask the source anew how many lines there are, and follow the end or count what came."""
+        self._forget()
+        self._count = self._source.count()
+        if self._following:
+            self._seen = self._count
+        self._cursor = max(0, min(self._cursor, self._count - 1))
+        self._fit()
+        self.refresh()
+
+    def refresh_lines_of(self, start: int, count: int) -> None:
+        """Draw lines anew that the source has fetched in the meantime."""
+        held_from, held = self._held
+        if start < held_from + len(held) and held_from < start + count:
+            self._forget()
+            self.refresh()
+
+    @property
+    def following(self) -> bool:
+        """Whether the end is followed."""
+        return self._following
+
+    def set_following(self, following: bool) -> None:
+        """Follow the end from now on, or stay where the window is."""
+        if following == self._following:
+            return
+        self._following = following
+        self._seen = self._count
+        if following:
+            self._fit()
+        self.refresh()
+        self.post_message(FollowChanged(self, following))
+
+    @property
+    def new_lines(self) -> int:
+        """How many lines came in since the end is no longer followed."""
+        return self._count - self._seen
+
+    @property
+    def highlighter(self) -> Highlighter | None:
+        """What marks matches in the summaries."""
+        return self._highlighter
+
+    @highlighter.setter
+    def highlighter(self, highlighter: Highlighter | None) -> None:
+        self._highlighter = highlighter
+        self.refresh()
+
+    @property
+    def wraps(self) -> bool:
+        """Whether long lines go on in the next row."""
+        return self._wraps
+
+    # How it is drawn.
+
+    def line_count(self) -> int:
+        """How many lines there are."""
+        return self._count
+
+    def rows_to_scroll(self) -> int:
+        """As many as there are lines; where lines wrap, enough to bring the whole last line to the bottom."""
+        if not self._wraps or not self._count:
+            return self._count
+        return self._top_for(self._count - 1) + self.rows_in_sight
+
+    def place_at(self, row: int) -> tuple[int, int] | None:
+        """The line that a row shows; where lines wrap, a line has as many rows as it needs."""
+        if not self._wraps:
+            return super().place_at(row)
+        places = self._laid_out()
+        return places[row] if 0 <= row < len(places) else None
+
+    def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
+        """One row of an event."""
+        app = kit(self)
+        cursor = line(app.marks.cursor if index == self._cursor and part == 0 else " ")
+        segments = [self.piece(cursor, ACCENT, style), segment(_SPACE, style)]
+        entry = self._line(index)
+        if entry is None:
+            return [*segments, self.piece(line(app.glyphs.ellipsis), Role.QUIET, style)]
+        head = self._head(entry)
+        if part == 0:
+            segments += [self.piece(text, role, style) for text, role in head]
+        room = width - MARGIN - sum(cell_width(text) for text, _ in head)
+        if self._wraps:
+            rows = wrapped(entry.summary, max(1, room))
+            if part:
+                segments.append(segment(line(" " * (width - MARGIN - room)), style))
+            return segments + self._marked(rows[part], entry.role, style)
+        summary = line(entry.summary[self._side :], None) if self._side else entry.summary
+        return segments + self._marked(cut(summary, max(0, room), app.glyphs.ellipsis), entry.role, style)
+
+    # What people do.
+
+    def cursor_moved(self) -> None:
+        """Tell the screen; a cursor that leaves the last line ends following."""
+        if self._following and self._cursor < self._count - 1:
+            self.set_following(False)
+        self.post_message(LineHighlighted(self, self._cursor))
+
+    def line_chosen(self) -> None:
+        """Tell the screen that an event was opened."""
+        self.post_message(LineOpened(self, self._cursor))
+
+    def show_cursor(self) -> None:
+        """Scroll as little as needed until all of the cursor's line is in sight."""
+        if not self._wraps:
+            super().show_cursor()
+            return
+        lowest = self._top_for(self._cursor)
+        top = round(self.scroll_y)
+        if self._cursor < top:
+            self.scroll_to(y=self._cursor, animate=False)
+        elif top < lowest:
+            self.scroll_to(y=lowest, animate=False)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """A person who scrolls away from the end ends following, and starts it again by scrolling back to the end."""
+        super().watch_scroll_y(old_value, new_value)
+        if self._scrolls_itself or round(old_value) == round(new_value) or not self._count:
+            return
+        at_end = round(new_value) >= self.max_scroll_y
+        if not at_end:
+            self._take_cursor_along(round(new_value))
+        if at_end != self._following and (at_end is False or new_value > old_value):
+            self.set_following(at_end)
+
+    def on_mount(self) -> None:
+        """Stand at the end when following."""
+        self._fit()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Keep the end, or the cursor, in sight."""
+        self._places = None
+        self._fit()
+        if not self._following:
+            self.call_after_refresh(self.show_cursor)
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor by lines; a step past the last line follows the end."""
+        if step > 0 and self._cursor + step >= self._count:
+            self.action_follow_end()
+        else:
+            super().action_move(step)
+
+    def action_follow(self) -> None:
+        """Follow the end, or stop following."""
+        self.set_following(not self._following)
+
+    def action_follow_end(self) -> None:
+        """Go to the newest line and follow."""
+        self.set_following(True)
+        self._fit()
+
+    def action_toggle_wrap(self) -> None:
+        """Break long lines, or cut them."""
+        self._wraps = not self._wraps
+        self._side = 0
+        self._places = None
+        self._fit()
+        self.show_cursor()
+        self.refresh()
+
+    def action_move_sideways(self, step: int) -> None:
+        """Show what long lines have further to the right."""
+        if not self._wraps:
+            self._side = max(0, self._side + step * SIDE_STEP)
+            self.refresh()
+
+    def action_move_match(self, step: int) -> None:
+        """Ask the screen for the next line that matches."""
+        self.post_message(MatchWanted(self, self._cursor, step))
+
+    def action_toggle_context(self) -> None:
+        """Ask the screen to hide what does not match, or to show it again."""
+        self.post_message(ContextToggled(self))
+
+    # Inside.
+
+    def _fit(self) -> None:
+        """Tell Textual the size, and go to the end when following."""
+        if not self.is_mounted:
+            return
+        self._scrolls_itself = True
+        try:
+            self.set_size()
+            if self._following and self._count:
+                moved = self._cursor != self._count - 1
+                self._cursor = self._count - 1
+                self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
+                if moved:
+                    self.post_message(LineHighlighted(self, self._cursor))
+        finally:
+            self._scrolls_itself = False
+
+    def _take_cursor_along(self, top: int) -> None:
+        bottom = min(self._count, top + self.rows_in_sight) - 1
+        index = max(top, min(self._cursor, bottom))
+        if index != self._cursor:
+            self._cursor = index
+            self.post_message(LineHighlighted(self, index))
+
+    def _forget(self) -> None:
+        self._held = (0, ())
+        self._places = None
+
+    def _line(self, index: int) -> EventLine | None:
+        start, held = self._held
+        if not start <= index < start + len(held):
+            start = max(0, min(index, round(self.scroll_y)) - AHEAD)
+            count = self.rows_in_sight + 2 * AHEAD + abs(index - start)
+            held = self._source.window(start, count)
+            self._held = (start, held)
+        return held[index - start] if index - start < len(held) else None
+
+    def _head(self, entry: EventLine) -> list[tuple[Drawn, str]]:
+        """Time, kind and slice; a gap has none of them and is all summary."""
+        if not entry.kind:
+            return []
+        return [
+            (line(fit(entry.time, max(TIME_CELLS, cell_width(entry.time))) + "  "), Role.QUIET),
+            (line(fit(entry.kind, max(KIND_CELLS, cell_width(entry.kind))) + " "), Role.PLAIN),
+            (line(fit(entry.slice, max(SLICE_CELLS, cell_width(entry.slice))) + " "), Role.QUIET),
+        ]
+
+    def _marked(self, text: Drawn, role: str, style: Style) -> list[Segment]:
+        if self._highlighter is None:
+            return [self.piece(text, role, style)]
+        match = self.get_component_rich_style("event-log--match", partial=True)
+        segments: list[Segment] = []
+        position = 0
+        for start, end in self._highlighter(text):
+            segments.append(self.piece(line(text[position:start], None), role, style))
+            segments.append(self.piece(line(text[start:end], None), role, style + match))
+            position = end
+        segments.append(self.piece(line(text[position:], None), role, style))
+        return segments
+
+    def _height(self, index: int) -> int:
+        entry = self._line(index)
+        if entry is None:
+            return 1
+        room = self.cells - MARGIN - sum(cell_width(text) for text, _ in self._head(entry))
+        return len(wrapped(entry.summary, max(1, room)))
+
+    def _top_for(self, index: int) -> int:
+        """The first line in the window when all of ``index`` stands at its bottom."""
+        room = self.rows_in_sight - self._height(index)
+        while index > 0 and room >= (height := self._height(index - 1)):
+            index -= 1
+            room -= height
+        return index
+
+    def _laid_out(self) -> list[tuple[int, int]]:
+        """What each row of the window shows."""
+        key = (round(self.scroll_y), self.cells, self.rows_in_sight, self._count)
+        if self._places is None or self._places[0] != key:
+            places: list[tuple[int, int]] = []
+            index = key[0]
+            while len(places) < self.rows_in_sight and index < self._count:
+                places += [(index, part) for part in range(self._height(index))]
+                index += 1
+            self._places = (key, places[: self.rows_in_sight])
+        return self._places[1]
+
+
+_SPACE: Final = line(" ")

@@ -1,0 +1,152 @@
+"""Where a filter is typed: it works while a person types, and a mistake never takes the rows away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.suggester import Suggester
+from textual.widgets import Static
+
+from runwatch.tui.draw import content, word
+from runwatch.tui.kit import kit
+from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft
+from runwatch.tui.themes import ACCENT
+from runwatch.tui.widgets.line_input import LineInput
+from runwatch.view.drawn import Drawn, line
+from runwatch.view.glyphs import Role
+
+Complete = Callable[[str], str | None]
+"""Completes a filter's text, or answers ``None``."""
+
+
+class FilterBar(Horizontal):
+    """The line with the input, and behind it how many rows match or what is wrong.
+
+    ``enter`` keeps the filter, ``esc`` leaves without one, ``→`` takes the completion.
+
+    Args:
+        complete: Completes what is typed; see :func:`completion`.
+        id: The widget's id.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
+    INPUT: ClassVar[type[LineInput]] = LineInput
+    """What a person types into."""
+
+    DEFAULT_CSS = """
+    FilterBar {
+        height: 1;
+        background: $surface;
+        padding: 0 1;
+        & > #filter-mark {
+            width: 2;
+        }
+        & > LineInput {
+            width: 1fr;
+        }
+        & > #filter-state {
+            width: auto;
+            max-width: 60%;
+            height: 1;
+            padding: 0 0 0 2;
+        }
+    }
+    """
+
+    def __init__(self, complete: Complete | None = None, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._suggester = _Completion(complete) if complete is not None else None
+
+    def compose(self) -> ComposeResult:
+        """The sign, the input, the state."""
+        yield Static(content((word("/", ACCENT),)), id="filter-mark")
+        yield self.INPUT(suggester=self._suggester, id="filter-text")
+        yield Static(id="filter-state")
+
+    @property
+    def text(self) -> str:
+        """What is typed."""
+        return self._input.value
+
+    def edit(self, text: str) -> None:
+        """Take the focus and go on with this text."""
+        with self.prevent(LineInput.Changed):
+            self._input.value = text
+        self._input.cursor_position = len(text)
+        self._input.focus()
+
+    def show_count(self, matching: Drawn) -> None:
+        """Say how many rows match, such as ``14/212``."""
+        self._input.remove_class("-invalid")
+        self._state.update(content(matching, Role.QUIET))
+
+    def show_error(self, reason: Drawn) -> None:
+        """Say what is wrong; the last filter that could be read stays applied."""
+        self._input.add_class("-invalid")
+        self._state.update(content(line(f"{kit(self).glyphs.bad} {reason}"), Role.BAD))
+
+    def on_input_changed(self, event: LineInput.Changed) -> None:
+        """Tell the screen at once."""
+        event.stop()
+        self.post_message(FilterChanged(self, event.value))
+
+    def on_input_submitted(self, event: LineInput.Submitted) -> None:
+        """Keep the filter."""
+        event.stop()
+        self.post_message(FilterKept(self, event.value))
+
+    def action_leave(self) -> None:
+        """Leave, and take the filter away."""
+        with self.prevent(LineInput.Changed):
+            self._input.value = ""
+        self.post_message(FilterLeft(self))
+
+    @property
+    def _input(self) -> LineInput:
+        return self.query_one(LineInput)
+
+    @property
+    def _state(self) -> Static:
+        return self.query_one("#filter-state", Static)
+
+
+class _Completion(Suggester):
+    def __init__(self, complete: Complete) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._complete = complete
+
+    async def get_suggestion(self, value: str) -> str | None:
+        return self._complete(value)
+
+
+def completion(fields: Mapping[str, Sequence[Drawn]], flags: Sequence[str] = ()) -> Complete:
+    """Completes the last word of a filter: names of fields, behind ``:`` and ``=`` values, behind ``is:`` flags.
+
+    Args:
+        fields: The values seen so far by the field's name.
+        flags: What ``is:`` knows.
+    """
+    values: dict[str, Sequence[str]] = {**fields, "is": flags, "has": tuple(fields)}
+
+    def complete(text: str) -> str | None:
+        begun = text.rpartition(" ")[2].lstrip("!")
+        if not begun:
+            return None
+        for sign in (":", "="):
+            name, found, part = begun.partition(sign)
+            if found:
+                fitting = _first(part, values.get(name, ()))
+                # A value with blanks would end at the first of them.
+                return None if fitting is None or " " in fitting else text[: len(text) - len(part)] + fitting
+        name_found = _first(begun, [f"{name}:" for name in values])
+        return None if name_found is None else text[: len(text) - len(begun)] + name_found
+
+    return complete
+
+
+def _first(begun: str, candidates: Sequence[str]) -> str | None:
+    return next((candidate for candidate in candidates if candidate.startswith(begun) and candidate != begun), None)

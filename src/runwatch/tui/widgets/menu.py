@@ -1,0 +1,150 @@
+"""A few things to choose from: what to copy, what to do with a record and why something of it is off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widget import Widget
+
+from runwatch.base.text import cell_width
+from runwatch.tui.actions import bindings
+from runwatch.tui.draw import Pieces, segment, word
+from runwatch.tui.kit import kit
+from runwatch.tui.themes import ACCENT
+from runwatch.tui.widgets.line_list import LineList
+from runwatch.tui.widgets.overlay import Overlay
+from runwatch.tui.widgets.pane import Edge
+from runwatch.view.drawn import Drawn, cut, fit, line
+from runwatch.view.glyphs import Role
+
+LABEL_CELLS: Final = 36
+"""The widest label; longer ones are cut."""
+
+NOTHING: Final = line("")
+
+
+@dataclass(frozen=True, slots=True)
+class MenuItem:
+    """One thing to choose.
+
+    Attributes:
+        label: What it is, in a few words.
+        target: What the screen gets when a person chooses it.
+        note: What stands beside it.
+        off: Why it cannot be chosen now; ``None`` when it can.
+    """
+
+    label: Drawn
+    target: object
+    note: Drawn = NOTHING
+    off: Drawn | None = None
+
+
+class Menu(Overlay):
+    """The menu. ``enter`` chooses, ``esc`` leaves; every other key of the screen below waits until it is gone.
+
+    Args:
+        title: What it is about.
+        items: What there is to choose.
+        id: The widget's id.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "step(1)", "next", show=False),
+        Binding("shift+tab", "step(-1)", "previous", show=False),
+    ]
+
+    @dataclass
+    class Chosen(Message):
+        """A person chose something; the menu is gone from the screen.
+
+        Attributes:
+            menu: The menu.
+            item: What was chosen.
+        """
+
+        menu: Menu
+        item: MenuItem
+
+        @property
+        def control(self) -> Widget:
+            """The menu."""
+            return self.menu
+
+    def __init__(self, title: Pieces, items: Sequence[MenuItem], *, id: str | None = None) -> None:
+        super().__init__(edge=Edge(title=title, counters=_KEYS), id=id)
+        self._items = tuple(items)
+
+    def compose(self) -> ComposeResult:
+        """The lines."""
+        yield _Items(self._items)
+
+    def on_mount(self) -> None:
+        """Take the keyboard."""
+        self.query_one(_Items).focus()
+
+    def choose(self, item: MenuItem) -> None:
+        """Tell the screen, unless it is off; the reason stands beside it then."""
+        if item.off is None:
+            screen = self.screen
+            self.leave()
+            screen.post_message(self.Chosen(self, item))
+
+    def on_key(self, event: events.Key) -> None:
+        """Let no key through to the screen, where it would do something beside the choice."""
+        binding = self.screen.active_bindings.get(event.key)
+        if binding is None or self not in binding.node.ancestors_with_self:
+            event.stop()
+
+    def action_step(self, step: int) -> None:
+        """Go to the next line, round the end."""
+        lines = self.query_one(_Items)
+        lines.move_cursor((lines.cursor + step) % len(self._items))
+
+
+class _Items(LineList, inherit_bindings=False):
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "list",
+        only=("list.open", "list.up", "list.down", "list.page_up", "list.page_down", "list.top", "list.bottom"),
+    )
+
+    def __init__(self, items: Sequence[MenuItem]) -> None:
+        super().__init__()
+        self._items: Final = tuple(items)
+
+    def on_mount(self) -> None:
+        self.set_size()
+
+    def line_count(self) -> int:
+        return len(self._items)
+
+    def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
+        app, item = kit(self), self._items[index]
+        mark = app.glyphs.ellipsis
+        labels = min(max(cell_width(item.label) for item in self._items), LABEL_CELLS)
+        label = fit(item.label, labels, mark=mark)
+        cursor = line(f"{app.marks.cursor if index == self.cursor else ' '} ")
+        beside = item.note if item.off is None else line(f"off: {item.off}")
+        room = max(0, width - labels - 5)
+        return [
+            self.piece(cursor, ACCENT, style),
+            self.piece(label, Role.PLAIN if item.off is None else Role.QUIET, style),
+            segment(line("   "), style),
+            self.piece(cut(beside, room, mark), Role.QUIET if item.off is None else Role.WARN, style),
+        ]
+
+    def line_chosen(self) -> None:
+        menu = self.parent
+        assert isinstance(menu, Menu)
+        menu.choose(self._items[self.cursor])
+
+
+_KEYS: Final = (word("enter chooses  esc leaves"),)

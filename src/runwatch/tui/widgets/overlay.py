@@ -1,0 +1,65 @@
+"""A pane over the lower part of a screen, for a choice or a command: what it is about stays in sight above it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+
+from runwatch.tui.widgets.pane import Edge, Pane
+
+
+class Overlay(Pane):
+    """The pane. It takes the keyboard when it comes, and gives it back when it leaves.
+
+    Args:
+        edge: The texts of its frame.
+        id: The widget's id.
+
+    Attributes:
+        before: What had the focus before.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
+    DEFAULT_CSS = """
+    Overlay {
+        layer: front;
+        dock: bottom;
+        height: auto;
+        max-height: 100%;
+        background: $surface;
+        & LineList {
+            height: auto;
+            scrollbar-size-horizontal: 0;
+            background: $surface;
+        }
+    }
+    """
+
+    def __init__(self, *, edge: Edge | None = None, id: str | None = None) -> None:
+        super().__init__(edge=edge, id=id)
+        self.before: Widget | None = None
+
+    def leave(self) -> None:
+        """Go, and give the focus back."""
+        if self.before is not None and self.before.is_attached:
+            self.screen.set_focus(self.before)
+        self.remove()
+
+    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
+        """Go when somebody clicks elsewhere; a terminal that is left takes the focus from everything and is no reason.
+
+        The widget that gets the focus is known only after this event.
+        """
+        self.call_after_refresh(self._leave_when_left)
+
+    def action_leave(self) -> None:
+        """Go without doing anything."""
+        self.leave()
+
+    def _leave_when_left(self) -> None:
+        focused = self.screen.focused if self.is_attached else None
+        if focused is not None and self not in focused.ancestors_with_self:
+            self.remove()

@@ -1,0 +1,349 @@
+"""A table of records that opens at once however many there are, and whose cursor stands on an id."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, ClassVar, Final, Literal, Protocol
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+
+from runwatch.base.text import cell_width
+from runwatch.tui.actions import bindings
+from runwatch.tui.draw import segment
+from runwatch.tui.kit import kit
+from runwatch.tui.messages import HeaderClicked, RowHighlighted, RowOpened, RowsMarked
+from runwatch.tui.themes import ACCENT
+from runwatch.tui.widgets.column_layout import GAP, Placed, place_columns
+from runwatch.tui.widgets.line_list import LineList
+from runwatch.view.drawn import Drawn, fit, line
+from runwatch.view.glyphs import Role
+from runwatch.view.resource import Styled
+
+MARGIN: Final = 3
+"""Cells before the first column: a mark, the cursor, a space."""
+
+SAMPLE: Final = 100
+"""Rows that are looked at to find how wide the columns have to be."""
+
+
+class TableColumn(Protocol):
+    """A column, as :class:`runwatch.view.resource.Column` has it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def align(self) -> Literal["left", "right"]: ...
+    @property
+    def leaves(self) -> int: ...
+    @property
+    def least(self) -> int: ...
+    @property
+    def most(self) -> int: ...
+
+
+class TableRow(Protocol):
+    """A row, as :class:`runwatch.view.table.Row` is one."""
+
+    @property
+    def key(self) -> str:
+        """What identifies the row in its table."""
+        ...
+
+    def cell(self, column: Any) -> Styled:
+        """The text of a column and its role."""
+        ...
+
+
+class RecordTable(LineList, inherit_bindings=False):
+    """Rows and columns. The order, the filter and the content of the rows are the caller's; cursor and marks are ids.
+
+    Args:
+        columns: The columns in order.
+        id: The widget's id.
+        classes: The widget's classes.
+    """
+
+    HEAD_ROWS = 1
+    BINDINGS: ClassVar[list[BindingType]] = bindings("list")
+
+    def __init__(self, columns: Sequence[TableColumn], *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._columns: Final = tuple(columns)
+        self._rows: Sequence[TableRow] = ()
+        self._cursor_key: str | None = None
+        self._marks: set[str] = set()
+        self._mark_from: str | None = None
+        self._sorted_by: tuple[str, bool] | None = None
+        self._natural: list[int] = [0] * len(self._columns)
+        self._placed: tuple[Placed, ...] = ()
+        self._skipped = 0
+        self._is_wide = False
+        self._is_stale = False
+        self._looks: object = None
+
+    # What the screen says and asks.
+
+    @property
+    def rows(self) -> Sequence[TableRow]:
+        """The rows that are shown."""
+        return self._rows
+
+    def show(self, rows: Sequence[TableRow]) -> None:
+        """Show other rows, or the same ones in another order or with other content.
+
+        The cursor stays on its id, and the rows in sight stay where they are on the screen; where the list stands at
+        its top, it stays there as long as the cursor is in sight. If the cursor's row is gone, it goes to the row that
+        took its place.
+        """
+        top = round(self.scroll_y)
+        anchor = self._anchor(top)
+        before = self._cursor_key
+        self._rows = rows
+        self._measure()
+        self._cursor = self._find(self._cursor, self._cursor_key)
+        self._cursor_key = rows[self._cursor].key if rows else None
+        self.set_size()
+        if anchor is not None and self.is_mounted:
+            self._keep_in_place(top, *anchor)
+        self._refresh_if_changed()
+        if self._cursor_key != before:
+            self.post_message(RowHighlighted(self, self._cursor_key))
+
+    def select(self, key: str) -> bool:
+        """Put the cursor on a row by its id; answer whether there is one."""
+        index = self._find(-1, key)
+        if index < 0:
+            return False
+        self.move_cursor(index)
+        return True
+
+    @property
+    def cursor_key(self) -> str | None:
+        """The id of the row under the cursor; ``None`` when there are no rows."""
+        return self._cursor_key
+
+    @property
+    def cursor_row(self) -> TableRow | None:
+        """The row under the cursor."""
+        return self._rows[self._cursor] if self._rows else None
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """Ids of the marked rows, of those too that are not shown now."""
+        return frozenset(self._marks)
+
+    def mark(self, keys: Collection[str]) -> None:
+        """Mark these rows and no others."""
+        if self._marks != set(keys):
+            self._marks = set(keys)
+            self.refresh()
+            self.post_message(RowsMarked(self, self.marks))
+
+    def sorted_by(self, column_id: str | None, *, descending: bool = False) -> None:
+        """Say in the head by which column the rows are sorted."""
+        self._sorted_by = None if column_id is None else (column_id, descending)
+        self._lay_out()
+        self.refresh()
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the rows are drawn as old ones."""
+        return self._is_stale
+
+    @is_stale.setter
+    def is_stale(self, stale: bool) -> None:
+        if self._is_stale != stale:
+            self._is_stale = stale
+            self.refresh()
+
+    @property
+    def shown_columns(self) -> tuple[str, ...]:
+        """Ids of the columns that the window has room for."""
+        return tuple(placed.column.id for placed in self._placed)
+
+    # How it is drawn.
+
+    def line_count(self) -> int:
+        """How many rows there are."""
+        return len(self._rows)
+
+    def draw_head(self, row: int, width: int, style: Style) -> list[Segment]:
+        """The heads of the columns."""
+        app = kit(self)
+        segments = [segment(line(" " * MARGIN), style)]
+        for placed in self._placed:
+            is_sorted = self._sorted_by is not None and self._sorted_by[0] == placed.column.id
+            role = ACCENT if is_sorted else Role.QUIET
+            text = fit(self._title(placed.column), placed.width, placed.column.align, app.glyphs.ellipsis)
+            segments += [self.piece(text, role, style), segment(_GAP, style)]
+        return segments
+
+    def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
+        """The cells of a row."""
+        app = kit(self)
+        row = self._rows[index]
+        is_marked, is_cursor = row.key in self._marks, index == self._cursor
+        segments = [
+            self.piece(line(app.marks.marked if is_marked else " "), ACCENT, style),
+            self.piece(line(app.marks.cursor if is_cursor else " "), ACCENT, style),
+            segment(_SPACE, style),
+        ]
+        for placed in self._placed:
+            text, role = row.cell(placed.column)
+            shown = fit(text, placed.width, placed.column.align, app.glyphs.ellipsis)
+            segments += [self.piece(shown, Role.QUIET if self._is_stale else role, style), segment(_GAP, style)]
+        return segments
+
+    # What people do.
+
+    def cursor_moved(self) -> None:
+        """Keep the id of the row and tell the screen."""
+        self._cursor_key = self._rows[self._cursor].key if self._rows else None
+        self.post_message(RowHighlighted(self, self._cursor_key))
+
+    def line_chosen(self) -> None:
+        """Tell the screen that a row was opened."""
+        if self._cursor_key is not None:
+            self.post_message(RowOpened(self, self._cursor_key))
+
+    def on_mount(self) -> None:
+        """Lay the columns out."""
+        self._lay_out()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay the columns out for the new width."""
+        self._lay_out()
+
+    async def on_click(self, event: events.Click) -> None:
+        """Ask for another order when a head was clicked."""
+        place = event.get_content_offset(self)
+        if place is None or place.y >= self.HEAD_ROWS:
+            return
+        for placed in self._placed:
+            if placed.start <= place.x - MARGIN < placed.start + placed.width + GAP:
+                self._ask_order(placed.column.id)
+
+    def action_mark(self) -> None:
+        """Mark the row under the cursor, or take its mark away, and go on to the next."""
+        if self._cursor_key is None:
+            return
+        self._mark_from = self._cursor_key
+        self.mark(self._marks ^ {self._cursor_key})
+        self.action_move(1)
+
+    def action_mark_range(self) -> None:
+        """Mark everything from the row that was marked last to the cursor."""
+        if self._cursor_key is None:
+            return
+        start = self._find(self._cursor, self._mark_from) if self._mark_from else self._cursor
+        first, last = sorted((start, self._cursor))
+        self._mark_from = self._cursor_key
+        self.mark(self._marks | {self._rows[index].key for index in range(first, last + 1)})
+
+    def action_sort(self) -> None:
+        """Ask for the order by the next column."""
+        ids = [column.id for column in self._columns]
+        present = ids.index(self._sorted_by[0]) if self._sorted_by and self._sorted_by[0] in ids else -1
+        self._ask_order(ids[(present + 1) % len(ids)])
+
+    def action_reverse(self) -> None:
+        """Ask for the opposite order."""
+        if self._sorted_by is not None:
+            self._ask_order(self._sorted_by[0])
+
+    def action_wide(self) -> None:
+        """Give every column the room it needs; those that then stand outside come in sight with left and right."""
+        self._is_wide = not self._is_wide
+        self._skipped = 0
+        self._lay_out()
+
+    def action_move_sideways(self, step: int) -> None:
+        """Leave out one more, or one less, of the columns that may leave, from the left."""
+        may_leave = sum(column.leaves > 0 for column in self._columns)
+        self._skipped = max(0, min(self._skipped + step, may_leave - 1))
+        self._lay_out()
+
+    # Inside.
+
+    def _ask_order(self, column_id: str) -> None:
+        is_present = self._sorted_by is not None and self._sorted_by[0] == column_id
+        self.post_message(HeaderClicked(self, column_id, is_present))
+
+    def _title(self, column: TableColumn) -> Drawn:
+        if self._sorted_by is None or self._sorted_by[0] != column.id:
+            return line(column.title)
+        marks = kit(self).marks
+        return line(f"{column.title} {marks.falling if self._sorted_by[1] else marks.rising}")
+
+    def _find(self, index: int, key: str | None) -> int:
+        """Where a row is now; the nearest place to ``index`` when it is gone."""
+        rows = self._rows
+        if key is not None and not (0 <= index < len(rows) and rows[index].key == key):
+            found = next((place for place, row in enumerate(rows) if row.key == key), None)
+            if found is not None:
+                return found
+        return min(index, max(0, len(rows) - 1))
+
+    def _anchor(self, top: int) -> tuple[str, int] | None:
+        """A row in sight and how far below the top it stands: the cursor's, or the first one."""
+        if not self._rows:
+            return None
+        offset = self._cursor - top
+        if 0 <= offset < self.rows_in_sight and self._cursor_key is not None:
+            return self._cursor_key, offset
+        top = min(top, len(self._rows) - 1)
+        return self._rows[top].key, 0
+
+    def _keep_in_place(self, top: int, key: str, offset: int) -> None:
+        index = self._find(top + offset, key)
+        if top == 0 and key == self._cursor_key and index < self.rows_in_sight:
+            return
+        self.scroll_to(y=max(0, index - offset), animate=False, force=True)
+
+    def _measure(self) -> None:
+        """Widen the columns to what the first rows and those around the cursor need; they never get narrower again."""
+        near = range(self._cursor, self._cursor + self.rows_in_sight)
+        sample = [*range(min(SAMPLE, len(self._rows))), *(place for place in near if SAMPLE <= place < len(self._rows))]
+        for position, column in enumerate(self._columns):
+            widest = max((cell_width(self._rows[place].cell(column).text) for place in sample), default=0)
+            self._natural[position] = max(self._natural[position], min(widest, column.most))
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        if not self.is_mounted:
+            return
+        before = self._placed
+        self._placed = place_columns(
+            self._columns,
+            [
+                max(natural, min(cell_width(self._title(column)), column.most), column.least)
+                for column, natural in zip(self._columns, self._natural, strict=True)
+            ],
+            self.cells - MARGIN,
+            skipped=self._skipped,
+            wide=self._is_wide,
+        )
+        if self._placed != before:
+            self.refresh()
+
+    def _refresh_if_changed(self) -> None:
+        """Draw again only what looks different: a screen that is open for days is drawn anew every second."""
+        top = round(self.scroll_y)
+        sight = range(top, min(len(self._rows), top + self.rows_in_sight))
+        looks = (
+            self._cursor,
+            len(self._rows),
+            tuple(tuple(self._rows[place].cell(placed.column) for placed in self._placed) for place in sight),
+        )
+        if looks != self._looks:
+            self._looks = looks
+            self.refresh()
+
+
+_GAP: Final = line(" " * GAP)
+_SPACE: Final = line(" ")

@@ -1,0 +1,228 @@
+"""One run from all sides: its events as they come, and everything else under tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import ContentSwitcher
+
+from runwatch.tui.actions import bindings
+from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft
+from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.event_log import EventLog, NoLines
+from runwatch.tui.widgets.filter_bar import FilterBar
+from runwatch.tui.widgets.tab_bar import TabBar
+from runwatch.view.detail import Line, Section, sections
+from runwatch.view.drawn import json_block, line
+from runwatch.view.facts import RunFacts
+from runwatch.view.format import Context
+from runwatch.view.glyphs import Role
+from runwatch.view.resources.receipts import RECEIPTS
+from runwatch.view.resources.runs import RUNS
+
+TABS: Final = (
+    ("events", line("Events")),
+    ("summary", line("Summary")),
+    ("policy", line("Policy")),
+    ("result", line("Result")),
+    ("receipt", line("Receipt")),
+    ("raw", line("Raw")),
+)
+
+_POLICY: Final = frozenset({"Policy"})
+NO_RESULT: Final = "Test run: it calls no model, so there is no result content."
+NOT_YET: Final = "Not yet: the run is live."
+
+
+class RunDetail(Vertical):
+    """The tabs of a run. The screen gives the facts; the events come from the log's own source.
+
+    Args:
+        context: What is drawn with, asked anew each time.
+        id: The widget's id.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "screen", only=("screen.next_tab", "screen.previous_tab", "screen.filter")
+    )
+    DEFAULT_CSS = """
+    RunDetail {
+        height: 1fr;
+        & > ContentSwitcher {
+            height: 1fr;
+        }
+        & > FilterBar {
+            display: none;
+        }
+        &.-searching > FilterBar {
+            display: block;
+        }
+    }
+    """
+
+    @dataclass
+    class Searched(Message):
+        """A person searches the events.
+
+        Attributes:
+            text: What for; empty for nothing any more.
+        """
+
+        text: str
+
+    def __init__(self, context: Callable[[], Context], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._now = context
+        self._facts: RunFacts | None = None
+        self._read: dict[str, tuple[Section, ...]] = {}
+        self._search = ""
+
+    def compose(self) -> ComposeResult:
+        """Tabs above, and one view for each."""
+        yield TabBar(TABS)
+        with ContentSwitcher(initial="events"):
+            yield EventLog(id="events")
+            for tab, _ in TABS[1:]:
+                yield DetailView(id=tab)
+        yield FilterBar(id="tail-filter")
+
+    @property
+    def event_log(self) -> EventLog:
+        """The list of events."""
+        return self.query_one(EventLog)
+
+    @property
+    def tab(self) -> str:
+        """The view that is shown."""
+        return self.query_one(TabBar).active
+
+    def show(self, facts: RunFacts, *, is_other: bool) -> None:
+        """Show a run, or the same one with newer facts.
+
+        Args:
+            facts: The run with everything that goes with it.
+            is_other: Whether it is another run than before.
+        """
+        self._facts = facts
+        if is_other:
+            self._start_over()
+        self._draw()
+
+    def clear(self) -> None:
+        """Show no run."""
+        self._facts = None
+        self._start_over()
+        self.event_log.show(NoLines(), following=True)
+        for view in self.query(DetailView):
+            view.show(())
+
+    def show_read(self, tab: str, lines: tuple[Section, ...]) -> None:
+        """Show what was read for one of the views, or why it could not be read."""
+        self._read[tab] = lines
+        self._draw()
+
+    def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
+        """Show the chosen view; the focus goes along when it was in here."""
+        had_focus = self.has_focus_within
+        self.query_one(ContentSwitcher).current = message.tab
+        self._draw()
+        if had_focus:
+            self.query_one(f"#{message.tab}").focus()
+
+    def show_search(self, *, found: int, total: int) -> None:
+        """Say how many events have what is searched for."""
+        self.query_one(FilterBar).show_count(line(f"{found}/{total}"))
+
+    def show_search_error(self, reason: str) -> None:
+        """Say why what is typed cannot be searched for."""
+        self.query_one(FilterBar).show_error(line(reason))
+
+    def clear_search(self) -> None:
+        """Search for nothing any more, as for another run."""
+        self._search = ""
+        self.remove_class("-searching")
+
+    def on_filter_changed(self, message: FilterChanged) -> None:
+        """Search while a person types."""
+        message.stop()
+        self._search = message.text
+        self.post_message(self.Searched(message.text))
+
+    def on_filter_kept(self, message: FilterKept) -> None:
+        """Go back to the events."""
+        message.stop()
+        self.remove_class("-searching")
+        self.event_log.focus()
+
+    def on_filter_left(self, message: FilterLeft) -> None:
+        """Search for nothing any more."""
+        message.stop()
+        self.clear_search()
+        self.post_message(self.Searched(""))
+        self.event_log.focus()
+
+    def action_filter(self) -> None:
+        """Search the events that are shown."""
+        self.query_one(TabBar).choose("events")
+        self.add_class("-searching")
+        self.query_one(FilterBar).edit(self._search)
+
+    def action_next_tab(self) -> None:
+        """Show the next view."""
+        self.query_one(TabBar).step(1)
+
+    def action_previous_tab(self) -> None:
+        """Show the view before."""
+        self.query_one(TabBar).step(-1)
+
+    def focus_inside(self) -> None:
+        """Put the focus on the view that is shown."""
+        self.query_one(f"#{self.tab}").focus()
+
+    def _draw(self) -> None:
+        """Draw the view that is shown; the others are drawn when somebody chooses them."""
+        facts, tab = self._facts, self.tab
+        if facts is None or tab == "events":
+            return
+        view = self.query_one(f"#{tab}", DetailView)
+        context = self._now()
+        match tab:
+            case "summary":
+                view.show([part for part in sections(RUNS, facts, context) if part.title not in _POLICY])
+            case "policy":
+                view.show([part for part in sections(RUNS, facts, context) if part.title in _POLICY])
+            case "result":
+                view.show(self._read.get("result") or _said(self._no_result(facts)))
+            case "receipt":
+                if facts.receipt is None:
+                    view.show(self._read.get("receipt") or _said(self._no_receipt(facts)))
+                else:
+                    head = ((line(RECEIPTS.note), Role.QUIET),)
+                    view.show(sections(RECEIPTS, facts.receipt, context), head=head)
+            case "raw":
+                view.show([Section(line(""), (Line(line(""), json_block(dict(facts.raw))),))])
+
+    def _start_over(self) -> None:
+        self._read.clear()
+        for view in self.query(DetailView):
+            view.start_over()
+
+    def _no_result(self, facts: RunFacts) -> str:
+        if facts.is_test:
+            return NO_RESULT
+        return f"reading{self._now().glyphs.ellipsis}" if facts.is_final else NOT_YET
+
+    def _no_receipt(self, facts: RunFacts) -> str:
+        if facts.is_final:
+            return f"reading{self._now().glyphs.ellipsis}"
+        return f"{NOT_YET} A receipt comes with its end."
+
+
+def _said(text: str) -> tuple[Section, ...]:
+    return (Section(line(""), (Line(line(""), line(text), Role.QUIET),)),)

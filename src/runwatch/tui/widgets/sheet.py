@@ -1,0 +1,394 @@
+"""The one place where something is changed: what will happen, sent as what, and what came of it, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, Literal
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.dom import DOMNode
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from runwatch.base.text import cell_width
+from runwatch.tui.actions import bindings
+from runwatch.tui.draw import Piece, Pieces, content, pieces_of, segment, word
+from runwatch.tui.kit import kit
+from runwatch.tui.messages import AskedAgain, Confirmed, CopyWanted, Left
+from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.line_input import LineInput
+from runwatch.tui.widgets.line_list import LineList
+from runwatch.tui.widgets.pane import Edge, Pane
+from runwatch.tui.widgets.problem_panel import ProblemPanel
+from runwatch.tui.widgets.push_button import PushButton
+from runwatch.view.detail import Line, Section
+from runwatch.view.drawn import Drawn, block, cut, line
+from runwatch.view.entries import ProblemEntry
+from runwatch.view.glyphs import Role
+
+SheetState = Literal["asking", "sending", "done", "refused", "unknown"]
+
+WAITING: Final = word("waiting")
+OUTCOME_CELLS: Final = 28
+
+
+@dataclass(frozen=True, slots=True)
+class SheetRow:
+    """One record that a sheet is about.
+
+    Attributes:
+        key: Names it when its outcome is told.
+        text: The record in a line.
+    """
+
+    key: str
+    text: Pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What has to be typed before a sheet can be confirmed.
+
+    Attributes:
+        prompt: What to type, in words.
+        expected: What it has to be.
+    """
+
+    prompt: Drawn
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a sheet says.
+
+    Attributes:
+        title: What is done to what, on which profile.
+        sentence: What will happen, and what will not.
+        request: Method and path, and whatever belongs beside them.
+        keep: The label of the harmless button, in words of the thing itself: ``Keep it running``.
+        confirm: The label of the button that does it.
+        profile: Profile and mode, in their roles.
+        key: The idempotency key; ``None`` where each row has its own.
+        body: The body that is sent; ``None`` where there is none.
+        rows: The records.
+        typed: What has to be typed first.
+        age: How old the data is that this is decided on.
+        off: Why it cannot be done, such as read-only mode; ``None`` when it can.
+    """
+
+    title: Drawn
+    sentence: Drawn
+    request: Pieces
+    keep: Drawn
+    confirm: Drawn
+    profile: Pieces
+    key: Drawn | None = None
+    body: Drawn | None = None
+    rows: tuple[SheetRow, ...] = ()
+    typed: Typed | None = None
+    age: Drawn | None = None
+    off: Drawn | None = None
+
+
+class Sheet(ModalScreen[None]):
+    """The sheet. It starts on the harmless button, and once sent it stays until an answer or until a person leaves.
+
+    Args:
+        order: What it says.
+        owner: The screen that is told what a person does.
+    """
+
+    AUTO_FOCUS = "#sheet-keep"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("sheet")
+    DEFAULT_CSS = """
+    Sheet {
+        background: $background;
+        &:ansi {
+            background: $background;
+        }
+        align: center middle;
+        & > Pane {
+            width: 100%;
+            max-width: 100;
+            height: auto;
+            max-height: 100%;
+            overflow-y: auto;
+            background: $surface;
+            padding: 1 1 0 1;
+        }
+        & Static {
+            width: 100%;
+            height: auto;
+            margin-bottom: 1;
+        }
+        & LineList {
+            height: auto;
+            max-height: 8;
+            background: $surface;
+            margin-bottom: 1;
+        }
+        & #sheet-problem {
+            height: auto;
+        }
+        & ProblemPanel {
+            height: auto;
+            max-height: 14;
+            padding: 0;
+            background: $surface;
+            & DetailView {
+                max-height: 12;
+                margin-bottom: 0;
+            }
+        }
+        & #sheet-typed {
+            height: 1;
+            margin-bottom: 1;
+            & > Static {
+                width: auto;
+                margin: 0 2 0 0;
+            }
+            & > LineInput {
+                width: 1fr;
+                background: $background;
+            }
+        }
+        & #sheet-buttons {
+            height: 2;
+            dock: bottom;
+            align-horizontal: right;
+            background: $surface;
+            & > PushButton {
+                margin-left: 2;
+            }
+        }
+        & .-hidden {
+            display: none;
+        }
+    }
+    """
+
+    def __init__(self, order: Order, owner: DOMNode) -> None:
+        super().__init__()
+        self._order: Final = order
+        self._owner: Final = owner
+        self._state: SheetState = "asking"
+        self._was_sent = False
+
+    def compose(self) -> ComposeResult:
+        """Sentence, request, records, what is to be typed, what came of it, buttons."""
+        order = self._order
+        age = (order.age,) if order.age is not None else ()
+        with Pane(edge=Edge(title=order.title, state=order.profile, age=age, counters=_KEYS)):
+            yield Static(content(order.sentence))
+            yield Static(content(self._request()))
+            if order.body is not None:
+                yield DetailView(id="sheet-body")
+            if order.rows:
+                yield _Outcomes(order.rows)
+            if order.typed is not None:
+                with Horizontal(id="sheet-typed"):
+                    yield Static(content(order.typed.prompt, Role.WARN))
+                    yield LineInput()
+            yield Static(id="sheet-state", classes="-hidden")
+            yield Vertical(id="sheet-problem", classes="-hidden")
+            with Horizontal(id="sheet-buttons"):
+                yield PushButton(order.keep, id="sheet-keep")
+                yield PushButton(order.confirm, role=Role.BAD, id="sheet-confirm")
+                yield PushButton(line("Ask again with the same key"), id="sheet-again")
+
+    def on_mount(self) -> None:
+        """Show the body, and what cannot be done yet."""
+        order = self._order
+        if order.body is not None:
+            self.query_one("#sheet-body", DetailView).show([_plain(order.body)])
+        self._again.display = False
+        if order.off is not None:
+            self._say((order.off, Role.WARN))
+        self._confirm.disabled = order.off is not None or order.typed is not None
+
+    # What the screen tells.
+
+    @property
+    def order(self) -> Order:
+        """What the sheet says."""
+        return self._order
+
+    @property
+    def state(self) -> SheetState:
+        """How far it is."""
+        return self._state
+
+    def show_outcome(self, key: str, outcome: Pieces) -> None:
+        """Say what came of one record."""
+        self.query_one(_Outcomes).tell(key, pieces_of(outcome))
+
+    def finish(self, outcome: Pieces) -> None:
+        """Say that it is done."""
+        self._end("done", *pieces_of(outcome))
+
+    def refuse(self, entry: ProblemEntry, *, next_step: Drawn | None = None) -> None:
+        """Say that the service refused, and why."""
+        self._end("refused")
+        for body in self.query("#sheet-body"):
+            # The problem says what matters now, and 24 rows are not enough for both.
+            body.display = False
+        place = self.query_one("#sheet-problem")
+        place.remove_class("-hidden")
+
+        async def put() -> None:
+            await place.remove_children()
+            panel = ProblemPanel()
+            await place.mount(panel)
+            panel.show(entry, next_step=next_step)
+
+        self.call_next(put)
+
+    def lose(self, reason: Drawn) -> None:
+        """Say that it was sent and no answer came, so that nobody knows what it did."""
+        again = line(f"{kit(self._confirm).keys.shown('sheet.ask_again')} asks again with the same key and body")
+        self._end("unknown", (line(f"sent, no answer: {reason}; {again}"), Role.WARN))
+        self._again.display = True
+
+    def tell(self, notice: Pieces) -> None:
+        """Say something in the frame, such as by which way an id was copied; the status line lies below the sheet."""
+        self.query_one(Pane).show_edge(age=notice)
+
+    # What people do.
+
+    def on_push_button_pressed(self, event: PushButton.Pressed) -> None:
+        """Leave, do it, or ask again."""
+        event.stop()
+        if event.button is self._confirm:
+            self._send()
+            self._owner.post_message(Confirmed(self))
+        elif event.button is self._again:
+            self.action_ask_again()
+        else:
+            self.action_leave()
+
+    def on_input_changed(self, event: LineInput.Changed) -> None:
+        """Open the way when the right thing is typed."""
+        event.stop()
+        self._confirm.disabled = not self._is_typed(event.value)
+
+    def on_input_submitted(self, event: LineInput.Submitted) -> None:
+        """Go on to the button; enter in an input does nothing by itself."""
+        event.stop()
+        if self._is_typed(event.value):
+            self._confirm.focus()
+
+    def on_panel_left(self) -> None:
+        """Leave the sheet with its problem."""
+        self.action_leave()
+
+    def on_copy_wanted(self, event: CopyWanted) -> None:
+        """Pass on what the problem panel wants copied."""
+        event.stop()
+        self._owner.post_message(replace(event))
+
+    def action_leave(self) -> None:
+        """Leave; what was sent goes on without the sheet."""
+        self.dismiss()
+        self._owner.post_message(Left(self, self._was_sent))
+
+    def action_ask_again(self) -> None:
+        """Ask for the same request again, when its outcome is unknown."""
+        if self._state == "unknown":
+            self._send()
+            self._owner.post_message(AskedAgain(self))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Asking again is there only when the outcome is unknown."""
+        return self._state == "unknown" if action == "ask_again" else True
+
+    # Inside.
+
+    @property
+    def _keep(self) -> PushButton:
+        return self.query_one("#sheet-keep", PushButton)
+
+    @property
+    def _confirm(self) -> PushButton:
+        return self.query_one("#sheet-confirm", PushButton)
+
+    @property
+    def _again(self) -> PushButton:
+        return self.query_one("#sheet-again", PushButton)
+
+    def _is_typed(self, text: str) -> bool:
+        typed = self._order.typed
+        return self._order.off is None and (typed is None or text.strip() == typed.expected)
+
+    def _request(self) -> tuple[Piece, ...]:
+        key = self._order.key
+        more = () if key is None else (word(f"   key {key}"),)
+        return (*pieces_of(self._order.request), *more)
+
+    def _send(self) -> None:
+        self._was_sent = True
+        self._enter("sending", "Leave, it goes on", word("sending, waiting for the answer", Role.LIVE))
+
+    def _end(self, state: SheetState, *outcome: Piece) -> None:
+        self._enter(state, "Close", *outcome)
+
+    def _enter(self, state: SheetState, leave: str, *said: Piece) -> None:
+        self._state = state
+        self._say(*said)
+        self._confirm.display = self._again.display = False
+        for typed in self.query("#sheet-typed"):
+            typed.display = False
+        self._keep.label = line(leave)
+        self._keep.focus()
+
+    def _say(self, *pieces: Piece) -> None:
+        place = self.query_one("#sheet-state", Static)
+        place.update(content(pieces))
+        place.set_class(not pieces, "-hidden")
+
+
+class _Outcomes(LineList):
+    """The records with what came of each."""
+
+    def __init__(self, rows: Sequence[SheetRow]) -> None:
+        super().__init__(id="sheet-rows")
+        self._sheet_rows: Final = tuple(rows)
+        self._outcomes: dict[str, tuple[Piece, ...]] = {}
+
+    def tell(self, key: str, outcome: tuple[Piece, ...]) -> None:
+        self._outcomes[key] = outcome
+        self.refresh()
+
+    def line_count(self) -> int:
+        return len(self._sheet_rows)
+
+    def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
+        row = self._sheet_rows[index]
+        mark = kit(self).glyphs.ellipsis
+        outcome = self._outcomes.get(row.key, (WAITING,))
+        room = max(0, width - 2 - min(OUTCOME_CELLS, sum(cell_width(text) for text, _ in outcome)) - 2)
+        segments = [segment(line("  "), style)]
+        for text, role in pieces_of(row.text):
+            shown = cut(text, room, mark)
+            room -= cell_width(shown)
+            segments.append(self.piece(shown, role, style))
+        segments.append(segment(line(" " * (room + 2)), style))
+        return segments + [self.piece(cut(text, OUTCOME_CELLS, mark), role, style) for text, role in outcome]
+
+    def cursor_style(self) -> Style:
+        return super().cursor_style() if self.has_focus else self.get_component_rich_style("line-list--line")
+
+    def on_mount(self) -> None:
+        self.set_size()
+
+
+def _plain(text: Drawn) -> Section:
+    return Section(line(""), (Line(line(""), block(text)),))
+
+
+_KEYS: Final = (word("tab moves  esc leaves"),)

@@ -1,0 +1,47 @@
+"""Work beside the screen: the one way to start a worker."""
+
+from __future__ import annotations
+
+import logging
+import weakref
+from collections.abc import Coroutine
+from typing import Any, Final
+
+from textual.dom import DOMNode
+from textual.worker import Worker
+
+from runwatch.base.errors import RunwatchError
+from runwatch.tui.messages import WorkFailed
+
+_log: Final = logging.getLogger(__name__)
+
+
+def start_work(
+    node: DOMNode, work: Coroutine[Any, Any, None], name: str, *, group: str = "default", exclusive: bool = False
+) -> Worker[None]:
+    """Run a coroutine beside the screen; it ends with the node at the latest.
+
+    A failure never ends the console: it becomes a :class:`~runwatch.tui.messages.WorkFailed` to the node. An error that
+    was not raised on purpose is logged with its trace.
+
+    Args:
+        node: The screen or widget that the work is for.
+        work: What to do.
+        name: Names the work in the message and the log.
+        group: Work of the same group of a node belongs together.
+        exclusive: Whether this work ends the other work of its group first.
+    """
+
+    async def guarded() -> None:
+        try:
+            await work
+        except RunwatchError as error:
+            node.post_message(WorkFailed(name, error))
+        except Exception as error:
+            _log.exception("work failed: %s", name)
+            node.post_message(WorkFailed(name, error))
+
+    # Work that is cancelled before its first step is never awaited, which is no mistake here; at the process's end no
+    # loop runs any more, and closing harms none that was.
+    weakref.finalize(guarded, work.close)
+    return node.run_worker(guarded, name=name, group=group, exclusive=exclusive, exit_on_error=False)

@@ -1,0 +1,21 @@
+"""What the tests of the console clean up after themselves."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _log_ends_with_the_test() -> Iterator[None]:
+    """Close the log files that a console opened, and give the package's logger back as it was."""
+    logger = logging.getLogger("runwatch")
+    before, level, propagates = list(logger.handlers), logger.level, logger.propagate
+    yield
+    for handler in [handler for handler in logger.handlers if handler not in before]:
+        logger.removeHandler(handler)
+        handler.close()
+    logger.setLevel(level)
+    logger.propagate = propagates

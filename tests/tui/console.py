@@ -1,0 +1,233 @@
+"""The console itself without a terminal, against a scripted service and on a clock that only moves when told to.
+
+::
+
+    async with console(ScriptedService(runs=[run("ex_1")]), tmp_path) as driven:
+        await driven.shows("running")
+        await driven.press("enter")
+
+Nothing sleeps: every wait ends when its condition holds, and fails with the screen's text when it does not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from textual.pilot import Pilot
+from textual.widget import Widget
+
+from runwatch.base.paths import Paths
+from runwatch.settings.resolve import Options
+from runwatch.store.desk import Desk
+from runwatch.tui.app import ConsoleApp, Opening
+from runwatch.tui.widgets.record_table import RecordTable
+from tests.support.clock import FakeClock
+from tests.support.scripted import ScriptedService
+from tests.tui.look import lines_of
+from tests.tui.samples import NOON
+
+KEY: Final = "rk_test_sentinel_7f3a9c"
+"""The key to the scripted service. No screen, no frame and no log may ever hold it."""
+
+PATIENCE_S: Final = 20.0
+"""How long a condition may take on a busy machine before it counts as never."""
+
+WIDE: Final = (160, 50)
+NARROW: Final = (80, 24)
+
+
+class NeverError(AssertionError):
+    """A condition did not come true."""
+
+
+@dataclass
+class Driven:
+    """A console that runs.
+
+    Attributes:
+        app: The console.
+        pilot: Presses its keys.
+        service: What it talks to.
+        clock: Its time.
+    """
+
+    app: ConsoleApp
+    pilot: Pilot[None]
+    service: ScriptedService
+    clock: FakeClock
+
+    # What it shows.
+
+    @property
+    def lines(self) -> list[str]:
+        """The screen row by row; the service's port and the count of requests are always the same ones."""
+        return [_RATE.sub(_same_rate, _PORT.sub(r"\g<1>40213", row)) for row in lines_of(self.app)]
+
+    @property
+    def text(self) -> str:
+        """The screen as one text."""
+        return "\n".join(self.lines)
+
+    @property
+    def desk(self) -> Desk:
+        """What the console works with, once it is open."""
+        assert self.app.desk is not None
+        return self.app.desk
+
+    @property
+    def table(self) -> RecordTable:
+        """The list of the screen in front."""
+        return self.app.screen.query_one("#table", RecordTable)
+
+    @property
+    def focused(self) -> Widget | None:
+        """What has the focus."""
+        return self.app.screen.focused
+
+    # What is done to it.
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, by Textual's names, and let the console do what they say."""
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def type(self, text: str) -> None:
+        """Type a text into what has the focus."""
+        await self.press(*(_NAMES.get(character, character) for character in text))
+
+    async def click_text(self, text: str, *, times: int = 1, offset: int = 0) -> None:
+        """Click where a text stands on the screen."""
+        row = next((number for number, row in enumerate(self.lines) if text in row), None)
+        if row is None:
+            raise NeverError(f"{text!r} is not there to be clicked:\n{self.text}")
+        column = self.lines[row].index(text) + offset
+        await self.pilot.click(offset=(column, row), times=times)
+        await self.pilot.pause()
+
+    async def pass_time(self, seconds: float) -> None:
+        """Let time go by, from one deadline to the next, and let everybody do what is due."""
+        end = self.clock.monotonic() + seconds
+        while True:
+            left = end - self.clock.monotonic()
+            step = self.clock.next_wake_s
+            if left <= 1e-6:
+                break
+            self.clock.advance(left if step is None else min(max(step, 1e-3), left))
+            await self.settle()
+        self.app._tick()
+        await self.pilot.pause()
+
+    async def settle(self) -> None:
+        """Wait until every request under way is answered, or waits for the clock, and what came of it is drawn."""
+        await self.pilot.pause()
+        await self.until(lambda: not self._reads_under_way(), "the reads to end")
+
+    def _reads_under_way(self) -> bool:
+        if self.app.desk is None:
+            return False
+        flights = (job.flight for job in self.app.desk.live.scheduler._jobs.values())
+        return any(flight is not None and not self.clock.has_asleep(flight) for flight in flights)
+
+    async def until(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait until a condition holds.
+
+        Raises:
+            NeverError: it does not.
+        """
+        deadline = time.monotonic() + PATIENCE_S
+        while not condition():
+            if time.monotonic() > deadline:
+                raise NeverError(f"waited for {what}; the screen shows:\n{self.text}")
+            await self.pilot.pause()
+            await asyncio.sleep(0.005)
+        await self.pilot.pause()
+
+    async def shows(self, text: str | re.Pattern[str]) -> None:
+        """Wait until the screen shows a text."""
+        pattern = re.compile(re.escape(text)) if isinstance(text, str) else text
+        await self.until(lambda: pattern.search(self.text) is not None, f"{pattern.pattern!r} to show")
+
+    async def comes(self, text: str | re.Pattern[str], within_s: float = 10.0) -> None:
+        """Let time go by until the screen shows a text: what is read in the background waits for its turn.
+
+        Raises:
+            NeverError: so many seconds went by without it.
+        """
+        pattern = re.compile(re.escape(text)) if isinstance(text, str) else text
+        end = self.clock.monotonic() + within_s
+        while pattern.search(self.text) is None:
+            if self.clock.monotonic() >= end:
+                raise NeverError(f"{pattern.pattern!r} did not come in {within_s:g} s; the screen shows:\n{self.text}")
+            await self.pass_time(0.5)
+
+    async def hides(self, text: str) -> None:
+        """Wait until the screen shows a text no longer."""
+        await self.until(lambda: text not in self.text, f"{text!r} to go")
+
+
+@asynccontextmanager
+async def console(
+    service: ScriptedService,
+    home: Path,
+    *,
+    size: tuple[int, int] = (120, 36),
+    settings: str = "",
+    options: Options | None = None,
+    environment: Mapping[str, str] | None = None,
+    open_at: str = "",
+    app_class: type[ConsoleApp] = ConsoleApp,
+    is_open: bool = True,
+) -> AsyncIterator[Driven]:
+    """A console on a service, open and read unless told otherwise.
+
+    Args:
+        service: What it talks to; it is served while the block runs.
+        home: Where settings and data are.
+        size: Columns and rows.
+        settings: The settings file; ``{base_url}`` in it becomes the service's address.
+        options: What the command line says.
+        environment: Further variables.
+        open_at: The screen to begin with.
+        app_class: The console, or one that a test changes.
+        is_open: Whether to wait until the console has found its service.
+    """
+    paths = Paths(home / "settings.toml", home / "runwatch-data")
+    async with service:
+        if settings:
+            paths.settings_file.write_text(settings.replace("{base_url}", service.base_url), "utf-8")
+            paths.settings_file.chmod(0o600)
+        variables = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY, **(environment or {})}
+        clock = FakeClock(NOON, manual=True)
+        app = app_class(Opening(paths, variables, options or Options(), open_at), clock=clock)
+        async with app.run_test(size=size) as pilot:
+            driven = Driven(app, pilot, service, clock)
+            if is_open:
+                await driven.until(lambda: app.desk is not None, "the desk to open")
+                await driven.settle()
+            yield driven
+
+
+_PORT: Final = re.compile(r"(127\.0\.0\.1:)\d{5}")
+_RATE: Final = re.compile(r"\b\d+/min(?: of \d+ left \d+)?")
+"""How many requests have been sent by a moment depends on how fast the machine is."""
+
+
+def _same_rate(match: re.Match[str]) -> str:
+    """The same length, so that nothing beside it moves."""
+    return re.sub(r"\d", "0", match[0])
+
+
+_NAMES: Final = {
+    " ": "space", ".": "full_stop", ":": "colon", ",": "comma", "/": "slash", "-": "minus", "+": "plus",
+    "=": "equals_sign",
+    "!": "exclamation_mark", "|": "vertical_line", "<": "less_than_sign", ">": "greater_than_sign", "_": "underscore",
+    "[": "left_square_bracket", "]": "right_square_bracket", "(": "left_parenthesis", '"': "quotation_mark",
+    "*": "asterisk",
+}  # fmt: skip

@@ -1,0 +1,42 @@
+"""The console with a fault behind a key, for the tests of how the terminal is left.
+
+``python -m tests.tui.console_victim``: ``!`` raises in a handler, ``@`` in a worker that nobody guards, ``#`` in a
+guarded one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from textual import events
+
+from runwatch.base.paths import find_paths
+from runwatch.settings.resolve import Options
+from runwatch.tui.app import ConsoleApp, Opening
+from runwatch.tui.terminal import run_app
+from runwatch.tui.work import start_work
+
+
+class Victim(ConsoleApp):
+    """The console; the key to the service is at hand wherever it fails."""
+
+    def on_key(self, event: events.Key) -> None:
+        """Fail in the way that the key names."""
+        key = os.environ["RUNWATCH_API_KEY"]
+        match event.character:
+            case "!" if key:
+                raise ValueError("told")
+            case "@":
+                self.run_worker(self._fail(key))
+            case "#":
+                start_work(self.screen, self._fail(key), "the work")
+
+    async def _fail(self, key: str) -> None:
+        assert key
+        raise ValueError("told")
+
+
+if __name__ == "__main__":
+    paths = find_paths()
+    sys.exit(run_app(Victim(Opening(paths, os.environ, Options())), log_file=paths.log_file, patience_s=3.0))

@@ -1,0 +1,227 @@
+"""Every widget of the console with sample data, to be looked at.
+
+``python -m tests.tui.gallery PAGE [--theme NAME] [--ascii] [--svg FILE SIZE]`` with one of the pages below.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+
+from runwatch.tui.actions import bindings
+from runwatch.tui.draw import word
+from runwatch.tui.kit import KitApp
+from runwatch.tui.messages import HeaderClicked, LineOpened, PanelLeft, RowOpened
+from runwatch.tui.terminal import run_app
+from runwatch.tui.themes import PLAIN, load_theme, theme_directories
+from runwatch.tui.widgets.context_bar import ContextBar, Hold
+from runwatch.tui.widgets.crumb_bar import CrumbBar
+from runwatch.tui.widgets.detail_view import DetailLink, DetailView
+from runwatch.tui.widgets.drawer import Drawer
+from runwatch.tui.widgets.event_log import EventLog
+from runwatch.tui.widgets.filter_bar import FilterBar, completion
+from runwatch.tui.widgets.pane import Edge, Pane
+from runwatch.tui.widgets.problem_panel import ProblemPanel
+from runwatch.tui.widgets.record_table import RecordTable
+from runwatch.tui.widgets.sheet import Sheet
+from runwatch.tui.widgets.status_line import StatusLine
+from runwatch.view.drawn import json_block, line
+from runwatch.view.glyphs import ASCII, UNICODE, Role
+from tests.support.clock import FakeClock
+from tests.tui import samples
+
+HINTS: Final = (
+    "list.open", "screen.filter", "screen.copy", "tail.follow", "screen.pause", "screen.new", "screen.destroy",
+    "screen.actions",
+)  # fmt: skip
+
+
+class Gallery(KitApp):
+    """One page of the gallery.
+
+    Args:
+        page: Its name.
+        theme: The theme's name.
+        ascii: Whether the ASCII glyphs are used.
+    """
+
+    BINDINGS = bindings("app", only=("app.quit",))
+    CSS = """
+    Horizontal > Pane { width: 1fr; }
+    """
+
+    def __init__(self, page: str, theme: str = "runwatch-dark", *, ascii: bool = False) -> None:
+        palette = PLAIN if theme == PLAIN.name else load_theme(theme, theme_directories())
+        super().__init__(palette=palette, glyphs=ASCII if ascii else UNICODE, clock=FakeClock(samples.NOON))
+        self._page = page
+
+    def compose(self) -> ComposeResult:
+        """The bars around the page."""
+        yield ContextBar(id="context")
+        yield CrumbBar(id="crumbs")
+        with Vertical():
+            yield from PAGES[self._page]()
+        yield StatusLine(id="status")
+
+    def on_mount(self) -> None:
+        """Fill the page."""
+        self.query_one(ContextBar).show(samples.place(read_only=self._page == "held"))
+        filter = (word("filter "), line("is:live | is:problem"))
+        self.query_one(CrumbBar).show([line("Runs"), line("8f21…9b7e"), line("Events")], filter)
+        self.query_one(StatusLine).show_hints(HINTS)
+        for table in self.query(RecordTable):
+            table.sorted_by("age", descending=True)
+            table.show(
+                [] if self._page == "empty" else samples.many(100_000) if self._page == "many" else samples.runs()
+            )
+        if (fill := FILLS.get(self._page)) is not None:
+            fill(self)
+
+    def on_row_opened(self, event: RowOpened) -> None:
+        """Say what was opened."""
+        self.query_one(StatusLine).say((word("opened "), line(event.row_id)))
+
+    def on_line_opened(self, event: LineOpened) -> None:
+        """Say what was opened."""
+        self.query_one(StatusLine).say((word("opened line "), line(event.index)))
+
+    def on_header_clicked(self, event: HeaderClicked) -> None:
+        """Show the new order in the head."""
+        event.widget.sorted_by(event.column_id, descending=event.reverse)
+
+    def on_panel_left(self, event: PanelLeft) -> None:
+        """Leave the page."""
+        self.exit()
+
+    def action_back_or_quit(self) -> None:
+        """Leave the gallery."""
+        self.exit()
+
+
+def _list() -> Pane:
+    edge = Edge(
+        line("Runs · executions   14 of 212"), line("sort age ▼"), line("updated 1s ago"),
+        line("live 3 · failed 2 · done 207"),
+    )  # fmt: skip
+    return Pane(RecordTable(samples.COLUMNS, id="table"), edge=edge)
+
+
+def _tail() -> Pane:
+    title = (line("8f21…9b7e  "), word("● running", Role.LIVE))
+    edge = Edge(title, line("follow · poll 1s"), line("11 events · last 2s ago"), line("+0 new"))
+    return Pane(EventLog(samples.tail(), id="tail"), edge=edge)
+
+
+def _runs() -> Iterable[Widget]:
+    yield Horizontal(_list(), _tail())
+
+
+def _one_list() -> Iterable[Widget]:
+    yield _list()
+
+
+def _detail() -> Iterable[Widget]:
+    yield FilterBar(completion({"status": [line("failed"), line("running")]}, ["live", "problem"]))
+    yield Pane(DetailView(id="detail"), edge=Edge(line("3fd2…9911  ✓ completed")))
+    yield Drawer()
+
+
+def _problem() -> Iterable[Widget]:
+    yield ProblemPanel()
+
+
+PAGES: Final[dict[str, Callable[[], Iterable[Widget]]]] = {
+    "runs": _runs, "held": _one_list, "empty": _one_list, "many": _one_list, "detail": _detail, "problem": _problem,
+    "cancel": _runs, "start": _runs, "refused": _runs, "unknown": _runs,
+}  # fmt: skip
+
+
+def _fill_held(app: KitApp) -> None:
+    hold = Hold(line("rate_limited"), samples.NOON + timedelta(seconds=23))
+    bar = app.query_one(ContextBar)
+    place = samples.place()
+    bar.show(type(place)(place.profile, host=place.host, key=place.key, hold=hold))
+    table = app.query_one(RecordTable)
+    table.is_stale = True
+    app.query_one(Pane).show_edge(age=(word("stale 31s · held 0:23", Role.WARN),))
+
+
+def _fill_empty(app: KitApp) -> None:
+    app.query_one(RecordTable).note = [
+        (word("No runs yet.", Role.PLAIN),),
+        (word("+", "accent"), word(" starts a test run, "), word("a", "accent"), word(" adds an id.")),
+    ]
+
+
+def _fill_detail(app: KitApp) -> None:
+    links = [DetailLink(line("run"), line("3fd2…9911"), "run")]
+    detail = app.query_one("#detail", DetailView)
+    detail.show(samples.sections(), links, head=[word("Receipts hold neither prompt nor output.")])
+    detail.focus()
+    app.query_one(FilterBar).edit("is:live stat")
+    app.query_one(FilterBar).show_count(line("14/212"))
+    value = {"type": "lifecycle", "state": "running", "nested": {"a": [1, 2.50, None]}}
+    app.query_one(Drawer).show(line("event ev_1"), json_block(value), "{}")
+
+
+def _fill_problem(app: KitApp) -> None:
+    app.query_one(ProblemPanel).show(
+        samples.refused(), next_step=line("enter puts you on the first field; a new key will be used"), attempts=1
+    )
+
+
+def _sheet(app: KitApp, state: str) -> None:
+    sheet = Sheet(samples.cancel_six() if state == "cancel" else samples.start_one(), app)
+
+    def then() -> None:
+        if state == "refused":
+            sheet.refuse(samples.refused())
+        elif state == "unknown":
+            sheet.lose(line("the connection was cut after the request was sent"))
+
+    app.push_screen(sheet)
+    app.call_later(then)
+
+
+FILLS: Final[dict[str, Callable[[KitApp], None]]] = {
+    "held": _fill_held, "empty": _fill_empty, "detail": _fill_detail, "problem": _fill_problem,
+    **{state: partial(_sheet, state=state) for state in ("cancel", "start", "refused", "unknown")},
+}  # fmt: skip
+
+
+async def save_svg(page: str, theme: str, file: Path, size: tuple[int, int], *, ascii: bool) -> None:
+    """Write a picture of a page."""
+    app = Gallery(page, theme, ascii=ascii)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        file.write_text(app.export_screenshot(simplify=True), "utf-8")
+
+
+def main() -> int:
+    """Show a page, or write a picture of it."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("page", choices=PAGES)
+    parser.add_argument("--theme", default="runwatch-dark")
+    parser.add_argument("--ascii", action="store_true")
+    parser.add_argument("--svg", type=Path)
+    parser.add_argument("--size", default="120x36")
+    given = parser.parse_args()
+    if given.svg:
+        columns, rows = map(int, given.size.split("x"))
+        asyncio.run(save_svg(given.page, given.theme, given.svg, (columns, rows), ascii=given.ascii))
+        return 0
+    return run_app(Gallery(given.page, given.theme, ascii=given.ascii))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+"""The console with a witness: it writes down which modules were imported when its first screen was drawn, and ends.
+
+``python -m tests.tui.painted FILE``
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from runwatch.base.paths import find_paths
+from runwatch.settings.resolve import Options
+from runwatch.tui.app import ConsoleApp, Opening
+from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.tui.terminal import run_app
+
+
+class Painted(ConsoleApp):
+    """Ends with its first paint."""
+
+    def post_display_hook(self) -> None:
+        """Write down what is imported, as soon as a screen of the console has been drawn."""
+        if self.screen_stack and isinstance(self.screen, ConsoleScreen):
+            Path(sys.argv[1]).write_text("\n".join(sorted(sys.modules)))
+            self.exit()
+
+
+if __name__ == "__main__":
+    sys.exit(run_app(Painted(Opening(find_paths(), os.environ, Options()))))

@@ -1,0 +1,252 @@
+"""What the widgets of the console show in their tests and in the gallery: the screens of an ordinary noon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from runwatch.records.problem import Problem
+from runwatch.tui.draw import word
+from runwatch.tui.widgets.context_bar import Place
+from runwatch.tui.widgets.record_table import TableColumn
+from runwatch.tui.widgets.sheet import Order, SheetRow, Typed
+from runwatch.view.detail import Line, Section
+from runwatch.view.drawn import block, line
+from runwatch.view.entries import ProblemEntry, problem_entry
+from runwatch.view.format import Context
+from runwatch.view.glyphs import Role
+from runwatch.view.resource import Styled
+from runwatch.view.timeline import EventLine
+
+NOON: Final = datetime(2026, 11, 21, 12, 4, 31, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as a table takes it."""
+
+    id: str
+    title: str
+    align: Literal["left", "right"] = "left"
+    leaves: int = 0
+    least: int = 4
+    most: int = 40
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row with its cells."""
+
+    key: str
+    cells: dict[str, Styled] = field(default_factory=dict)
+
+    def cell(self, column: TableColumn) -> Styled:
+        """The text of a column."""
+        return self.cells.get(column.id, Styled(line("–")))
+
+    def draw_with(self, context: Context) -> None:
+        """Nothing here depends on it."""
+
+
+COLUMNS: Final = (
+    Column("status", "status", least=11, most=16),
+    Column("run", "run", least=9, most=12),
+    Column("age", "age", "right", leaves=4),
+    Column("cost", "cost / cap", leaves=2, least=10, most=16),
+    Column("last", "last", leaves=5, least=8, most=20),
+    Column("model", "model", leaves=1, least=8, most=24),
+)
+
+
+def row(key: str, *cells: tuple[str, str]) -> Row:
+    """A row from texts and roles, in the order of :data:`COLUMNS`."""
+    return Row(
+        key, {column.id: Styled(line(text), Role(role)) for column, (text, role) in zip(COLUMNS, cells, strict=False)}
+    )
+
+
+def runs() -> list[Row]:
+    """Nine runs in every state, one nobody knows among them."""
+    facts = (
+        ("8f21…9b7e", "● running", "live", "0:42", "▕█░░░░▏ 0.014", "good", "check 2s"),
+        ("77ab…02d1", "● queued", "live", "0:05", "▕░░░░░▏ 0.000", "good", "queued 5s"),
+        ("90cc…1f00", "● hovering", "live", "3:18", "▕███░░▏ 0.161", "good", "step 1s"),
+        ("5c9d…77aa", "✗ failed", "bad", "0:08", "0.009", "plain", "no arm 8s"),
+        ("5c9d…80b1", "✗ failed", "bad", "0:09", "0.009", "plain", "no arm 8s"),
+        ("41e0…c2d4", "✓ completed", "good", "0:00", "test run", "test", "4m"),
+        ("3fd2…9911", "✓ completed", "good", "0:31", "0.022", "plain", "6m"),
+        ("2b07…55e3", "⊘ cancelled", "off", "1:12", "0.004", "plain", "by key 9m"),
+        ("19aa…0c42", "◷ expired", "warn", "1:00", "0.000", "plain", "limit 14m"),
+    )
+    return [
+        row(
+            run,
+            (state, role),
+            (run, "plain"),
+            (age, "quiet"),
+            (cost, cost_role),
+            (last, "quiet"),
+            ("ember-7b", "plain"),
+        )
+        for run, state, role, age, cost, cost_role, last in facts
+    ]
+
+
+def many(count: int) -> list[Row]:
+    """So many rows with keys ``r0``, ``r1``, …"""
+    status, plain = Styled(line("● running"), Role.LIVE), Styled(line("0:42"))
+    return [Row(f"r{n}", {"status": status, "run": Styled(line(f"run {n}")), "age": plain}) for n in range(count)]
+
+
+class Lines:
+    """A source of event lines that are all at hand, or not yet."""
+
+    def __init__(self, lines: Iterable[EventLine] = ()) -> None:
+        self.lines: list[EventLine | None] = list(lines)
+        self.asked: list[tuple[int, int]] = []
+
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.lines)
+
+    def window(self, start: int, count: int) -> Sequence[EventLine | None]:
+        """Some of them."""
+        self.asked.append((start, count))
+        return self.lines[start : start + count]
+
+
+def event(number: int = 0, summary: str = "running", *, kind: str = "lifecycle", role: Role = Role.PLAIN) -> EventLine:
+    """An event line."""
+    time = f"{12 + number // 3600 % 12:02}:{number // 60 % 60:02}:{number % 60:02}"
+    return EventLine(line(time), line(kind), line("sl_1"), line(summary), role)
+
+
+def gap() -> EventLine:
+    """A stretch without an answer."""
+    text = "┄┄┄┄ no answer 12:04:10 – 12:04:18, nothing lost ┄┄┄┄"
+    return EventLine(line("┄┄┄┄"), line(""), line(""), line(text), Role.QUIET)
+
+
+def tail() -> Lines:
+    """The events of one run, a gap among them."""
+    said = (
+        ("12:03:51", "lifecycle", "", "accepted", Role.PLAIN),
+        ("12:03:51", "lifecycle", "", "queued", Role.PLAIN),
+        ("12:03:52", "lifecycle", "", "running", Role.PLAIN),
+        ("12:03:52", "lifecycle", "sl_1", "running  arm_id=atlas-12b", Role.PLAIN),
+        ("12:04:02", "check", "sl_1", "✗ rejected  0.31  attempt 1", Role.BAD),
+        ("12:04:02", "lifecycle", "sl_1", "progress  arm_id=ember-7b", Role.PLAIN),
+        ("12:04:19", "check", "sl_1", "✓ accepted  0.86  attempt 2", Role.GOOD),
+        ("12:04:31", "recorded", "sl_1", "your check accepted the output  0.86", Role.GOOD),
+    )
+    lines = [EventLine(line(at), line(kind), line(part), line(text), role) for at, kind, part, text, role in said]
+    lines.insert(6, gap())
+    return Lines(lines)
+
+
+def place(*, read_only: bool = False) -> Place:
+    """A connection to the local service."""
+    return Place(
+        line("local"),
+        read_only=read_only,
+        host=line("127.0.0.1:40213"),
+        key=line("key file key_A1b2"),
+        connection=(word("● live", Role.LIVE),),
+        requests=line("18/min of 60 left 42"),
+    )
+
+
+def sections() -> list[Section]:
+    """A receipt in sections."""
+    return [
+        Section(
+            line("Slice sl_1"),
+            (
+                Line(line("capability"), line("text.summarize")),
+                Line(line("route"), line("2 ranked, 1 fallback")),
+                Line(line("selected"), line("ember-7b · northwind_direct · byok")),
+                Line(line("check"), line("✓ accepted  0.86"), Role.GOOD),
+                Line(line("attempts"), line("1 ✗ 0.31 atlas-12b   2 ✓ 0.86 ember-7b")),
+                Line(line("calls"), line('"three"'), Role.WARN, "not of the expected type"),
+            ),
+        ),
+        Section(
+            line("Totals"),
+            (
+                Line(line("usd"), line("0.0142 USD")),
+                Line(line("runtime_s"), line("9.8 s of 60")),
+                Line(line("note"), line("a value that is much longer than the window is wide and goes on " * 3)),
+            ),
+        ),
+    ]
+
+
+def refused() -> ProblemEntry:
+    """A submit that was refused for two fields."""
+    problem = Problem(
+        {
+            "type": "https://runwatch.invalid/problems/validation_failed",
+            "title": "The request is invalid.",
+            "status": 400,
+            "instance": "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11",
+            "errors": [
+                {"field": "policy.budget.max_cost_usd", "message": "Must be greater than 0."},
+                {"field": "task.objective", "message": "Required."},
+            ],
+        }
+    )
+    return problem_entry(
+        problem,
+        time=NOON,
+        profile="local",
+        origin="http://127.0.0.1:40213",
+        method="POST",
+        path="/v1/executions",
+        operation="postExecutions",
+        key="7c1e9f30",
+        attempt=1,
+        elapsed_s=0.143,
+    )
+
+
+def cancel_six() -> Order:
+    """Cancelling six runs on a production profile."""
+    rows = [
+        SheetRow(
+            item.key, (*(item.cells[name] for name in ("run",)), line("  "), item.cells["status"], line("   0:42"))
+        )
+        for item in runs()[:6]
+    ]
+    return Order(
+        title=line("Cancel 6 runs on prod-eu"),
+        sentence=line(
+            "Cancels 6 live runs. A provider call already under way is not reversed; a run that has ended in the"
+            " meantime stays as it is."
+        ),
+        request=(
+            line("POST /v1/executions/{id}/cancel"),
+            word("   6 × one key each   within 42 requests left this minute"),
+        ),
+        keep=line("Keep them running"),
+        confirm=line("Cancel 6 runs"),
+        profile=(word("prod-eu", Role.BAD), word("  write", Role.PLAIN)),
+        rows=tuple(rows),
+        typed=Typed(line("production profile: type the number of runs"), "6"),
+        age=line("data is 2s old"),
+    )
+
+
+def start_one() -> Order:
+    """Starting a test run, with its body."""
+    return Order(
+        title=line("Start a test run"),
+        sentence=line("Starts one test run. It calls no model and costs nothing."),
+        request=line("POST /v1/executions"),
+        keep=line("Do not start"),
+        confirm=line("Start the run"),
+        profile=(word("local  write", Role.PLAIN),),
+        key=line("7c1e9f30-0000-4000-8000-000000000000"),
+        body=block('{\n  "mode": "echo",\n  "task": {\n    "objective": "hello"\n  }\n}'),
+    )

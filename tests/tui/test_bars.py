@@ -1,0 +1,190 @@
+"""The lines above and below the panes keep what matters at every width."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from runwatch.tui.actions import KeyMap
+from runwatch.tui.draw import word
+from runwatch.tui.messages import CrumbChosen, HintChosen
+from runwatch.tui.widgets.context_bar import ContextBar, Hold, Place
+from runwatch.tui.widgets.crumb_bar import CrumbBar
+from runwatch.tui.widgets.status_line import StatusLine
+from runwatch.view.drawn import line
+from tests.tui import samples
+from tests.tui.look import Stage, lines_of
+
+HINTS = (
+    "list.open",
+    "screen.filter",
+    "screen.copy",
+    "tail.follow",
+    "screen.pause",
+    ("screen.new", "new test"),
+    "screen.actions",
+)
+
+
+def held(seconds: float) -> Place:
+    """A connection that a 429 holds."""
+    place = samples.place()
+    hold = Hold(line("rate_limited"), samples.NOON + timedelta(seconds=seconds))
+    return Place(place.profile, host=place.host, key=place.key, hold=hold)
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (
+            120,
+            " local  write  127.0.0.1:40213  key file key_A1b2"
+            + " " * 29
+            + "● live   18/min of 60 left 42   12:04 UTC",
+        ),
+        (80, " local  write  127.0.0.1:40213        ● live   18/min of 60 left 42   12:04 UTC"),
+    ],
+)
+async def test_the_context_names_service_mode_key_connection_and_budget(width: int, shown: str) -> None:
+    app = Stage(ContextBar(samples.place()))
+    async with app.run_test(size=(width, 20)) as pilot:
+        await pilot.pause()
+        assert lines_of(app)[0] == shown
+
+
+async def test_read_only_mode_is_a_word() -> None:
+    app = Stage(ContextBar(samples.place(read_only=True)))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        assert lines_of(app)[0].startswith(" local  READ-ONLY  ")
+
+
+async def test_the_countdown_of_a_hold_stays_at_eighty_columns_and_counts() -> None:
+    bar = ContextBar(held(23))
+    app = Stage(bar)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        assert lines_of(app)[0] == " local  write                   held · 429 rate_limited · reading again in 0:23"
+        app.time.advance(5)
+        bar.tick()
+        await pilot.pause()
+        assert lines_of(app)[0].endswith("reading again in 0:18")
+        app.time.advance(60)
+        bar.tick()
+        await pilot.pause()
+        assert lines_of(app)[0].endswith("reading again in 0:00")
+
+
+async def test_profile_mode_and_countdown_outlive_names_of_any_length() -> None:
+    place = Place(line("p" * 60), host=line("h" * 90), key=line("k" * 90), hold=held(23).hold)
+    app = Stage(ContextBar(place))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        shown = lines_of(app)[0]
+        assert shown.startswith(" ppppp")
+        assert "write" in shown or "…" in shown
+        assert shown.endswith("held · 429 rate_limited · reading again in 0:23")
+
+
+async def test_the_time_goes_on_by_itself_once_a_minute() -> None:
+    bar = ContextBar(samples.place())
+    app = Stage(bar)
+    async with app.run_test(size=(80, 20)) as pilot:
+        app.time.advance(60)
+        bar.tick()
+        await pilot.pause()
+        assert lines_of(app)[0].endswith("12:05 UTC")
+        assert bar._timer is not None
+        assert bar._timer._interval == pytest.approx(29.0)
+        bar.show(held(23))
+        assert bar._timer._interval == 1.0
+
+
+async def test_a_profile_has_its_colour_behind_its_name() -> None:
+    place = samples.place()
+    bar = ContextBar(Place(place.profile, colour="#c00000"))
+    app = Stage(bar)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        styles = {segment.text: segment.style for segment in bar.render_line(0)}
+        style = styles["local"]
+        assert style is not None
+        assert style.bgcolor is not None
+        assert style.bgcolor.name == "#c00000"
+
+
+async def test_the_path_leads_here_and_the_filter_stands_behind() -> None:
+    app = Stage(bar := CrumbBar())
+    async with app.run_test(size=(80, 20)) as pilot:
+        bar.show([line("Runs"), line("8f21…9b7e"), line("[b]Events")], (word("filter "), line("is:live")))
+        await pilot.pause()
+        assert lines_of(app)[0] == " Runs › 8f21…9b7e › [b]Events" + "filter is:live".rjust(50)
+        await pilot.click(bar, offset=(10, 0))
+        await pilot.click(bar, offset=(6, 0))
+        await pilot.click(bar, offset=(70, 0))
+        await pilot.pause()
+        assert [message.level for message in app.told_of(CrumbChosen)] == [1]
+
+
+async def test_outer_levels_of_a_long_path_leave_first() -> None:
+    app = Stage(bar := CrumbBar())
+    async with app.run_test(size=(80, 20)) as pilot:
+        bar.show([line("a" * 40), line("b" * 40), line("c" * 30)], line("f" * 100))
+        await pilot.pause()
+        assert lines_of(app)[0] == " … › " + "c" * 30 + " " * 5 + "f" * 38 + "…"
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (
+            120,
+            " enter open  / filter  y copy id  f follow  P pause  + new test  . actions"
+            + " " * 28
+            + ": command  ? help",
+        ),
+        (80, " enter open  / filter  y copy id  f follow  P pause  +2       : command  ? help"),
+        (40, " enter open  +6       : command  ? help"),
+        (24, " +7   : command  ? help"),
+    ],
+)
+async def test_hints_leave_from_the_back_and_the_way_to_the_help_never_does(width: int, shown: str) -> None:
+    app = Stage(status := StatusLine())
+    async with app.run_test(size=(120, 20)) as pilot:
+        status.show_hints(HINTS)
+        status.styles.width = width
+        await pilot.pause()
+        assert lines_of(app)[0] == shown
+
+
+async def test_hints_follow_the_keys_of_the_settings() -> None:
+    app = Stage(status := StatusLine(), keys=KeyMap({"screen.copy": "u", "app.help": "f1"}))
+    async with app.run_test(size=(80, 20)) as pilot:
+        status.show_hints(["screen.copy"])
+        await pilot.pause()
+        assert lines_of(app)[0] == " u copy id" + " " * 51 + ": command  f1 help"
+
+
+async def test_a_clicked_hint_asks_for_its_action() -> None:
+    app = Stage(status := StatusLine())
+    async with app.run_test(size=(80, 20)) as pilot:
+        status.show_hints(HINTS)
+        await pilot.pause()
+        for x in (3, 13, 26, 54, 75, 60):
+            await pilot.click(status, offset=(x, 0))
+        await pilot.pause()
+        asked = [message.action for message in app.told_of(HintChosen)]
+        assert asked == ["list.open", "screen.filter", "screen.copy", "app.help", "app.help"]
+
+
+async def test_a_notice_stands_in_place_of_the_hints_for_a_while() -> None:
+    app = Stage(status := StatusLine())
+    async with app.run_test(size=(80, 20)) as pilot:
+        status.show_hints(HINTS)
+        status.say((word("copied by tmux: "), line("[x]")))
+        await pilot.pause()
+        assert lines_of(app)[0] == " copied by tmux: [x]" + " " * 42 + ": command  ? help"
+        status.hush()
+        await pilot.pause()
+        assert lines_of(app)[0].startswith(" enter open")

@@ -1,0 +1,78 @@
+"""Columns leave a narrow window in their order, and none is wider than it needs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runwatch.tui.widgets.column_layout import GAP, place_columns
+from tests.tui.samples import Column
+
+COLUMNS = (
+    Column("status", "status", least=8),
+    Column("run", "run", least=6),
+    Column("age", "age", leaves=3, least=4),
+    Column("cost", "cost", leaves=1, least=6),
+    Column("last", "last", leaves=2, least=5),
+)
+NATURAL = [11, 9, 5, 14, 10]
+
+
+def shown(room: int, **more: object) -> dict[str, int]:
+    """The placed columns with their widths."""
+    return {placed.column.id: placed.width for placed in place_columns(COLUMNS, NATURAL, room, **more)}  # type: ignore[arg-type]
+
+
+def test_everything_is_whole_where_there_is_room() -> None:
+    assert shown(100) == {"status": 11, "run": 9, "age": 5, "cost": 14, "last": 10}
+
+
+@pytest.mark.parametrize(
+    ("room", "columns"),
+    [
+        (37, ["status", "run", "age", "cost", "last"]),
+        (36, ["status", "run", "age", "last"]),
+        (28, ["status", "run", "age"]),
+        (21, ["status", "run"]),
+        (16, ["status", "run"]),
+    ],
+)
+def test_columns_leave_in_their_order_when_the_rest_does_not_fit_at_its_least(room: int, columns: list[str]) -> None:
+    assert list(shown(room)) == columns
+
+
+def test_what_is_left_over_goes_first_to_those_that_need_least() -> None:
+    assert shown(41) == {"status": 11, "run": 6, "age": 5, "cost": 6, "last": 5}
+
+
+def test_columns_that_never_leave_stay_in_a_window_that_is_too_narrow() -> None:
+    assert shown(10) == {"status": 8}
+    assert shown(12) == {"status": 8, "run": 2}
+
+
+def test_columns_are_skipped_from_the_left_among_those_that_may_leave() -> None:
+    assert list(shown(100, skipped=1)) == ["status", "run", "cost", "last"]
+    assert list(shown(100, skipped=2)) == ["status", "run", "last"]
+
+
+def test_wide_gives_every_column_its_need_and_lets_the_last_stand_outside() -> None:
+    assert shown(40, wide=True) == {"status": 11, "run": 9, "age": 5, "cost": 9}
+    assert shown(40, wide=True, skipped=1) == {"status": 11, "run": 9, "cost": 14}
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(1, 12), st.integers(1, 40)), min_size=1, max_size=8),
+    st.integers(1, 120),
+    st.booleans(),
+)
+def test_columns_never_overlap_nor_leave_the_window(facts: list[tuple[int, int, int]], room: int, wide: bool) -> None:
+    columns = [Column(str(n), str(n), leaves=leaves, least=least) for n, (leaves, least, _) in enumerate(facts)]
+    natural = [max(least, need) for _, least, need in facts]
+    placed = place_columns(columns, natural, room, wide=wide)
+    position = 0
+    for part in placed:
+        assert part.start == position
+        assert 0 < part.width <= natural[int(part.column.id)]
+        position += part.width + GAP
+    assert not placed or position - GAP <= room

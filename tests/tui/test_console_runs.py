@@ -1,0 +1,609 @@
+"""What operators do all day: look, filter, open, follow, start, cancel. Keys and mouse, wide and narrow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from textual.widget import Widget
+
+from runwatch.base.json import loads
+from runwatch.tui.screens.run_form import RunForm
+from runwatch.tui.screens.runs import RunsScreen
+from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.event_log import EventLog
+from runwatch.tui.widgets.line_input import LineInput
+from runwatch.tui.widgets.record_table import RecordTable
+from runwatch.tui.widgets.sheet import Sheet
+from tests.support.builders import event, problem, result
+from tests.support.scripted import Said
+from tests.tui import noon
+from tests.tui.console import NARROW, Driven, console
+from tests.tui.golden import check_golden
+from tests.tui.samples import NOON
+
+SIZE = (120, 30)
+
+
+class Growing:
+    """Events that a test adds to while the console reads them."""
+
+    def __init__(self, events: Sequence[Any]) -> None:
+        self.listed = [dict(event.raw) for event in events]
+
+    def events(self, run_id: str, after: str | None) -> Sequence[Mapping[str, Any]] | None:
+        """Those after the named one."""
+        ids = [event["event_id"] for event in self.listed]
+        return self.listed[ids.index(after) + 1 :] if after in ids else self.listed
+
+    def add(self, number: int, state: str = "progress") -> None:
+        """One more."""
+        self.listed.append(dict(event(number, state, execution_id=noon.LIVE, at=noon.at(0)).raw))
+
+
+def many_events(count: int) -> list[Any]:
+    """So many events of the live run."""
+    return [event(number, "progress", execution_id=noon.LIVE, at=noon.at(count - number)) for number in range(count)]
+
+
+async def on_run(driven: Driven, run_id: str) -> None:
+    """Put the cursor on a run, and let the detail follow."""
+    driven.table.select(run_id)
+    screen: Any = driven.app.screen
+    await driven.until(lambda: screen._shown == run_id, "the detail to follow")
+    await driven.settle()
+
+
+def status_line(driven: Driven) -> str:
+    """The last line of the screen."""
+    return driven.lines[-1]
+
+
+# Looking.
+
+
+def has_focus(driven: Driven, kind: type[Widget]) -> bool:
+    """Whether a widget of this kind has the focus."""
+    return isinstance(driven.focused, kind)
+
+
+async def test_the_list_shows_live_runs_first_and_the_detail_follows_the_cursor_after_a_rest(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("77ab…02d1")
+        order = [row.key for row in driven.table.rows]
+        assert order[:3] == [noon.QUEUED, noon.LIVE, noon.HOVERING]
+        await driven.press("j")
+        assert "─ 8f21…9b7e" not in driven.text
+        await driven.shows("─ 8f21…9b7e  ● running")
+        await driven.shows("your check acc")
+        assert isinstance(driven.focused, RecordTable)
+
+
+async def test_every_view_of_a_run(tmp_path: Path) -> None:
+    service = noon.service(results={noon.DONE: result(noon.DONE)})
+    async with console(service, tmp_path, size=(120, 44)) as driven:
+        await on_run(driven, noon.DONE)
+        for tab in ("summary", "policy", "result", "receipt", "raw"):
+            await driven.press("greater_than_sign")
+            await driven.settle()
+            await driven.hides("reading…")
+            check_golden(f"120x44/run-{tab}", driven.text)
+
+
+async def test_the_receipt_and_the_result_of_a_run_are_asked_for_once_however_long_somebody_looks(
+    tmp_path: Path,
+) -> None:
+    service = noon.service(receipts=[])
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.DONE)
+        await driven.press("less_than_sign", "less_than_sign")
+        await driven.shows("reads it again")
+        for _ in range(5):
+            await driven.pass_time(2)
+        assert len(service.requests("GET", f"/v1/receipts/{noon.DONE}")) == 1
+        assert len(service.requests("GET", f"/v1/executions/{noon.DONE}/result")) == 0
+        service.receipts.append(dict(noon.receipts()[3].raw))
+        await driven.press("r")
+        await driven.shows("contoso/atlas-12b")
+
+
+async def test_leaving_the_screen_ends_the_reading_of_the_tail(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.press("2")
+        await driven.comes("Receipts hold neither")
+        await driven.pass_time(3)
+        before = len(service.requests("GET", ".*/events"))
+        await driven.pass_time(10)
+        assert len(service.requests("GET", ".*/events")) == before
+        await driven.press("1")
+        await driven.shows("8f21…9b7e")
+        listed = len(service.requests("GET", "/v1/receipts"))
+        await driven.pass_time(65)
+        assert len(service.requests("GET", "/v1/receipts")) == listed
+
+
+async def test_a_run_is_opened_from_the_command_line(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE, open_at=f"runs/{noon.CANCELLED}") as driven:
+        await driven.shows("Runs › 2b07…55e3")
+        await driven.until(lambda: isinstance(driven.focused, EventLog), "the tail to have the focus")
+
+
+async def test_a_screen_that_there_is_not_leads_to_the_runs_and_is_told(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE, open_at="nothing/x") as driven:
+        await driven.shows("There is no screen named nothing")
+        await driven.shows("8f21…9b7e")
+
+
+async def test_a_receipt_leads_to_its_run_and_the_run_to_its_receipt(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=(120, 60), open_at=f"receipts/{noon.DONE}") as driven:
+        await driven.shows("Receipts › 3fd2…9911")
+        await driven.until(lambda: isinstance(driven.focused, DetailView), "the detail to have the focus")
+        await driven.press("G", "enter")
+        await driven.shows("Runs › 3fd2…9911")
+
+
+# Filtering and sorting.
+
+
+async def test_a_filter_works_while_it_is_typed_and_a_mistake_keeps_the_last_good_one(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.press("slash")
+        await driven.type("is:live")
+        await driven.shows("3 of 9")
+        await driven.shows("3/9")
+        await driven.type(" /[")
+        await driven.shows("✗")
+        field = driven.app.screen.query_one("#filter LineInput", LineInput)
+        assert field.has_class("-invalid")
+        assert "3 of 9" in driven.text
+        await driven.press("backspace", "backspace", "backspace", "enter")
+        assert isinstance(driven.focused, RecordTable)
+        assert "filter is:live" in driven.text
+        await driven.press("escape")
+        await driven.hides("filter is:live")
+        assert "3 of 9" not in driven.text
+
+
+async def test_escape_in_the_filter_takes_it_away(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.press("slash")
+        await driven.type("nothing-has-this")
+        await driven.shows("0 of 9 match nothing-has-this")
+        await driven.press("escape")
+        await driven.hides("match nothing-has-this")
+        assert isinstance(driven.focused, RecordTable)
+        assert len(driven.table.rows) == 9
+
+
+async def test_a_filter_is_put_aside_and_back(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.press("slash")
+        await driven.type("status=failed")
+        await driven.press("enter")
+        await driven.until(lambda: len(driven.table.rows) == 2, "the filter to work")
+        await driven.press("backslash")
+        assert len(driven.table.rows) == 9
+        assert "(off)" in driven.text
+        await driven.press("backslash")
+        assert len(driven.table.rows) == 2
+
+
+async def test_sorting_by_the_next_column_and_turning_the_order_round_keep_the_cursor_on_its_run(
+    tmp_path: Path,
+) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await on_run(driven, noon.CANCELLED)
+        await driven.press("S")
+        assert driven.table.rows[0].key == noon.EXPIRED
+        assert "sort age ▼" in driven.text
+        await driven.click_text("status ")
+        assert "sort status ▲" in driven.text
+        assert driven.table.rows[0].key == noon.CANCELLED
+        assert driven.table.cursor_key == noon.CANCELLED
+
+
+# The mouse, and windows of every width.
+
+
+async def test_a_click_selects_a_row_and_a_second_one_opens_it(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("5c9d…80b1")
+        await driven.click_text("5c9d…80b1")
+        assert driven.table.cursor_key == noon.FALLBACK
+        assert isinstance(driven.focused, RecordTable)
+        await driven.click_text("5c9d…80b1", times=2)
+        await driven.until(lambda: isinstance(driven.focused, EventLog), "the run to open")
+        assert "Runs › 5c9d…80b1" in driven.text
+        await driven.click_text("Summary")
+        await driven.shows("fallback_exhausted  (run)")
+        await driven.click_text("Runs ›")
+        await driven.hides("Runs ›")
+
+
+async def test_a_click_on_a_hint_does_what_it_says(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.click_text("/ filter")
+        await driven.until(lambda: isinstance(driven.focused, LineInput), "the filter to open")
+
+
+async def test_a_narrow_window_shows_the_list_or_the_run(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=NARROW) as driven:
+        await driven.shows("8f21…9b7e")
+        assert "Summary" not in driven.text
+        await on_run(driven, noon.LIVE)
+        await driven.press("enter")
+        await driven.shows("Summary")
+        assert "cost / cap" not in driven.text
+        assert has_focus(driven, EventLog)
+        await driven.press("escape")
+        assert "cost / cap" in driven.text
+        assert has_focus(driven, RecordTable)
+        await driven.pilot.resize_terminal(120, 30)
+        await driven.shows("Summary")
+        assert "cost / cap" in driven.text
+
+
+async def test_a_pane_takes_the_whole_window_and_gives_it_back(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.press("z")
+        assert "Summary" not in driven.text
+        await driven.press("z")
+        assert "Summary" in driven.text
+        await driven.press("enter", "z")
+        assert "cost / cap" not in driven.text
+        await driven.press("escape")
+        assert "cost / cap" in driven.text
+        await driven.press("p")
+        assert "Summary" not in driven.text
+
+
+async def test_tab_walks_through_every_pane_and_comes_back(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.LIVE)
+        seen: list[Widget | None] = []
+        for _ in range(3):
+            seen.append(driven.focused)
+            await driven.press("tab")
+        assert len(set(seen)) == 2, seen
+        assert seen[2] is seen[0]
+
+
+async def test_tab_leaves_every_input(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.press("slash", "tab")
+        assert not isinstance(driven.focused, LineInput)
+        await driven.press("escape", "plus")
+        await driven.until(lambda: isinstance(driven.app.screen, RunForm), "the form to open")
+        seen = []
+        for _ in range(30):
+            assert driven.focused is not None
+            seen.append(driven.focused.id)
+            await driven.press("tab")
+            if driven.focused is not None and driven.focused.id == seen[0]:
+                break
+        fields = {str(field.id) for field in driven.app.screen.query(LineInput)}
+        assert fields <= set(seen)
+        assert {"leave", "preview"} <= set(seen)
+        assert len(seen) == len(set(seen))
+
+
+async def test_a_window_too_small_takes_no_action(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=(79, 24)) as driven:
+        await driven.shows("window too small")
+        await driven.press("plus", "X", "enter", "escape")
+        assert service.requests("POST") == []
+        await driven.pilot.resize_terminal(80, 20)
+        await driven.shows("8f21…9b7e")
+
+
+# The tail.
+
+
+async def test_new_events_appear_and_are_counted_while_somebody_looks_elsewhere(tmp_path: Path) -> None:
+    growing = Growing(many_events(40))
+    async with console(noon.service(events=growing), tmp_path, size=NARROW) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.press("enter")
+        await driven.shows("40 events")
+        await driven.shows("+0 new")
+        growing.add(40)
+        await driven.pass_time(2)
+        await driven.shows("41 events")
+        assert "follow" in driven.text
+        await driven.press("k")
+        await driven.shows("PAUSED")
+        growing.add(41)
+        growing.add(42)
+        await driven.pass_time(4)
+        await driven.shows("+2 new")
+        await driven.press("G")
+        await driven.shows("+0 new")
+        assert "PAUSED" not in driven.text
+
+
+async def test_scrolling_with_the_wheel_ends_following_and_scrolling_back_starts_it(tmp_path: Path) -> None:
+    async with console(noon.service(events=Growing(many_events(100))), tmp_path, size=NARROW) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.press("enter")
+        await driven.shows("100 events")
+        log = driven.app.screen.query_one(EventLog)
+        for _ in range(3):
+            await driven.pilot._post_mouse_events([_wheel(up=True)], log)
+        await driven.shows("PAUSED")
+        for _ in range(30):
+            await driven.pilot._post_mouse_events([_wheel(up=False)], log)
+        await driven.hides("PAUSED")
+
+
+def _wheel(*, up: bool) -> Any:
+    from textual import events
+
+    return events.MouseScrollUp if up else events.MouseScrollDown
+
+
+async def test_an_event_opens_in_a_drawer_and_the_drawer_closes(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=NARROW) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.press("enter")
+        await driven.shows("your check accepted")
+        await driven.press("enter")
+        await driven.shows('"state": "customer_verdict"')
+        check_golden("80x24/event-drawer", driven.text)
+        await driven.press("escape")
+        await driven.hides("customer_verdict")
+        assert isinstance(driven.focused, EventLog)
+
+
+async def test_a_hundred_thousand_events_open_at_their_end_and_are_reached_at_both(tmp_path: Path) -> None:
+    count = 100_000
+    async with console(noon.service(), tmp_path, size=NARROW) as driven:
+        desk = driven.desk
+        for start in range(0, count, 20_000):
+            events = [event(number, "progress", execution_id=noon.LIVE) for number in range(start, start + 20_000)]
+            await desk.events.append(desk.scope, noon.LIVE, events, after=None)
+        driven.service.say("GET", f"/v1/executions/{noon.LIVE}/events", Said(200, {"events": []}))
+        await on_run(driven, noon.LIVE)
+        await driven.press("enter")
+        await driven.shows("100,000 events")
+        log = driven.app.screen.query_one(EventLog)
+        await driven.until(lambda: log.cursor == count - 1, "the cursor to stand at the end")
+        await driven.press("g")
+        await driven.until(lambda: log.cursor == 0, "the cursor to stand at the beginning")
+        await driven.shows("10:05:01")
+
+
+async def test_a_silence_is_drawn_where_it_was(tmp_path: Path) -> None:
+    growing = Growing(noon.live_events())
+    service = noon.service(events=growing)
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.pass_time(2)
+        service.say("GET", ".*/events", Said(503, problem("upstream_unavailable")))
+        await driven.pass_time(20)
+        await driven.shows("no answer:")
+        service._said.clear()
+        growing.add(9)
+        await driven.comes("nothing lost", within_s=60)
+
+
+async def test_a_paused_screen_keeps_what_it_shows(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.press("P")
+        await driven.shows("PAUSED")
+        service.runs[1]["status"] = "completed"
+        await driven.pass_time(30)
+        assert re.search(r"● running +8f21", driven.text)
+        await driven.press("P")
+        await driven.shows(re.compile(r"✓ completed +8f21"))
+
+
+# Starting a run.
+
+
+async def test_a_test_run_is_started_through_the_form_and_the_sheet(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=(120, 36)) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.press("plus")
+        await driven.shows("Idempotency-Key")
+        await driven.until(lambda: driven.app.screen.query_one("#start").disabled, "the rules to be there")
+        await driven.type("Say hello.")
+        await driven.shows('"objective": "Say hello."')
+        await driven.until(lambda: not driven.app.screen.query_one("#start").disabled, "the request to be valid")
+        check_golden("120x36/run-form", _keyless(driven.text))
+        driven.app.screen.query_one("#start").focus()
+        await driven.press("enter")
+        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+        assert driven.focused is not None
+        assert driven.focused.id == "sheet-keep"
+        check_golden("120x36/run-sheet", _keyless(driven.text))
+        assert service.requests("POST") == []
+        await driven.press("tab", "enter")
+        await driven.shows("done")
+        (sent,) = service.requests("POST", "/v1/executions")
+        body = loads(sent.body)
+        assert body["mode"] == "echo"
+        assert body["task"] == {"objective": "Say hello."}
+        assert sent.head.header("idempotency-key")
+        await driven.press("enter")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
+        await driven.until(lambda: driven.table.cursor_key == "ex_scripted_10", "the cursor to stand on the new run")
+
+
+def _keyless(text: str) -> str:
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", _SOME_KEY, text)
+
+
+_SOME_KEY = "7c1e9f30-0000-4000-8000-000000000000"
+
+
+async def test_a_request_that_breaks_a_rule_names_its_field_and_cannot_be_started(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=(120, 36)) as driven:
+        await driven.press("plus")
+        await driven.shows("Idempotency-Key")
+        await driven.type("x")
+        field = driven.app.screen.query_one("#field-max_cost_usd", LineInput)
+        field.value = "-3"
+        await driven.until(lambda: field.has_class("-invalid"), "the cap to be refused")
+        assert driven.app.screen.query_one("#start").disabled
+        field.value = "0.5"
+        await driven.until(lambda: not field.has_class("-invalid"), "the cap to be accepted")
+
+
+async def test_what_was_typed_is_there_when_the_form_opens_again(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.press("plus")
+        await driven.type("Half a thou")
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
+        await driven.press("plus")
+        await driven.shows("Half a thou")
+
+
+async def test_leaving_the_form_by_q_goes_back_to_the_runs_and_no_further(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.press("plus")
+        await driven.until(lambda: isinstance(driven.app.screen, RunForm), "the form to open")
+        driven.app.screen.query_one("#leave").focus()
+        await driven.press("q")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
+        assert driven.app.is_running
+
+
+async def test_a_refused_run_shows_its_problem_and_the_form_stays(tmp_path: Path) -> None:
+    service = noon.service()
+    service.say("POST", "/v1/executions", Said(402, problem("insufficient_credit", instance=_SOME_KEY)))
+    async with console(service, tmp_path, size=(120, 36)) as driven:
+        await driven.press("plus")
+        await driven.type("Say hello.")
+        await driven.until(lambda: not driven.app.screen.query_one("#start").disabled, "the request to be valid")
+        driven.app.screen.query_one("#start").focus()
+        await driven.press("enter")
+        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+        await driven.press("tab", "enter")
+        await driven.shows("insufficient_credit · HTTP 402")
+        assert _SOME_KEY in driven.text
+        assert "Nothing was accepted, nothing was charged" in driven.text
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, RunForm), "the sheet to close")
+        assert "Say hello." in driven.text
+
+
+async def test_a_lost_answer_is_told_as_unknown_and_asked_for_again_with_the_same_key_and_bytes(
+    tmp_path: Path,
+) -> None:
+    service = noon.service()
+    service.say("POST", "/v1/executions", Said(503, problem("upstream_unavailable")))
+    async with console(service, tmp_path, size=(120, 36)) as driven:
+        await driven.press("plus")
+        await driven.type("Say hello.")
+        await driven.until(lambda: not driven.app.screen.query_one("#start").disabled, "the request to be valid")
+        driven.app.screen.query_one("#start").focus()
+        await driven.press("enter")
+        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+        await driven.press("tab", "enter")
+        await driven.pass_time(5)
+        await driven.shows("asks again with the same key and body")
+        assert len(await driven.desk.outbox.waiting(driven.desk.scope)) == 1
+        service.say("POST", "/v1/executions", Said(200, dict(noon.runs()[0].raw, execution_id="ex_new")))
+        await driven.press("r")
+        await driven.shows("done")
+        sent = service.requests("POST", "/v1/executions")
+        assert len(sent) == 4
+        assert len({(heard.body, heard.head.header("idempotency-key")) for heard in sent}) == 1
+        assert await driven.desk.outbox.waiting(driven.desk.scope) == []
+
+
+# Cancelling.
+
+
+async def test_cancelling_one_run_asks_and_begins_on_the_harmless_button(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.press("X")
+        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+        check_golden("80x24/cancel-one", _keyless(driven.text))
+        await driven.press("enter")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the sheet to close")
+        assert service.requests("POST") == []
+        await driven.press("X")
+        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+        await driven.press("tab", "enter")
+        await driven.shows("done")
+        await driven.press("enter")
+        await driven.shows(re.compile(r"⊘ cancelled +8f21"))
+
+
+async def test_a_run_that_has_ended_is_not_cancelled(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.DONE)
+        await driven.press("X")
+        await driven.shows("a final run never changes")
+        assert isinstance(driven.app.screen, RunsScreen)
+
+
+async def test_marked_runs_are_cancelled_through_one_sheet_with_an_outcome_each(tmp_path: Path) -> None:
+    service = noon.service()
+    service.say("POST", f".*/{noon.HOVERING}/cancel", Said(409, problem("invalid_state")))
+    async with console(service, tmp_path, size=(100, 30)) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.press("g", "space", "j", "V")
+        assert len(driven.table.marks) == 3
+        await driven.press("X")
+        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+        check_golden("100x30/cancel-three", driven.text)
+        await driven.press("tab", "enter")
+        await driven.shows("2 of 3 done")
+        check_golden("100x30/cancel-three-done", driven.text)
+        keys = [heard.head.header("idempotency-key") for heard in service.requests("POST")]
+        assert len(set(keys)) == 3
+
+
+async def test_a_production_profile_wants_the_end_of_the_id_typed(tmp_path: Path) -> None:
+    settings = '[profiles.prod]\nbase_url = "{base_url}"\nproduction = true\n'
+    unset = {"RUNWATCH_BASE_URL": "", "RUNWATCH_API_KEY": ""}
+    async with console(noon.service(), tmp_path, size=SIZE, settings=settings, environment=unset) as driven:
+        await driven.shows("prod  write")
+        await on_run(driven, noon.LIVE)
+        await driven.press("X")
+        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+        await driven.shows("type the last 6 characters of the id")
+        confirm = driven.app.screen.query_one("#sheet-confirm")
+        assert confirm.disabled
+        driven.app.screen.query_one(LineInput).focus()
+        await driven.type(noon.LIVE[-6:])
+        await driven.until(lambda: not confirm.disabled, "the way to open")
+
+
+async def test_a_read_only_profile_says_so_and_sends_nothing(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, settings="read_only = true\n") as driven:
+        await driven.shows("READ-ONLY")
+        await on_run(driven, noon.LIVE)
+        await driven.press("X")
+        await driven.shows("This profile is read-only; nothing can be sent.")
+        await driven.press("tab", "enter", "escape")
+        assert service.requests("POST") == []
+
+
+async def test_times_are_shown_in_the_next_way(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.LIVE)
+        before = driven.text
+        await driven.press("t")
+        await driven.shows("times are shown as")
+        assert driven.text != before
+        assert NOON is not None

@@ -1,0 +1,146 @@
+"""The console on a real terminal: however it ends, the terminal is whole, the exit code honest and the key unseen."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.environment import clean_environment
+from tests.support.screen import foreign_controls
+from tests.support.scripted import ScriptedService, running_service
+from tests.support.terminal import Terminal
+from tests.tui import noon
+from tests.tui.console import KEY
+
+ROOT = Path(__file__).resolve().parents[2]
+LAST_ROW = "19aa…0c42"
+
+
+@pytest.fixture
+def service() -> Iterator[ScriptedService]:
+    """A service with the runs of an ordinary noon."""
+    with running_service(noon.service(key=KEY)) as running:
+        yield running
+
+
+@contextmanager
+def opened(home: Path, service: ScriptedService, *, victim: bool = False, rows: int = 30) -> Iterator[Terminal]:
+    """The console on a terminal, with its list read."""
+    variables = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY}
+    command = [sys.executable, "-m", "tests.tui.console_victim" if victim else "runwatch"]
+    with Terminal(command, env=clean_environment(home, variables), columns=120, rows=rows, cwd=ROOT) as terminal:
+        terminal.wait_for(LAST_ROW)
+        yield terminal
+
+
+def assert_whole(terminal: Terminal, home: Path) -> None:
+    """Nothing of the console is left in the terminal, and its key is nowhere."""
+    assert terminal.flags == terminal.flags_before
+    assert terminal.screen.modes == {7, 25}
+    assert terminal.screen.keyboards == 0
+    assert not terminal.screen.is_alternate
+    assert foreign_controls(bytes(terminal.raw), renderer=True) == []
+    assert KEY.encode() not in terminal.raw
+    for file in home.rglob("*"):
+        if file.is_file():
+            assert KEY.encode() not in file.read_bytes(), file
+
+
+def test_quitting_is_a_success(tmp_path: Path, service: ScriptedService) -> None:
+    with opened(tmp_path, service) as terminal:
+        terminal.press("q")
+        assert terminal.wait_exit() == 0
+        assert_whole(terminal, tmp_path)
+
+
+def test_ctrl_c_ends_it_while_somebody_types_a_filter(tmp_path: Path, service: ScriptedService) -> None:
+    with opened(tmp_path, service) as terminal:
+        terminal.type("/")
+        terminal.wait_for("9/9")
+        terminal.type("is:live")
+        terminal.wait_for("3 of 9")
+        terminal.press("ctrl+c")
+        assert terminal.wait_exit() == 130
+        assert_whole(terminal, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGQUIT, 131)],
+    ids=lambda value: value.name if isinstance(value, signal.Signals) else str(value),
+)
+def test_a_signal_ends_it_while_a_sheet_is_open(
+    tmp_path: Path, service: ScriptedService, number: signal.Signals, code: int
+) -> None:
+    with opened(tmp_path, service) as terminal:
+        terminal.type("X")
+        terminal.wait_for("Keep it running")
+        terminal.signal(number)
+        assert terminal.wait_exit() == code
+        assert_whole(terminal, tmp_path)
+    assert service.requests("POST") == []
+
+
+@pytest.mark.parametrize("key", ["!", "@"], ids=["handler", "worker"])
+def test_an_exception_is_told_in_two_lines_without_the_key(tmp_path: Path, service: ScriptedService, key: str) -> None:
+    with opened(tmp_path, service, victim=True) as terminal:
+        terminal.type(key)
+        assert terminal.wait_exit() == 1
+        assert_whole(terminal, tmp_path)
+        assert "Something unforeseen ended the console" in terminal.screen.text
+        assert "Traceback" not in terminal.screen.text
+    assert "Error" in (tmp_path / "runwatch-data" / "log" / "runwatch.log").read_text()
+
+
+def test_work_that_fails_beside_the_screen_ends_nothing(tmp_path: Path, service: ScriptedService) -> None:
+    with opened(tmp_path, service, victim=True) as terminal:
+        terminal.type("#")
+        terminal.wait_for("the work: told")
+        terminal.press("q")
+        assert terminal.wait_exit() == 0
+        assert_whole(terminal, tmp_path)
+
+
+def test_a_closed_terminal_ends_it(tmp_path: Path, service: ScriptedService) -> None:
+    with opened(tmp_path, service) as terminal:
+        terminal.hang_up()
+        assert terminal.wait_exit() == 129
+
+
+def test_it_is_suspended_and_comes_back(tmp_path: Path, service: ScriptedService) -> None:
+    with opened(tmp_path, service) as terminal:
+        terminal.press("ctrl+z")
+        terminal.wait_until(lambda: terminal.screen.modes == {7, 25}, "the console to leave the screen", poll=True)
+        terminal.signal(signal.SIGCONT)
+        terminal.wait_for(LAST_ROW)
+        terminal.press("q")
+        assert terminal.wait_exit() == 0
+        assert_whole(terminal, tmp_path)
+
+
+def test_the_mouse_works(tmp_path: Path, service: ScriptedService) -> None:
+    with opened(tmp_path, service) as terminal:
+        row = next(number for number, line in enumerate(terminal.screen.lines) if "5c9d…80b1" in line)
+        terminal.type(f"\x1b[<0;20;{row + 1}M\x1b[<0;20;{row + 1}m")
+        terminal.wait_for("─ 5c9d…80b1  ✗ failed")
+        terminal.press("q")
+        assert terminal.wait_exit() == 0
+
+
+def test_a_window_that_changes_its_size_is_drawn_anew(tmp_path: Path, service: ScriptedService) -> None:
+    with opened(tmp_path, service) as terminal:
+        terminal.wait_for("Summary")
+        terminal.resize(80, 24)
+        terminal.wait_gone("Summary")
+        terminal.resize(60, 10)
+        terminal.wait_for("window too small")
+        terminal.resize(200, 50)
+        terminal.wait_for("Summary")
+        terminal.press("q")
+        assert terminal.wait_exit() == 0
+        assert_whole(terminal, tmp_path)

@@ -1,0 +1,124 @@
+"""Details show every field, long ones on several rows, and lead to other records."""
+
+from __future__ import annotations
+
+from runwatch.tui.draw import word
+from runwatch.tui.messages import CopyWanted, LinkFollowed, PanelLeft
+from runwatch.tui.widgets.detail_view import DetailLink, DetailView
+from runwatch.tui.widgets.drawer import Drawer
+from runwatch.tui.widgets.pane import Pane
+from runwatch.view.detail import Line, Section
+from runwatch.view.drawn import block, json_block, line
+from tests.tui import samples
+from tests.tui.look import Stage, lines_of
+
+LINKS = (DetailLink(line("run"), line("3fd2…9911"), ("run", "3fd2")),)
+
+
+def stage(width: int = 80) -> tuple[Stage, DetailView]:
+    """Details in a frame."""
+    view = DetailView()
+    pane = Pane(view)
+    pane.styles.width = width
+    return Stage(pane), view
+
+
+def field(label: str, text: str) -> Section:
+    """A section with one field."""
+    return Section(line(""), (Line(line(label), block(text)),))
+
+
+async def test_sections_fields_notes_and_links_are_drawn() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 30)) as pilot:
+        view.show(samples.sections(), LINKS, head=[word("Receipts hold neither prompt nor output.")])
+        view.blur()
+        await pilot.pause()
+        rows = [row.strip("│┃ ") for row in lines_of(app)[1:20]]
+        assert rows[0] == "Receipts hold neither prompt nor output."
+        assert rows[2:5] == ["Slice sl_1", "capability   text.summarize", "route        2 ranked, 1 fallback"]
+        assert rows[8] == 'calls        "three"   not of the expected type'
+        assert rows[10] == "Totals"
+        assert rows[13].startswith("note        a value that is much longer")
+        assert "a value that is much longer" in rows[14]
+        assert "run   3fd2…9911   ›" in rows
+
+
+async def test_values_stand_below_their_label_where_there_is_no_room_beside_it() -> None:
+    app, view = stage(30)
+    async with app.run_test(size=(80, 30)) as pilot:
+        view.show([field("a_label_that_is_long", "a value of some length, which is wrapped")])
+        await pilot.pause()
+        rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[1:5]]
+        assert rows == ["a_label_that_is_long", "  a value of some length,", "  which is wrapped", ""]
+
+
+async def test_enter_follows_a_link_and_nothing_else() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 40)) as pilot:
+        view.show(samples.sections(), LINKS)
+        await pilot.press("enter", "G", "enter")
+        await pilot.pause()
+        assert [message.link for message in app.told_of(LinkFollowed)] == [("run", "3fd2")]
+
+
+async def test_the_cursor_knows_the_whole_value_it_stands_on() -> None:
+    app, view = stage(30)
+    async with app.run_test(size=(80, 30)) as pilot:
+        assert view.value is None
+        view.show([field("label", "a value of some length, which is wrapped")])
+        await pilot.press("down", "down")
+        assert view.value == "a value of some length, which is wrapped"
+
+
+async def test_a_refresh_moves_nothing_and_another_record_starts_at_its_top() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        view.show([field(f"field {number}", "value") for number in range(40)])
+        await pilot.press("G")
+        top, cursor = view.scroll_y, view.cursor
+        view.show([field(f"field {number}", "another") for number in range(40)])
+        await pilot.pause()
+        assert (view.scroll_y, view.cursor) == (top, cursor)
+        view.start_over()
+        await pilot.pause()
+        assert (view.scroll_y, view.cursor) == (0, 0)
+        view.show([])
+        await pilot.press("enter", "G", "k")
+        assert view.line_count() == 0
+
+
+async def test_text_is_selected_with_the_mouse() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        view.show([field("label", "first\nsecond line")])
+        await pilot.pause()
+        await pilot.mouse_down(view, offset=(10, 0))
+        await pilot.hover(view, offset=(15, 1))
+        await pilot.mouse_up(view, offset=(15, 1))
+        await pilot.pause()
+        assert app.screen.get_selected_text() == "first\n          second"
+
+
+async def test_a_megabyte_of_text_is_laid_out() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        view.show([field("", "word " * 200_000)])
+        await pilot.press("G")
+        await pilot.pause()
+        assert view.line_count() > 10_000
+        assert "word" in lines_of(app)[18]
+
+
+async def test_a_drawer_shows_json_and_copies_the_exact_text() -> None:
+    app = Stage(drawer := Drawer())
+    async with app.run_test(size=(80, 24)) as pilot:
+        drawer.show(line("event ev_1"), json_block({"state": "[/]", "n": [1]}), '{"state":"[/]"}')
+        drawer.query_one(DetailView).focus()
+        await pilot.press("y", "escape")
+        await pilot.pause()
+        rows = lines_of(app)
+        assert rows[12].startswith("┏━ event ev_1 ━")
+        assert rows[14].strip("┃ ") == '"state": "[/]",'
+        assert [message.text for message in app.told_of(CopyWanted)] == ['{"state":"[/]"}']
+        assert len(app.told_of(PanelLeft)) == 1

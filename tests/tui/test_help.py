@@ -1,0 +1,120 @@
+"""The help begins with what works where one was, and finds the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runwatch.tui.actions import ACTIONS
+from runwatch.tui.screens.help import HelpScreen
+from runwatch.tui.screens.runs import RunsScreen
+from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.record_table import RecordTable
+from tests.support.builders import echo_events, run
+from tests.support.scripted import ScriptedService
+from tests.tui.console import NARROW, Driven, console
+
+
+@pytest.fixture
+def service() -> ScriptedService:
+    """One run."""
+    return ScriptedService(runs=[run("ex_1", "completed")], events={"ex_1": echo_events("ex_1")})
+
+
+def headings(driven: Driven) -> list[str]:
+    """The headings of the help, in order."""
+    return [str(part.title) for part in driven.app.screen.query_one("#help-text", DetailView)._sections]
+
+
+def focus(driven: Driven) -> str:
+    """The kind of what has the focus."""
+    return type(driven.focused).__name__
+
+
+async def test_the_keys_of_the_pane_come_first_then_its_screen_then_everywhere(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, size=NARROW) as driven:
+        assert focus(driven) == "RecordTable"
+        await driven.press("question_mark")
+        assert headings(driven)[:3] == ["In a list", "On this screen", "Everywhere"]
+        assert "In a list of events" in headings(driven)[3:]
+        await driven.press("escape", "enter")
+        assert focus(driven) == "EventLog"
+        await driven.press("question_mark")
+        assert headings(driven)[:3] == ["In a list of events", "On this screen", "Everywhere"]
+
+
+async def test_every_action_is_named_once_with_its_id(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("question_mark")
+        view = driven.app.screen.query_one("#help-text", DetailView)
+        named = [entry.note for part in view._sections for entry in part.lines]
+        assert sorted(named) == sorted(action.id for action in ACTIONS)
+
+
+async def test_keys_of_the_settings_are_the_ones_that_are_shown(service: ScriptedService, tmp_path: Path) -> None:
+    settings = '[keys]\n"screen.copy" = "ctrl+y"\n'
+    async with console(service, tmp_path, settings=settings) as driven:
+        await driven.press("question_mark", "slash")
+        await driven.type("main id")
+        assert "ctrl+y   Copy the main id." in driven.text
+
+
+async def test_the_search_looks_through_every_part(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("question_mark", "slash")
+        await driven.type("429")
+        assert headings(driven) == ["States of a pane, in the lower left of its frame", "How the service works"]
+        assert "2 found" in driven.text
+        await driven.press("enter")
+        assert isinstance(driven.focused, DetailView)
+        await driven.press("escape")
+        assert headings(driven)[0] == "In a list"
+        assert isinstance(driven.app.screen, HelpScreen)
+
+
+async def test_a_search_without_a_hit_says_so(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("question_mark", "slash")
+        await driven.type("xyzzy")
+        assert "Nothing here holds xyzzy." in driven.text
+        await driven.press("escape")
+        assert headings(driven)[0] == "In a list"
+
+
+async def test_the_other_parts_tell_signs_filters_states_places_and_facts(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("question_mark", "greater_than_sign")
+        assert headings(driven) == [
+            "Signs, and what stands for them with ASCII glyphs",
+            "Filters, for every list and for events",
+            "States of a pane, in the lower left of its frame",
+            "Places and version",
+        ]
+        await driven.press("greater_than_sign")
+        assert headings(driven) == ["How the service works"]
+        await driven.click_text("Keys")
+        assert headings(driven)[0] == "In a list"
+
+
+@pytest.mark.parametrize("key", ["escape", "q", "question_mark"])
+async def test_it_is_left_to_where_one_was(key: str, service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        before = driven.app.screen
+        await driven.press("question_mark")
+        assert isinstance(driven.app.screen, HelpScreen)
+        await driven.press(key)
+        assert driven.app.screen is before
+        assert isinstance(driven.focused, RecordTable)
+
+
+async def test_going_to_a_screen_from_the_help_leaves_nothing_behind(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        depth = len(driven.app.screen_stack)
+        await driven.press("question_mark", "2", "1")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")
+        assert len(driven.app.screen_stack) == depth

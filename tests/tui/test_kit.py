@@ -1,0 +1,193 @@
+"""The app that widgets stand in: themes, the guard of small windows, work beside the screen, actions by id."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from textual import on
+from textual.app import App
+from textual.scrollbar import ScrollBar, ScrollBarRender
+from textual.widgets import Static
+
+from runwatch.base.errors import UsageError
+from runwatch.tui.actions import bindings
+from runwatch.tui.kit import kit
+from runwatch.tui.messages import CopyWanted, HintChosen, WorkFailed
+from runwatch.tui.terminal import INTERRUPTED, TerminalApp
+from runwatch.tui.themes import PLAIN, load_theme, theme_directories
+from runwatch.tui.widgets.pane import Pane
+from runwatch.tui.widgets.push_button import PushButton
+from runwatch.tui.widgets.record_table import RecordTable
+from runwatch.tui.widgets.too_small import TooSmall
+from runwatch.tui.work import start_work
+from runwatch.view.drawn import line
+from tests.tui import samples
+from tests.tui.look import Stage, text_of
+
+DARK = load_theme("runwatch-dark", theme_directories())
+LIGHT = load_theme("runwatch-light", theme_directories())
+
+
+def guarded(app: Stage) -> bool:
+    """Whether the message about the window's size is in front."""
+    return isinstance(app.screen, TooSmall)
+
+
+async def test_another_theme_is_drawn_at_once() -> None:
+    table = RecordTable(samples.COLUMNS)
+    app = Stage(Pane(table), palette=DARK)
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show(samples.runs())
+        await pilot.pause()
+        for palette in (DARK, LIGHT, PLAIN):
+            app.use_palette(palette)
+            await pilot.pause()
+            expected = None if palette is PLAIN else palette.text["live"]
+            live = next(segment.style for segment in table.render_line(2) if "queued" in segment.text)
+            assert live is not None
+            assert (live.color.name if live.color and expected else None) == expected
+
+
+async def test_no_color_takes_every_colour_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = Stage(Pane(RecordTable(samples.COLUMNS)), palette=DARK)
+    async with app.run_test(size=(80, 20)) as pilot:
+        app.query_one(RecordTable).show(samples.runs())
+        app.use_palette(LIGHT)
+        await pilot.pause()
+        assert app.palette is PLAIN
+        for strip in app.screen._compositor.render_strips():
+            for segment in strip:
+                style = segment.style
+                assert style is None or style.color is None or style.color.is_default
+                assert style is None or style.bgcolor is None or style.bgcolor.is_default
+
+
+async def test_a_window_that_is_too_small_says_so_and_takes_no_key() -> None:
+    pressed: list[str] = []
+
+    class Pressed(Stage):
+        @on(PushButton.Pressed)
+        def note(self) -> None:
+            pressed.append("x")
+
+    app = Pressed(PushButton(line("button")))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press("enter")
+        await pilot.resize_terminal(79, 20)
+        await pilot.pause()
+        assert guarded(app)
+        assert "window too small, need 80x20" in text_of(app)
+        assert "now 79x20" in text_of(app)
+        await pilot.press("enter", "space")
+        await pilot.resize_terminal(80, 19)
+        await pilot.pause()
+        assert "now 80x19" in text_of(app)
+        await pilot.resize_terminal(80, 20)
+        await pilot.pause()
+        assert not guarded(app)
+        assert pressed == ["x"]
+        await pilot.press("enter")
+        assert pressed == ["x", "x"]
+
+
+async def test_a_program_that_starts_in_a_small_window_says_so() -> None:
+    app = Stage(PushButton(line("button")))
+    async with app.run_test(size=(40, 10)) as pilot:
+        await pilot.pause()
+        assert guarded(app)
+        await pilot.press("q")
+    assert app.return_code == 0
+
+
+async def test_failed_work_is_told_to_the_screen_and_ends_nothing() -> None:
+    app = Stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+
+        async def fail(error: Exception) -> None:
+            raise error
+
+        start_work(app, fail(UsageError("No such run")), "opening")
+        start_work(app, fail(ValueError("odd")), "reading")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        told = {message.name: str(message.error) for message in app.told_of(WorkFailed)}
+        assert told == {"opening": "No such run", "reading": "odd"}
+
+
+async def test_exclusive_work_ends_what_went_before_in_its_group() -> None:
+    app = Stage()
+    async with app.run_test(size=(80, 20)):
+        done: list[str] = []
+
+        async def work(name: str, wait: asyncio.Event) -> None:
+            await wait.wait()
+            done.append(name)
+
+        never, now = asyncio.Event(), asyncio.Event()
+        first = start_work(app, work("first", never), "first", group="read", exclusive=True)
+        now.set()
+        second = start_work(app, work("second", now), "second", group="read", exclusive=True)
+        await second.wait()
+        assert done == ["second"]
+        assert first.is_cancelled
+
+
+async def test_a_hint_does_what_its_key_does() -> None:
+    class Copying(Stage):
+        BINDINGS = bindings("screen", only=("screen.copy",))
+        copied = 0
+
+        def action_copy(self) -> None:
+            self.copied += 1
+
+    app = Copying(PushButton(line("button")))
+    async with app.run_test(size=(80, 20)) as pilot:
+        app.post_message(HintChosen("screen.copy"))
+        app.post_message(HintChosen("screen.raw"))
+        await pilot.pause()
+        assert app.copied == 1
+        assert not await app.do("screen.raw")
+
+
+async def test_what_inputs_and_the_mouse_copy_takes_the_common_way() -> None:
+    app = Stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        app.copy_to_clipboard("some\ntext")
+        app.copy_to_clipboard("")
+        await pilot.pause()
+        assert [(message.text, message.several_lines) for message in app.told_of(CopyWanted)] == [("some\ntext", True)]
+
+
+async def test_the_first_reason_to_end_stands() -> None:
+    app = Stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press("ctrl+c")
+        app.exit(return_code=0)
+    assert app.return_code == INTERRUPTED
+
+
+async def test_ascii_changes_the_scroll_bar_and_unicode_changes_it_back() -> None:
+    Stage(ascii=True)
+    assert ScrollBar.renderer.VERTICAL_BARS == [" "]
+    Stage()
+    assert ScrollBar.renderer is ScrollBarRender
+
+
+async def test_a_widget_outside_the_kit_is_told_so() -> None:
+    class Plain(App[None]):
+        pass
+
+    app = Plain()
+    async with app.run_test() as pilot:
+        await app.mount(label := Static())
+        with pytest.raises(TypeError, match="needs an app of the kit"):
+            kit(label)
+        await pilot.pause()
+
+
+def test_no_animation_and_no_command_palette_of_the_framework() -> None:
+    app = TerminalApp()
+    assert app.animation_level == "none"
+    assert not app.use_command_palette

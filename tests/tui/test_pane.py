@@ -1,0 +1,88 @@
+"""The frame says what is inside, in which state, and whether it has the focus."""
+
+from __future__ import annotations
+
+import pytest
+
+from runwatch.tui.draw import word
+from runwatch.tui.widgets.pane import Edge, Pane
+from runwatch.tui.widgets.push_button import PushButton
+from runwatch.view.drawn import line
+from runwatch.view.glyphs import Role
+from tests.tui.look import Stage, lines_of
+
+EDGE = Edge(line("Runs   14 of 212"), line("sort age"), line("updated 1s ago"), line("live 3"))
+
+
+def stage(*, ascii: bool = False) -> Stage:
+    """Two panes below each other, each with something that takes the focus."""
+    return Stage(
+        Pane(PushButton(line("one"), id="one"), edge=EDGE, id="upper"),
+        Pane(PushButton(line("two"), id="two"), id="lower"),
+        ascii=ascii,
+    )
+
+
+async def test_all_four_texts_stand_in_the_frame_and_the_focused_one_is_heavy() -> None:
+    app = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        rows = lines_of(app)
+        assert rows[0] == "┏━ Runs   14 of 212 " + "━" * 48 + " sort age ━┓"
+        assert rows[9] == "┗━ updated 1s ago " + "━" * 52 + " live 3 ━┛"
+        assert rows[10] == "╭" + "─" * 78 + "╮"
+        await pilot.press("tab")
+        rows = lines_of(app)
+        assert rows[0] == "╭─ Runs   14 of 212 " + "─" * 48 + " sort age ─╮"
+        assert rows[10] == "┏" + "━" * 78 + "┓"
+
+
+async def test_ascii_frames_say_the_focus_too() -> None:
+    app = stage(ascii=True)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        assert lines_of(app)[0] == "+- Runs   14 of 212 " + "=" * 48 + " sort age -+"
+        await pilot.press("tab")
+        assert lines_of(app)[0] == "+- Runs   14 of 212 " + "-" * 48 + " sort age -+"
+        assert all(row.isascii() for row in lines_of(app))
+
+
+@pytest.mark.parametrize(
+    ("edge", "row"),
+    [
+        (Edge(title=line("only left")), "╭─ only left " + "─" * 66 + "╮"),
+        (Edge(state=line("only right")), "╭" + "─" * 65 + " only right ─╮"),
+        (Edge(line("x" * 100), line("state")), "╭─ " + "x" * 64 + "… ── state ─╮"),
+        (Edge(line("left"), line("x" * 100)), None),
+        (Edge(title=line("")), "╭" + "─" * 78 + "╮"),
+        (Edge(title=(word("a ", Role.BAD), line("[red]b"))), "╭─ a [red]b " + "─" * 67 + "╮"),
+    ],
+)
+async def test_the_left_text_is_cut_before_the_right_one(edge: Edge, row: str | None) -> None:
+    app = Stage(Pane(edge=edge))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        shown = lines_of(app)[0]
+        assert len(shown) == 80
+        if row is not None:
+            assert shown == row
+
+
+async def test_texts_change_one_by_one_and_follow_the_width() -> None:
+    app = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        pane = app.query_one("#upper", Pane)
+        pane.show_edge(age=(word("stale 31s", Role.WARN),))
+        await pilot.pause()
+        assert lines_of(app)[9].startswith("┗━ stale 31s ━")
+        assert pane.edge.title == line("Runs   14 of 212")
+        await pilot.resize_terminal(100, 20)
+        assert lines_of(app)[0] == "┏━ Runs   14 of 212 " + "━" * 68 + " sort age ━┓"
+
+
+async def test_a_click_on_the_frame_gives_the_focus_to_what_is_inside() -> None:
+    app = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.click("#lower", offset=(40, 0))
+        await pilot.pause()
+        assert app.focused is app.query_one("#two")

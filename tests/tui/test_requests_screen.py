@@ -1,0 +1,69 @@
+"""The trace of what was sent, and the command that sends it again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runwatch.tui.screens.requests import RequestsScreen
+from tests.support.builders import account
+from tests.support.scripted import ScriptedService
+from tests.tui.console import KEY, NARROW, Driven, console
+
+
+@pytest.fixture
+def service() -> ScriptedService:
+    return ScriptedService(account=account())
+
+
+def listen(driven: Driven) -> list[str]:
+    """Everything that is written to the terminal's clipboard from now on."""
+    written: list[str] = []
+    driven.app._write_to_terminal = written.append  # type: ignore[method-assign, assignment]
+    return written
+
+
+async def test_every_attempt_is_a_row_and_its_answer_is_told(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        with pytest.raises(Exception, match="no such"):
+            await driven.desk.client.get_run("ex_nowhere")
+        await driven.press("H")
+        assert isinstance(driven.app.screen, RequestsScreen)
+        await driven.shows("✗ 404")
+        await driven.shows("✓ 200")
+        assert "/v1/executions/ex_nowhere" in driven.text
+        assert "elapsed_s" in driven.text
+
+
+async def test_at_80_columns_status_method_path_time_and_size_stay(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.press("H")
+        await driven.shows("/v1/executions ")
+        heads = next(row for row in driven.lines if "status" in row)
+        assert [word for word in ("status", "method", "path", "took", "try", "bytes") if word in heads] == [
+            "status", "method", "path", "took", "try", "bytes",
+        ]  # fmt: skip
+
+
+async def test_the_command_has_a_variable_in_place_of_the_key(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, settings='clipboard = "osc52"\n') as driven:
+        written = listen(driven)
+        await driven.press("H")
+        await driven.shows("/v1/executions ")
+        entry = driven.app.screen.entry  # type: ignore[attr-defined]
+        await driven.press("c")
+        await driven.shows("copied curl command by OSC 52: curl -sS -X GET")
+        await driven.press("y")
+        await driven.shows(f"copied path by OSC 52: {entry.path}")
+        assert len(written) == 2
+        assert KEY not in driven.text
+
+
+async def test_a_request_that_is_sent_meanwhile_is_there_at_once(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("H")
+        await driven.shows("/v1/account")
+        with pytest.raises(Exception, match="no such"):
+            await driven.desk.client.get_run("ex_later")
+        await driven.shows("/v1/executions/ex_later")

@@ -1,0 +1,170 @@
+"""A resource that nobody has heard of is three edits away from its screen: its record, its specification, one line.
+
+The first two stand here as they would in their files; the third is made for the time of a test.
+"""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from runwatch.records.record import Record, Wire, amount, moment, text
+from runwatch.tui import commanding
+from runwatch.tui.screens import settings as settings_screen
+from runwatch.view import registry
+from runwatch.view.resource import At, Column, Link, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.resources.common import as_moment, newest_first, usd, when
+from tests.support.hostile import ALL_AT_ONCE
+from tests.support.screen import foreign_controls
+from tests.support.scripted import Said
+from tests.tui import noon
+from tests.tui.console import Driven, console
+from tests.tui.golden import check_golden
+from tests.view import test_resources
+
+# The first edit: records/gadget.py.
+
+
+class Gadget(Record):
+    """Something a service keeps."""
+
+    KIND = "gadget"
+    WIRE = Wire("/v1/gadgets", "gadgets", "gadget_id", paged=True, filters=("status",))
+
+    gadget_id = text("gadget_id")
+    status = text("status")
+    price_usd = amount("price_usd")
+    made_at = moment("made_at")
+    execution_id = text("execution_id")
+
+
+# The second edit: view/resources/gadgets.py.
+
+GADGETS: Final[ResourceSpec[Any]] = ResourceSpec[Gadget](
+    record=Gadget,
+    name="gadgets",
+    singular="gadget",
+    title="Gadgets",
+    columns=(
+        Column(id="status", title="status", value=lambda it: it.status, server="status", least=6),
+        Column(id="gadget", title="gadget", aliases=("gadget_id",), value=lambda it: it.id, least=8),
+        Column(id="price", title="price", value=lambda it: it.price_usd, format=usd, align="right", leaves=2, least=7),
+        Column(
+            id="made", title="made", value=lambda it: it.made_at, format=when, leaves=1,
+            sort_key=lambda it: newest_first(it.made_at),
+        ),
+    ),
+    sections=(
+        SectionSpec("Gadget", (At("gadget_id"), At("status"), At("price_usd"), At("made_at", format=as_moment))),
+    ),
+    sort=(SortKey("made"),),
+    empty="No gadgets yet.",
+    flags={"broken": lambda it: it.status == "broken"},
+    links=(Link("run", "run", lambda it: it.execution_id),),
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _in_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third edit: one line in view/registry.py."""
+    everything = (*registry.RESOURCES, GADGETS)
+    for module in (registry, commanding, settings_screen):
+        monkeypatch.setattr(module, "RESOURCES", everything)
+    monkeypatch.setitem(registry._BY_NAME, GADGETS.name, GADGETS)
+    monkeypatch.setitem(registry._BY_KIND, GADGETS.kind, GADGETS)
+
+
+def gadget(number: int, status: str = "ready", **over: Any) -> dict[str, Any]:
+    """One as the service sends it, with a member that nobody declared."""
+    return {
+        "gadget_id": f"gd_{number}",
+        "status": status,
+        "price_usd": number / 4,
+        "made_at": noon.at(60 * number),
+        "execution_id": noon.LIVE,
+        "colour": "teal",
+        **over,
+    }
+
+
+def service(*gadgets: dict[str, Any]) -> Any:
+    """A service that has them."""
+    made = noon.service()
+    made.say("GET", "/v1/gadgets", Said(200, {"gadgets": list(gadgets), "next_cursor": None}))
+    return made
+
+
+async def gone_to(driven: Driven) -> None:
+    """Go there as people do: by its name on the command line."""
+    await driven.press("colon")
+    await driven.type("gadgets")
+    await driven.press("enter")
+    await driven.comes("Gadgets   ")
+
+
+async def test_it_has_a_screen_with_list_and_detail_unknown_members_last(tmp_path: Path) -> None:
+    async with console(service(gadget(1), gadget(2, "broken")), tmp_path) as driven:
+        await gone_to(driven)
+        await driven.shows("gd_2")
+        await driven.settle()
+        check_golden("120x36/gadgets", driven.text)
+
+
+async def test_it_is_filtered_by_its_own_fields_and_flags(tmp_path: Path) -> None:
+    async with console(service(gadget(1), gadget(2, "broken"), gadget(3)), tmp_path, open_at="gadgets") as driven:
+        await driven.comes("gd_3")
+        await driven.press("slash")
+        await driven.type("is:broken | price>0.7")
+        await driven.shows("2 of 3")
+
+
+async def test_its_list_is_read_while_it_is_shown_and_no_longer(tmp_path: Path) -> None:
+    made = service(gadget(1))
+    async with console(made, tmp_path, open_at="gadgets") as driven:
+        await driven.comes("gd_1")
+        await driven.press("1")
+        await driven.shows("8f21…9b7e")
+        read = len(made.requests("GET", "/v1/gadgets"))
+        await driven.pass_time(65)
+        assert len(made.requests("GET", "/v1/gadgets")) == read
+
+
+async def test_it_leads_to_the_run_it_belongs_to(tmp_path: Path) -> None:
+    async with console(service(gadget(1)), tmp_path, open_at="gadgets/gd_1") as driven:
+        await driven.comes("Gadgets › gd_1")
+        await driven.press("G", "enter")
+        await driven.comes("Runs › 8f21…9b7e")
+
+
+async def test_a_service_without_it_says_so_and_the_other_screens_go_on(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, open_at="gadgets") as driven:
+        await driven.comes("This service offers no list of gadgets.")
+        await driven.press("1")
+        await driven.comes("8f21…9b7e")
+
+
+async def test_hostile_values_do_nothing_on_its_screen(tmp_path: Path) -> None:
+    bad = gadget(1, ALL_AT_ONCE.text, gadget_id=ALL_AT_ONCE.text, **{ALL_AT_ONCE.text: ALL_AT_ONCE.text})
+    async with console(service(bad), tmp_path, open_at="gadgets") as driven:
+        await driven.comes("Gadgets   1")
+        await driven.press("enter", "v", "down", "escape")
+        assert foreign_controls(driven.text.encode()) == []
+
+
+SPEC_TESTS: Final = [
+    check
+    for name, check in inspect.getmembers(test_resources, inspect.isfunction)
+    if name.startswith("test_") and list(inspect.signature(check).parameters) == ["spec"]
+]
+
+
+@pytest.mark.parametrize("check", SPEC_TESTS, ids=lambda check: check.__name__)
+def test_it_passes_what_every_resource_has_to_pass(check: Any) -> None:
+    check(GADGETS)
+
+
+def test_there_are_tests_that_every_resource_has_to_pass() -> None:
+    assert len(SPEC_TESTS) > 8
