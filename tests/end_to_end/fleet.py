@@ -1,0 +1,130 @@
+"""Fifty runs submitted and followed at once, over a service that may go away at any moment."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from runwatch.api.client import Client
+from runwatch.api.errors import ApiError
+from runwatch.base.json import dumps_body
+from runwatch.records.event import RunEvent
+from runwatch.records.run import Run
+from runwatch.store.database import Database
+from runwatch.store.events import EventStore
+from runwatch.store.follow import follow
+from runwatch.store.identity import Scope
+from runwatch.store.outbox import Order, Outbox
+from tests.support.builders import request_body
+from tests.support.clock import FakeClock
+
+
+class UpClock(FakeClock):
+    """A clock whose sleeps end at once while the service is up, and with its return while it is down."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up = asyncio.Event()
+        self.up.set()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for the service, then let the time go by at once."""
+        await self.up.wait()
+        await super().sleep(seconds)
+
+
+@dataclass
+class Followed:
+    """One run and what its follower was given.
+
+    Attributes:
+        key: The idempotency key it was submitted with.
+        run_id: Its id, once acknowledged.
+        events: What the follower was given, in order.
+    """
+
+    key: str
+    run_id: str = ""
+    events: list[RunEvent] = field(default_factory=list)
+
+    @property
+    def event_ids(self) -> list[str]:
+        """The ids of the events, in order."""
+        return [event.id for event in self.events]
+
+
+class Fleet:
+    """Submits runs through the outbox and follows each from its acknowledgement to its end.
+
+    Attributes:
+        runs: The runs so far.
+        clock: What everybody waits by.
+    """
+
+    def __init__(self, client: Client, scope: Scope, database: Database, clock: UpClock) -> None:
+        self.runs: list[Followed] = []
+        self.clock = clock
+        self._client = client
+        self._scope = scope
+        self._outbox = Outbox(database)
+        self._events = EventStore(database)
+        self._seen = 0
+        self._marks: list[tuple[int, asyncio.Event]] = []
+
+    async def sail(self, keys: Iterable[str]) -> None:
+        """Submit one run a key, all at once, and follow them all to their end."""
+        async with asyncio.TaskGroup() as group:
+            for key in keys:
+                run = Followed(key)
+                self.runs.append(run)
+                group.create_task(self._sail_one(run))
+
+    def mark(self, events: int) -> asyncio.Event:
+        """What is set when the followers have been given so many events more, of all runs together."""
+        event = asyncio.Event()
+        self._marks.append((self._seen + events, event))
+        return event
+
+    async def _sail_one(self, run: Followed) -> None:
+        run.run_id = (await self._submit(run.key)).id
+        while True:
+            try:
+                await self._follow(run)
+            except ApiError as error:
+                # A follower gives up when not even its first read was answered; whoever wants the run starts it again.
+                if run.events or not error.retryable:
+                    raise
+                await self.clock.up.wait()
+            else:
+                return
+
+    async def _follow(self, run: Followed) -> None:
+        async for event in follow(
+            self._client,
+            self._scope,
+            self._events,
+            run.run_id,
+            clock=self.clock,
+            patience_s=float("inf"),
+            on_trouble=lambda _: None,
+        ):
+            run.events.append(event)
+            self._seen += 1
+            for threshold, mark in self._marks:
+                if self._seen >= threshold:
+                    mark.set()
+
+    async def _submit(self, key: str) -> Run:
+        """Submit until the outcome is known, with the same key and bytes."""
+        order = Order("postExecutions", {}, dumps_body(request_body()), key)
+        while True:
+            await self.clock.up.wait()
+            try:
+                answer = await self._outbox.deliver(self._client, self._scope, order)
+            except ApiError as error:
+                if error.outcome_known and not error.retryable:
+                    raise
+                continue
+            assert isinstance(answer.value, dict)
+            return Run(answer.value)

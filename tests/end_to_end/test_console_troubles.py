@@ -1,0 +1,249 @@
+"""Whatever goes wrong, the console says what it is and what to do next, keeps its rows with their age, and goes on.
+
+Issue "The console", Must show 2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runwatch.records.problem import PROBLEM_TYPE
+from tests.support.builders import account, event, problem, run
+from tests.support.cli import Cli
+from tests.support.console import KEY, console
+from tests.support.fault_steps import Answer, failing, html_502, times
+from tests.support.faults import match, running_peer
+from tests.support.scripted import Said, ScriptedService, running_service
+from tests.support.terminal import Terminal
+
+STATES = {"ex_live": "running", "ex_done": "completed", "ex_bad": "failed"}
+
+
+def scripted() -> ScriptedService:
+    """A service with three runs, for the one key of the tests."""
+    return ScriptedService(
+        runs=[run(run_id, state) for run_id, state in STATES.items()],
+        events={run_id: [event(1, state, execution_id=run_id)] for run_id, state in STATES.items()},
+        account=account(),
+        key=KEY,
+    )
+
+
+@pytest.fixture
+def service() -> Iterator[ScriptedService]:
+    with running_service(scripted()) as running:
+        yield running
+
+
+def words(terminal: Terminal) -> str:
+    """What the screen says, pane by pane, without frames and line breaks."""
+    left, right, whole = [], [], []
+    for row in terminal.screen.lines:
+        parts = re.split("[┃│]", row)
+        if len(parts) > 2:
+            left.append(parts[1])
+            right.append(" ".join(parts[2:]))
+        else:
+            whole.append(re.sub("[┏┓┗┛╭╮╰╯━─]", " ", row))
+    return " ".join(" ".join([*whole, *left, *right]).split())
+
+
+def says(terminal: Terminal, *texts: str) -> None:
+    """Wait until the screen says all of this, wherever its lines break."""
+    terminal.wait_until(lambda: all(text in words(terminal) for text in texts), " and ".join(texts))
+
+
+def shows_runs(terminal: Terminal) -> None:
+    says(terminal, "● running ex_live", "✓ completed ex_done", "✗ failed ex_bad")
+
+
+def quits(terminal: Terminal) -> None:
+    """Prove that the console still lives, by leaving it."""
+    terminal.press("ctrl+c")
+    assert terminal.wait_exit() == 130
+    assert b"Traceback" not in terminal.raw
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_wrong_key_is_named_with_its_source_and_asked_for_no_more(
+    service: ScriptedService, tmp_path: Path, columns: int
+) -> None:
+    with console(tmp_path, base_url=service.base_url, key="rw_another_key", columns=columns, rows=24) as terminal:
+        says(
+            terminal, "✗ not authorised", "The API key is missing or not valid", "runwatch doctor", "until you press r"
+        )
+        instance = terminal.wait_for(re.compile(r"instance ([0-9a-f-]{36})"))[1]
+        asked = len(service.heard)
+        terminal.type("0")
+        says(terminal, "unauthenticated", instance)
+        assert len(service.heard) == asked, "nothing was read in the meantime"
+        terminal.type("1")
+        terminal.wait_for("until you press r")
+        terminal.type("r")
+        terminal.wait_until(lambda: len(service.heard) > asked, "the list to be read once more", poll=True)
+        assert b"rw_another_key" not in terminal.raw
+        quits(terminal)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_without_a_network_the_console_says_so_and_goes_on_by_itself(
+    service: ScriptedService, tmp_path: Path, columns: int
+) -> None:
+    with running_peer(service.base_url) as peer:
+        peer.refuse()
+        with console(tmp_path, base_url=peer.base_url, columns=columns, rows=24) as terminal:
+            says(terminal, "✗ offline", "Nobody answers at this address", "Reading goes on by itself; r reads now.")
+            peer.listen()
+            terminal.type("r")
+            shows_runs(terminal)
+            terminal.wait_for("● live")
+            quits(terminal)
+
+
+def test_rows_of_before_stay_with_their_age_when_the_network_goes(service: ScriptedService, tmp_path: Path) -> None:
+    with running_peer(service.base_url) as peer:
+        with console(tmp_path, base_url=peer.base_url) as terminal:
+            shows_runs(terminal)
+            terminal.wait_for("● live")
+            peer.refuse()
+            says(terminal, "✗ offline", "offline · data", "Reading goes on by itself; r reads now.")
+            shows_runs(terminal)
+            quits(terminal)
+        with console(tmp_path, base_url=peer.base_url) as terminal:
+            says(terminal, "✗ offline", "data")
+            shows_runs(terminal)
+            quits(terminal)
+
+
+def test_rows_of_before_stay_with_their_age_when_the_key_is_refused(service: ScriptedService, tmp_path: Path) -> None:
+    refused = problem("unauthenticated")
+    with running_peer(service.base_url) as peer, console(tmp_path, base_url=peer.base_url) as terminal:
+        shows_runs(terminal)
+        peer.plan(match(), always=Answer(401, refused.json().encode(), content_type=PROBLEM_TYPE))
+        says(terminal, "✗ not authorised", "data", str(refused.instance), "until you press r")
+        shows_runs(terminal)
+        quits(terminal)
+
+
+def test_html_in_place_of_a_problem_is_told_as_what_it_is(service: ScriptedService, tmp_path: Path) -> None:
+    with running_peer(service.base_url) as peer:
+        peer.plan(match(), always=html_502())
+        with console(tmp_path, base_url=peer.base_url) as terminal:
+            says(terminal, "✗ offline", "The answer was not a Problem", "text/html")
+            terminal.type("0")
+            says(terminal, "not_a_problem", "HTTP 502", "502 Bad Gateway", "Check the base URL and the proxy settings")
+            quits(terminal)
+
+
+def test_html_in_place_of_a_list_is_told_as_what_it_is(service: ScriptedService, tmp_path: Path) -> None:
+    with running_peer(service.base_url) as peer:
+        peer.plan(match(), always=Answer(200, b"<html>Log in to the guest network</html>", content_type="text/html"))
+        with console(tmp_path, base_url=peer.base_url) as terminal:
+            says(
+                terminal,
+                "✗ error",
+                "The answer cannot be used",
+                "Log in to the guest network",
+                "Check that the base URL",
+            )
+            terminal.type("H")
+            says(terminal, "✗ unusable")
+            quits(terminal)
+
+
+def test_two_503_and_then_a_200_are_only_a_delay(service: ScriptedService, tmp_path: Path) -> None:
+    with running_peer(service.base_url) as peer:
+        peer.plan(match("GET", "/v1/executions"), *times(2, failing()))
+        with console(tmp_path, base_url=peer.base_url) as terminal:
+            shows_runs(terminal)
+            lists = [seen.status for seen in peer.seen("GET", "/v1/executions")[:3]]
+            assert lists == [None, None, 200]
+            terminal.type("0")
+            says(terminal, "Problems 2", "upstream_unavailable", "HTTP 503")
+            terminal.type("H")
+            says(terminal, "✗ 503", "✓ 200")
+            quits(terminal)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_429_is_counted_down_in_silence_and_then_read_once(
+    service: ScriptedService, tmp_path: Path, columns: int
+) -> None:
+    limited = problem("rate_limited", retry_after_s=4)
+    with (
+        running_peer(service.base_url) as peer,
+        console(tmp_path, base_url=peer.base_url, columns=columns, rows=24) as terminal,
+    ):
+        shows_runs(terminal)
+        peer.plan(match(), Answer(429, limited.json().encode(), content_type=PROBLEM_TYPE))
+        terminal.wait_for("held · 429 rate_limited · reading again in 0:0")
+        terminal.wait_for(re.compile(r"held 0:0\d ━"))
+        shows_runs(terminal)
+        held = len(peer.seen())
+        terminal.type("r")
+        terminal.wait_for(re.compile("reading again in 0:0[0-2]"))
+        assert len(peer.seen()) == held, "nothing is asked while the service wants silence"
+        terminal.wait_for("● live")
+        peer.until_seen(held + 1)
+        times_of = [seen.at for seen in peer.seen()]
+        assert times_of[held] - times_of[held - 1] >= 4
+        quits(terminal)
+
+
+def test_an_unknown_run_id_is_told_with_its_instance_and_what_to_do(service: ScriptedService, tmp_path: Path) -> None:
+    with console(tmp_path, "--open", "runs/ex_nowhere", base_url=service.base_url) as terminal:
+        says(terminal, "ex_nowhere: There is no such resource", "instance", "Check the id", "esc hides this")
+        shows_runs(terminal)
+        terminal.type("0")
+        says(terminal, "Problems 1", "not_found")
+        terminal.type("1")
+        shows_runs(terminal)
+        terminal.wait_for("esc hides this")
+        terminal.press("esc")
+        terminal.wait_gone("ex_nowhere")
+        quits(terminal)
+
+
+def test_a_broken_settings_file_is_named_with_its_line_and_never_blocks_the_start(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text('theme = "runwatch-light"\ntime = \n', "utf-8")
+    settings.chmod(0o600)
+    with console(tmp_path, base_url=service.base_url) as terminal:
+        says(terminal, "settings.toml:2:8: is not valid TOML", "the defaults are used")
+        shows_runs(terminal)
+        quits(terminal)
+    assert settings.read_text("utf-8") == 'theme = "runwatch-light"\ntime = \n', "the file stays as its owner left it"
+
+
+def test_a_wrong_setting_is_named_with_its_line_and_key(service: ScriptedService, tmp_path: Path) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text('time = "sometimes"\n', "utf-8")
+    settings.chmod(0o600)
+    with console(tmp_path, base_url=service.base_url) as terminal:
+        says(terminal, "settings.toml:1: 'time' must be one of relative, local, utc")
+        shows_runs(terminal)
+        quits(terminal)
+
+
+@pytest.mark.parametrize("status", [404, 405, 501])
+def test_a_service_without_a_list_of_runs_gets_the_watch_list(tmp_path: Path, status: int) -> None:
+    script = scripted()
+    refusal = problem("not_found" if status == 404 else "method_not_allowed", status=status)
+    script.say("GET", "/v1/executions", Said(status, refusal))
+    with running_service(script) as service:
+        with console(tmp_path, base_url=service.base_url) as terminal:
+            says(terminal, "This service offers no list of runs.", "a adds ids")
+            terminal.wait_for("● live")
+            quits(terminal)
+        added = Cli(tmp_path, base_url=service.base_url, api_key=KEY)("runs", "add", "ex_live", "ex_bad")
+        assert added.code == 0, added.errors
+        with console(tmp_path, base_url=service.base_url) as terminal:
+            says(terminal, "● running ex_live", "✗ failed ex_bad", "no list of runs")
+            assert "ex_done" not in terminal.screen.text
+            quits(terminal)

@@ -1,0 +1,158 @@
+"""Which read side? Bytes to rows, and memory an event, for the ways a record could be read.
+
+The same page of events, as it comes over the wire, becomes what the event store inserts: id, time, type, slice, state
+and the event's own text. The way runwatch takes is compared with ``json.loads`` alone, with pydantic models that keep
+unknown members, with frozen dataclasses, and with the official Python client's decoding.
+"""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from runwatch.api.decode import decode_page, iterate_items
+from runwatch.base.json import dumps_body
+from runwatch.records.event import RunEvent
+from runwatch.store.events import usable_id
+from tests.performance.measure import Figure, in_turns
+
+EVENTS = 5_000
+TARGET = 0.5
+
+
+def page(count: int) -> bytes:
+    """A page of ``count`` events of one run, of the kinds and sizes that live runs have."""
+    start = datetime(2026, 11, 20, 10, tzinfo=UTC)
+    events: list[dict[str, Any]] = []
+    for number in range(count):
+        event: dict[str, Any] = {"event_id": f"ev_{number:012x}", "execution_id": "ex_01HXA7T4M2ZQ"}
+        at = (start + timedelta(milliseconds=40 * number)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        match number % 4:
+            case 0:
+                event |= {"type": "lifecycle", "state": "running", "at": at}
+            case 1:
+                event |= {"slice_id": "sl_1", "type": "lifecycle", "state": "progress", "reason": "fallback", "at": at}
+            case 2:
+                check = {
+                    "check_id": f"chk_{number}", "verifier_id": "vrf_7c1e", "verifier_hash": "sha256:aa11",
+                    "activity": "customer", "arm_id": "arm_01HX7", "attempt": 1, "phase": "candidate",
+                    "outcome": "valid_verdict", "failure_class": None, "is_correct": False, "quality_score": 0.31,
+                }  # fmt: skip
+                event |= {"slice_id": "sl_1", "type": "verification_check", "at": at, "verification_check": check}
+            case _:
+                recorded = {"state": "platform_test", "identity": "platform.echo", "recorded_at": at}
+                event |= {"slice_id": "sl_1", "type": "recorded_check", "at": at, "recorded_check": recorded}
+        events.append(event)
+    return dumps_body({"events": events})
+
+
+class _ModelEvent(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    event_id: str
+    execution_id: str | None = None
+    slice_id: str | None = None
+    type: str | None = None
+    state: str | None = None
+    reason: str | None = None
+    at: datetime | None = None
+    verification_check: dict[str, Any] | None = None
+    recorded_check: dict[str, Any] | None = None
+
+
+class _ModelPage(BaseModel):
+    events: list[_ModelEvent]
+
+
+@dataclass(frozen=True, slots=True)
+class _DataEvent:
+    event_id: str
+    execution_id: str | None
+    slice_id: str | None
+    type: str | None
+    state: str | None
+    at: str | None
+    unknown: dict[str, Any] = field(default_factory=dict)
+
+
+_DECLARED = frozenset({"event_id", "execution_id", "slice_id", "type", "state", "at"})
+
+Rows = list[tuple[Any, ...]]
+
+
+def rows_of_views(body: bytes) -> Rows:
+    """The way runwatch reads: a page of thin views with the items' own texts, and of each what the store inserts."""
+    rows = []
+    for event in decode_page(body, RunEvent).records:
+        raw = event.raw
+        rows.append(
+            (usable_id(event), raw.get("at"), raw.get("type"), raw.get("slice_id"), raw.get("state"), event.text)
+        )
+    return rows
+
+
+def rows_of_models(body: bytes) -> Rows:
+    """Pydantic models that keep unknown members."""
+    return [
+        (event.event_id, event.at, event.type, event.slice_id, event.state, event.model_dump_json())
+        for event in _ModelPage.model_validate_json(body).events
+    ]
+
+
+def rows_of_dataclasses(body: bytes) -> Rows:
+    """Frozen dataclasses with a member for the rest."""
+    rows = []
+    for raw in json.loads(body)["events"]:
+        rest = {name: value for name, value in raw.items() if name not in _DECLARED}
+        event = _DataEvent(
+            raw["event_id"], raw.get("execution_id"), raw.get("slice_id"), raw.get("type"), raw.get("state"),
+            raw.get("at"), rest,
+        )  # fmt: skip
+        rows.append((event.event_id, event.at, event.type, event.slice_id, event.state, json.dumps(raw)))
+    return rows
+
+
+def _bytes_each(make: Any, body: bytes) -> float:
+    tracemalloc.start()
+    kept = make(body)
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return size / len(kept)
+
+
+def figures() -> list[Figure]:
+    """Measure and judge."""
+    body = page(EVENTS)
+    loads, views, models, plain = in_turns(
+        lambda: json.loads(body),
+        lambda: rows_of_views(body),
+        lambda: rows_of_models(body),
+        lambda: rows_of_dataclasses(body),
+    )
+    each = 1e6 / EVENTS
+    table = [
+        Figure("json.loads alone", f"{loads * each:.2f} µs an event", "1.00"),
+        Figure("bytes to rows, thin views (ours)", f"{views * each:.2f} µs an event", f"{loads / views:.2f}",
+               f"≥ {TARGET} × json.loads", loads / views >= TARGET),
+        Figure("bytes to rows, pydantic with extras", f"{models * each:.2f} µs an event", f"{loads / models:.2f}"),
+        Figure("bytes to rows, frozen dataclasses", f"{plain * each:.2f} µs an event", f"{loads / plain:.2f}"),
+    ]  # fmt: skip
+    memory = {
+        "dict": _bytes_each(lambda b: json.loads(b)["events"], body),
+        "view": _bytes_each(lambda b: [RunEvent(v, t) for t, v in iterate_items(b.decode(), "events")], body),
+        "model": _bytes_each(lambda b: _ModelPage.model_validate_json(b).events, body),
+        "text": _bytes_each(lambda b: [t for t, _ in iterate_items(b.decode(), "events")], body),
+    }
+    bare = memory["dict"]
+    table += [
+        Figure("memory an event, decoded dict", f"{bare:,.0f} B", "1.00"),
+        Figure("memory an event, thin view with its text", f"{memory['view']:,.0f} B", f"{memory['view'] / bare:.2f}"),
+        Figure("memory an event, pydantic with extras", f"{memory['model']:,.0f} B", f"{memory['model'] / bare:.2f}"),
+        Figure("memory an event, its text alone", f"{memory['text']:,.0f} B", f"{memory['text'] / bare:.2f}"),
+    ]
+    return table

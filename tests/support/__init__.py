@@ -1,0 +1,1 @@
+"""What the tests stand on: clocks, peers, terminals, hostile text, records, services, commands."""

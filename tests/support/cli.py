@@ -1,0 +1,126 @@
+"""The command ``runwatch`` as somebody types it: a process of its own, pipes, a clean environment."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tests.support.environment import clean_environment
+
+TIMEOUT_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a command did.
+
+    Attributes:
+        code: Its exit status.
+        stdout: The bytes of its standard output.
+        stderr: The bytes of its standard error.
+    """
+
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def text(self) -> str:
+        """Standard output as text."""
+        return self.stdout.decode("utf-8", "surrogateescape")
+
+    @property
+    def errors(self) -> str:
+        """Standard error as text."""
+        return self.stderr.decode("utf-8", "surrogateescape")
+
+    @property
+    def json(self) -> Any:
+        """Standard output as one JSON value."""
+        return json.loads(self.stdout)
+
+    @property
+    def json_lines(self) -> list[Any]:
+        """Standard output as one JSON value a line."""
+        return [json.loads(line) for line in self.stdout.splitlines()]
+
+
+class Cli:
+    """Runs ``python -m runwatch`` with a home, settings and data of its own.
+
+    ::
+
+        cli = Cli(tmp_path, base_url=service.base_url, api_key=service.api_key)
+        assert cli("runs", "list", "--json").json == []
+
+    Args:
+        home: The directory for everything it keeps.
+        base_url: The service it calls; ``None`` when nothing is configured.
+        api_key: The key it calls with.
+        env: Further variables.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        named = {"RUNWATCH_BASE_URL": base_url, "RUNWATCH_API_KEY": api_key}
+        given = {name: value for name, value in named.items() if value is not None}
+        self.environment: Final = clean_environment(home, {**given, **(env or {})})
+        self._home = home
+
+    def __call__(
+        self,
+        *arguments: str,
+        stdin: bytes | None = None,
+        timeout: float = TIMEOUT_S,
+        env: Mapping[str, str] | None = None,
+    ) -> Outcome:
+        """Run the command to its end; without ``stdin`` its standard input is empty.
+
+        Raises:
+            subprocess.TimeoutExpired: it took longer than ``timeout`` seconds.
+        """
+        done = subprocess.run(
+            self.command(*arguments),
+            input=stdin if stdin is not None else b"",
+            capture_output=True,
+            env={**self.environment, **(env or {})},
+            cwd=self._home,
+            timeout=timeout,
+            check=False,
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    def command(self, *arguments: str) -> list[str]:
+        """The command line, for a terminal or a process of the test's own."""
+        return [sys.executable, "-m", "runwatch", *arguments]
+
+    @contextlib.contextmanager
+    def running(self, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
+        """The command while it runs, in pipes; killed at the end of the block if it still runs."""
+        with subprocess.Popen(
+            self.command(*arguments),
+            # Without a buffer, so that a line that was read and the rest that communicate() reads are all there is.
+            bufsize=0,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**self.environment, **(env or {})},
+            cwd=self._home,
+        ) as process:
+            try:
+                yield process
+            finally:
+                if process.poll() is None:
+                    process.kill()

@@ -1,0 +1,142 @@
+"""Control characters and escape sequences of the corpus: what a terminal would act on instead of showing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+ESC: Final = "\x1b"
+ST: Final = "\x1b\\"
+BEL: Final = "\x07"
+
+_C0_NAMES: Final = (
+    "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
+)
+
+
+def controls() -> Iterator[tuple[str, str]]:
+    """Every control character between letters, with its name."""
+    for code, name in enumerate(_C0_NAMES.split()):
+        yield f"C0 {name}", f"run{chr(code)}7"
+    yield "DEL", "run\x7f7"
+    for code in range(0x80, 0xA0):
+        yield f"C1 {code:02X}", f"run{chr(code)}7"
+
+
+SEQUENCES: Final = {
+    "OSC 0 title, BEL": f"{ESC}]0;owned{BEL}",
+    "OSC 0 title, ST": f"{ESC}]0;owned{ST}",
+    "OSC 0 title, 8-bit": "\x9d0;owned\x9c",
+    "OSC 0 title, never ended": f"{ESC}]0;owned",
+    "OSC 2 title": f"{ESC}]2;owned{BEL}",
+    "OSC 4 palette": f"{ESC}]4;1;rgb:00/00/00{ST}",
+    "OSC 4 palette query": f"{ESC}]4;1;?{BEL}",
+    "OSC 7 working directory": f"{ESC}]7;file:///etc{ST}",
+    "OSC 8 link, ST": f"{ESC}]8;;javascript:alert(1){ST}click{ESC}]8;;{ST}",
+    "OSC 8 link, BEL": f"{ESC}]8;;https://evil.example/{BEL}https://good.example/{ESC}]8;;{BEL}",
+    "OSC 8 link, 8-bit": "\x9d8;;https://evil.example/\x9cclick\x9d8;;\x9c",
+    "OSC 9 notification": f"{ESC}]9;You are logged out{BEL}",
+    "OSC 9;4 progress": f"{ESC}]9;4;1;50{ST}",
+    "OSC 10 foreground": f"{ESC}]10;#000000{BEL}",
+    "OSC 11 background query": f"{ESC}]11;?{ST}",
+    "OSC 22 pointer": f"{ESC}]22;wait{BEL}",
+    "OSC 50 font query": f"{ESC}]50;?{BEL}",
+    "OSC 52 clipboard, BEL": f"{ESC}]52;c;cm0gLXJmIH4={BEL}",
+    "OSC 52 clipboard, ST": f"{ESC}]52;c;cm0gLXJmIH4={ST}",
+    "OSC 52 clipboard, 8-bit": "\x9d52;c;cm0gLXJmIH4=\x9c",
+    "OSC 52 clipboard query": f"{ESC}]52;c;?{BEL}",
+    "OSC 99 notification": f"{ESC}]99;i=1:d=0;owned{ST}",
+    "OSC 104 palette reset": f"{ESC}]104{BEL}",
+    "OSC 112 cursor colour": f"{ESC}]112{BEL}",
+    "OSC 133 prompt mark": f"{ESC}]133;D;0{ST}",
+    "OSC 666 unknown": f"{ESC}]666;x{BEL}",
+    "OSC 777 notification": f"{ESC}]777;notify;title;body{BEL}",
+    "OSC 1337 file": f"{ESC}]1337;File=name=eA==;inline=0:eA=={BEL}",
+    "OSC 1337 clipboard": f"{ESC}]1337;Copy=:cm0gLXJmIH4={BEL}",
+    "OSC 1337 profile": f"{ESC}]1337;SetProfile=Default{ST}",
+    "OSC 1337 report": f"{ESC}]1337;ReportVariable=dXNlcg=={BEL}",
+    "OSC inside OSC": f"{ESC}]0;a{ESC}]52;c;eA=={BEL}b{BEL}",
+    "CSI clear screen": f"{ESC}[2J{ESC}[H",
+    "CSI clear scrollback": f"{ESC}[3J",
+    "CSI clear line": f"paid{ESC}[2K\rfree",
+    "CSI 8-bit clear": "\x9b2J\x9bH",
+    "CSI 8-bit colour": "\x9b31mred",
+    "CSI colour": f"{ESC}[31mred{ESC}[0m",
+    "CSI 24-bit colour": f"{ESC}[38;2;255;0;0mred{ESC}[m",
+    "CSI sub-parameters": f"{ESC}[4:3mcurl{ESC}[m",
+    "CSI conceal": f"{ESC}[8mhidden{ESC}[28m",
+    "CSI reverse": f"{ESC}[7mselected{ESC}[27m",
+    "CSI blink": f"{ESC}[5mlook{ESC}[25m",
+    "CSI cursor up": f"{ESC}[5Acompleted",
+    "CSI cursor home": f"{ESC}[1;1Hcompleted",
+    "CSI cursor save and restore": f"{ESC}[s{ESC}[99;99H{ESC}[u",
+    "CSI hide cursor": f"{ESC}[?25l",
+    "CSI scroll region": f"{ESC}[1;2r",
+    "CSI scroll up": f"{ESC}[99S",
+    "CSI insert lines": f"{ESC}[9L",
+    "CSI delete characters": f"{ESC}[9P",
+    "CSI repeat": f"x{ESC}[9999b",
+    "CSI huge parameter": f"{ESC}[99999999999999999999C",
+    "CSI many parameters": f"{ESC}[{';'.join(['1'] * 500)}m",
+    "CSI never ended": f"{ESC}[31",
+    "CSI with a newline inside": f"{ESC}[3\n1m",
+    "CSI insert mode": f"{ESC}[4h",
+    "CSI window move": f"{ESC}[3;0;0t",
+    "CSI window resize": f"{ESC}[8;1;1t",
+    "CSI window iconify": f"{ESC}[2t",
+    "CSI cursor shape": f"{ESC}[5 q",
+    "CSI soft reset": f"{ESC}[!p",
+    "CSI media copy": f"{ESC}[5i",
+    "CSI kitty keyboard push": f"{ESC}[>31u",
+    "CSI modify other keys": f"{ESC}[>4;2m",
+    "RIS full reset": f"{ESC}c",
+    "DECALN fill the screen": f"{ESC}#8",
+    "DECSC and DECRC": f"{ESC}7{ESC}8",
+    "IND and RI": f"{ESC}D{ESC}M",
+    "character set line drawing": f"{ESC}(0qqq{ESC}(B",
+    "shift out": "\x0elqqk\x0f",
+    "ESC alone at the end": f"run{ESC}",
+    "ESC before a letter": f"{ESC}Z",
+    "alternate screen on": f"{ESC}[?1049h",
+    "alternate screen off": f"{ESC}[?1049l",
+    "alternate screen, old form": f"{ESC}[?47h",
+    "mouse clicks": f"{ESC}[?1000h",
+    "mouse motion": f"{ESC}[?1003h",
+    "mouse, SGR form": f"{ESC}[?1006h",
+    "focus reports": f"{ESC}[?1004h",
+    "bracketed paste off": f"{ESC}[?2004l",
+    "bracketed paste break-out": f"{ESC}[201~rm -rf ~\r",
+    "synchronised output never ended": f"{ESC}[?2026h",
+    "wrap off": f"{ESC}[?7l",
+    "answerback": "\x05",
+    "DA1": f"{ESC}[c",
+    "DA2": f"{ESC}[>c",
+    "DA3": f"{ESC}[=c",
+    "DSR status": f"{ESC}[5n",
+    "DSR cursor": f"{ESC}[6n",
+    "DECRQM": f"{ESC}[?2026$p",
+    "DECRQSS": f"{ESC}P$qm{ST}",
+    "DECRQSS 8-bit": "\x90$qm\x9c",
+    "DECREQTPARM": f"{ESC}[x",
+    "XTVERSION": f"{ESC}[>q",
+    "XTGETTCAP": f"{ESC}P+q544e{ST}",
+    "title report": f"{ESC}]0;rm -rf ~{BEL}{ESC}[21t",
+    "DCS user keys": f"{ESC}P0;1|17/726d{ST}",
+    "DCS sixel": f"{ESC}Pq#0;2;0;0;0#0~~@@vv@@~~@@~~${ST}",
+    "DCS sixel 8-bit": "\x90q#0~~\x9c",
+    "DCS never ended": f"{ESC}Pq",
+    "DCS tmux passthrough": f"{ESC}Ptmux;{ESC}{ESC}]52;c;eA=={BEL}{ST}",
+    "DCS screen passthrough": f"{ESC}P{ESC}]52;c;eA=={BEL}{ST}",
+    "APC kitty graphics": f"{ESC}_Ga=T,f=24,s=1,v=1;AAAA{ST}",
+    "APC kitty file read": f"{ESC}_Gt=f;L2V0Yy9wYXNzd2Q={ST}",
+    "APC 8-bit": "\x9fx\x9c",
+    "PM": f"{ESC}^private{ST}",
+    "PM 8-bit": "\x9eprivate\x9c",
+    "SOS": f"{ESC}Xstring{ST}",
+    "SOS 8-bit": "\x98string\x9c",
+    "screen title": f"{ESC}kowned{ST}",
+    "tektronix mode": f"{ESC}[?38h{ESC}\x0c",
+    "vt52 mode": f"{ESC}[?2l{ESC}A",
+    "linux palette": f"{ESC}]P0000000",
+    "linux private": f"{ESC}[10;440]{ESC}[11;2000]",
+}
