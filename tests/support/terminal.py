@@ -113,6 +113,12 @@ class Terminal:
         self.process.wait()
         os.close(pipe)
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the program has been stopped, as Ctrl+Z does it."""
+        flags = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
+        return os.waitid(os.P_PID, self.process.pid, flags) is not None
+
     def type(self, text: str) -> None:
         """Type characters, as they are."""
         self._write(text.encode())

@@ -215,7 +215,7 @@ async def console(
 
 
 _PORT: Final = re.compile(r"(127\.0\.0\.1:)\d{5}")
-_RATE: Final = re.compile(r"\b\d+/min(?: of \d+ left \d+)?")
+_RATE: Final = re.compile(r"\b\d+/min(?: of \d+ left \d+)?|within \d+ requests left this minute")
 """How many requests have been sent by a moment depends on how fast the machine is."""
 
 

@@ -116,6 +116,8 @@ def test_it_is_suspended_and_comes_back(tmp_path: Path, service: ScriptedService
     with opened(tmp_path, service) as terminal:
         terminal.press("ctrl+z")
         terminal.wait_until(lambda: terminal.screen.modes == {7, 25}, "the console to leave the screen", poll=True)
+        # A signal to go on that comes before the stop would be lost.
+        terminal.wait_until(lambda: terminal.is_stopped, "the console to stop", poll=True)
         terminal.signal(signal.SIGCONT)
         terminal.wait_for(LAST_ROW)
         terminal.press("q")
