@@ -1,0 +1,72 @@
+"""What every body has in common, and the words for what is wrong with one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+
+class OpenBody(BaseModel):
+    """A body that may carry members nobody here knows; they are kept and sent on."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, hide_input_in_errors=True, allow_inf_nan=False)
+
+
+class ClosedBody(BaseModel):
+    """A body in which an unknown member is an error."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, allow_inf_nan=False)
+
+
+_WORDS: Final[Mapping[str, str]] = {
+    "missing": "Required.",
+    "extra_forbidden": "Unknown member; this object takes no others.",
+    "string_type": "Must be a text.",
+    "string_unicode": "Lone surrogates are not allowed.",
+    "bool_type": "Must be true or false.",
+    "float_type": "Must be a number.",
+    "int_type": "Must be a whole number.",
+    "int_from_float": "Must be a whole number.",
+    "list_type": "Must be an array.",
+    "dict_type": "Must be an object.",
+    "model_type": "Must be an object.",
+    "model_attributes_type": "Must be an object.",
+    "finite_number": "Must be a finite number.",
+    "url_parsing": "Must be an absolute URL.",
+}
+
+
+def field_errors(error: ValidationError) -> list[dict[str, str]]:
+    """The failures of a body as ``errors[]`` of a Problem: one entry a field, in plain words, never the value."""
+    fields: dict[str, str] = {}
+    for failure in error.errors(include_url=False, include_input=False):
+        path = ""
+        for part in failure["loc"]:
+            path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
+        fields.setdefault(path or "body", _in_words(failure))
+    return [{"field": field, "message": message} for field, message in fields.items()]
+
+
+def _in_words(failure: Any) -> str:
+    kind, context = failure["type"], failure.get("ctx", {})
+    match kind:
+        case "greater_than":
+            return f"Must be greater than {context['gt']:g}."
+        case "greater_than_equal":
+            return f"Must be at least {context['ge']:g}."
+        case "less_than_equal":
+            return f"Must be at most {context['le']:g}."
+        case "string_too_long":
+            return f"Must be at most {context['max_length']} characters."
+        case "string_too_short":
+            return f"Must be at least {context['min_length']} character{'s' * (context['min_length'] != 1)}."
+        case "too_short":
+            return f"Needs at least {context['min_length']} entr{'y' if context['min_length'] == 1 else 'ies'}."
+        case "literal_error":
+            return f"Must be {context['expected']}."
+        case "value_error":
+            sentence = str(context["error"])
+            return f"{sentence[:1].upper()}{sentence[1:]}."
+    return _WORDS.get(kind) or f"{failure['msg']}."

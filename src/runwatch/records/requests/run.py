@@ -1,0 +1,97 @@
+"""The body of a submit (specification, Run; wire reference 2.1)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AnyUrl, Field, field_validator, model_validator
+
+from runwatch.records.requests.body import ClosedBody, OpenBody
+
+OBJECTIVE_CHARACTERS: Final = 4000
+"""The longest objective (wire reference 2.1)."""
+
+KNOWN_DATA_CLASSES: Final = ("public", "sandbox", "tenant_internal")
+"""Data classes that the public clients know; others pass, because the set is the service's own."""
+
+ON_EVAL: Final = ("gate", "fallback", "repair_retry")
+
+
+class InputsRef(OpenBody):
+    """Where a task's inputs are."""
+
+    kind: Literal["url_list", "url", "inline_json"]
+    url: str | None = None
+    json_: Annotated[dict[str, Any] | None, Field(alias="json")] = None
+
+    @field_validator("url")
+    @classmethod
+    def _url_is_absolute(cls, value: str | None) -> str | None:
+        if value is not None:
+            AnyUrl(value)
+        return value
+
+
+class TaskRequest(OpenBody):
+    """What the run is to do."""
+
+    objective: Annotated[str, Field(min_length=1, max_length=OBJECTIVE_CHARACTERS)]
+    inputs_ref: InputsRef | None = None
+
+
+class BudgetRequest(OpenBody):
+    """Caps in US dollars and seconds."""
+
+    max_cost_usd: Annotated[float, Field(gt=0)]
+    max_runtime_s: Annotated[float, Field(gt=0)]
+
+
+class PolicyRequest(OpenBody):
+    """What the run may touch and spend."""
+
+    data_classes: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+    budget: BudgetRequest
+    cost_coefficient: Annotated[float, Field(ge=0, le=1)] | None = None
+    on_eval: list[Literal["gate", "fallback", "repair_retry"]] | None = None
+
+    @field_validator("on_eval")
+    @classmethod
+    def _reactions_are_unique(cls, value: list[str] | None) -> list[str] | None:
+        if value is not None and len(set(value)) != len(value):
+            raise ValueError("each reaction may be named once")
+        return value
+
+
+class RoutingRequest(ClosedBody):
+    """Pins one saved model; no other may run then."""
+
+    required_arm_id: Annotated[str, Field(min_length=1)]
+
+
+class RunRequest(OpenBody):
+    """The body of ``POST /v1/executions``.
+
+    ``mode`` is always sent by runwatch, because the service's default is ``live``, which spends money.
+    """
+
+    mode: Literal["live", "echo"] = "live"
+    task: TaskRequest
+    policy: PolicyRequest
+    verifier_id: Annotated[str, Field(min_length=1)] | None = None
+    routing: RoutingRequest | None = None
+    compose: Literal["auto"] | None = None
+    review_composer: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _composer_stands_alone(self) -> RunRequest:
+        if self.review_composer is not None:
+            if self.mode != "live" or "mode" not in self.model_fields_set:
+                raise ValueError("review_composer needs mode live, spelled out")
+            if self.verifier_id is not None or self.routing is not None:
+                raise ValueError("review_composer goes with neither verifier_id nor routing")
+        return self
+
+    @property
+    def breaks_echo_rule(self) -> bool:
+        """Whether a test run names an output check, which it cannot use (specification, rule 9)."""
+        return self.mode == "echo" and self.verifier_id is not None
