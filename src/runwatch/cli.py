@@ -144,6 +144,7 @@ def serve(call: Call) -> int:
             data_dir=data_dir,
             json=bool(options.json),
             allow_remote=bool(options.allow_remote),
+            allow_loopback_checks=bool(options.allow_loopback_checks),
             **{name: value for name, value in given.items() if value is not None},
         )
     )

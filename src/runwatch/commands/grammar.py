@@ -127,6 +127,7 @@ VERBS = (
             Flag("--stop", "stop the service of this data directory instead"),
             Flag("--allow-remote", "allow an address that other machines can reach"),
             Flag("--rate-limit-rpm", "answer 429 above N requests a minute (default: no limit)", "N", "count"),
+            Flag("--allow-loopback-checks", "allow output checks, agents and webhooks on this machine, by plain http"),
             Flag("--idle-exit-s", "end after N seconds without caller and live run", "N", "number", hidden=True),
             Flag("--pace", "multiply the waits of test runs", "FACTOR", "number", hidden=True),
         ),

@@ -16,11 +16,12 @@ from starlette.types import Receive, Scope, Send
 from runwatch.base.json import loads
 from runwatch.base.target import is_loopback_host
 from runwatch.service.answer import JSON_TYPE, Answer, Refusal, invalid
-from runwatch.service.auth import Principal
+from runwatch.service.auth import ANYONE, Principal
 from runwatch.service.call import Call, Endpoint, Routes
 from runwatch.service.context import Context
 from runwatch.service.idempotency import HEADER, Keyed, digest_of, read_key
 from runwatch.service.limits import read_body
+from runwatch.service.pages import FORM_TYPE, problem_page, read_form
 
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 _EVERYWHERE: Final = {"0.0.0.0", "::"}  # noqa: S104
@@ -80,37 +81,55 @@ class Application:
             f"?{'&'.join(request.query_params.keys())}"[:_PATH_CHARACTERS] if request.query_params else "",
             answer.status,
             (self._context.clock.monotonic() - began) * 1000,
-            visit.principal.key_id if visit.principal else "-",
+            (visit.principal and visit.principal.key_id) or "-",
         )
 
     async def refuse(self, refusal: Refusal, visit: _Visit | None = None) -> Answer:
         """The answer to a request that is not done; without a visit, to bytes that could not be read as one."""
         if visit is None:
             return await self._context.problems.answer(refusal)
-        return await self._context.problems.answer(
-            refusal, method=visit.request.method, path=visit.request.scope["path"], principal=visit.principal
+        principal = None if visit.principal is ANYONE else visit.principal
+        answer = await self._context.problems.answer(
+            refusal, method=visit.request.method, path=visit.request.scope["path"], principal=principal
         )
+        return problem_page(answer) if visit.is_page else answer
 
     async def _answer(self, visit: _Visit) -> Answer:
         request = visit.request
         self._check_origin(request)
-        visit.principal = self._context.keys.principal_of(request.headers.getlist("authorization"))
-        self._context.rate_limit.admit(visit.principal.key_id)
-        endpoint, ids = self._routes.find(request.method, request.scope["path"])
+        try:
+            endpoint, ids = self._routes.find(request.method, request.scope["path"])
+        except Refusal:
+            # Only who may call learns which paths there are.
+            self._admit(visit, is_open=False)
+            raise
+        visit.is_page = endpoint.is_page and "text/html" in request.headers.get("accept", "")
+        self._admit(visit, is_open=endpoint.is_open)
+        assert visit.principal is not None
         content, keyed = None, None
         if endpoint.mutates:
             key = read_key(request.headers.getlist(HEADER), is_required=endpoint.needs_key)
             body = await read_body(request)
             visit.leaves_body = False
-            content, digest = decode(body, request, is_required=endpoint.takes_body)
-            if key is not None:
+            content, digest = decode(body, request, is_required=endpoint.takes_body, takes_form=endpoint.is_page)
+            if key is not None and visit.principal is not ANYONE:
                 path: str = request.scope["path"]
                 keyed = Keyed(visit.principal, f"{endpoint.method} {path}", key, digest)
-        call = Call(self._context, visit.principal, ids, request.query_params, content, keyed)
+        call = Call(self._context, visit.principal, ids, request.query_params, content, keyed, _is_form(request))
         if keyed is None:
             return await endpoint.handle(call)
         async with self._context.turns.of(keyed):
             return await call.read(keyed.first_answer) or await endpoint.handle(call)
+
+    def _admit(self, visit: _Visit, *, is_open: bool) -> None:
+        """Find out who calls, and count the request against their limit.
+
+        Raises:
+            Refusal: ``unauthenticated`` or ``rate_limited``.
+        """
+        shown = visit.request.headers.getlist("authorization")
+        visit.principal = ANYONE if is_open and not shown else self._context.keys.principal_of(shown)
+        self._context.rate_limit.admit(visit.principal.key_id)
 
     def _check_origin(self, request: Request) -> None:
         """Refuse what a web page in a browser of this machine may have sent.
@@ -146,19 +165,21 @@ class _Visit:
         request: The request.
         principal: Who sent it, once that is known.
         leaves_body: Whether it announces a body that was not read to its end.
+        is_page: Whether a browser shows the answer to a person.
     """
 
-    __slots__ = ("leaves_body", "principal", "request")
+    __slots__ = ("is_page", "leaves_body", "principal", "request")
 
     def __init__(self, request: Request) -> None:
         self.request = request
         self.principal: Principal | None = None
+        self.is_page = False
         length = request.headers.get("content-length", "0")
         self.leaves_body = length.strip("0 ") != "" or "transfer-encoding" in request.headers
 
 
-def decode(body: bytes, request: Request, *, is_required: bool) -> tuple[Any, str]:
-    """The JSON value of a request body, and its digest.
+def decode(body: bytes, request: Request, *, is_required: bool, takes_form: bool = False) -> tuple[Any, str]:
+    """The JSON value of a request body, and its digest; with ``takes_form`` also the fields of an HTML form.
 
     Raises:
         Refusal: ``unsupported_media_type`` when the body does not say that it is JSON, ``validation_failed`` when it is
@@ -168,10 +189,20 @@ def decode(body: bytes, request: Request, *, is_required: bool) -> tuple[Any, st
         if is_required:
             raise invalid(("body", "Required."))
         return None, ""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON_TYPE:
+    if takes_form and _is_form(request):
+        return read_form(body), ""
+    if _media_type(request) != JSON_TYPE:
         raise Refusal("unsupported_media_type", f"Send the body as {JSON_TYPE}.")
     try:
         value = loads(body)
         return value, digest_of(value)
     except ValueError as error:
         raise invalid(("body", "Must be one JSON value in UTF-8."), cause=str(error)) from None
+
+
+def _is_form(request: Request) -> bool:
+    return _media_type(request) == FORM_TYPE
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -37,6 +37,10 @@ class Principal:
     key_id: str
 
 
+ANYONE: Final = Principal("", "")
+"""The caller of an open endpoint who shows no key."""
+
+
 def new_key() -> Secret:
     """A new bearer key."""
     return Secret(KEY_PREFIX + secrets.token_urlsafe(_KEY_BYTES))

@@ -28,6 +28,7 @@ class Call:
         query: Parameters of the query.
         content: The decoded JSON body, ``None`` where there is none.
         keyed: The idempotency key with what it belongs to, on a mutation that carries one.
+        is_form: Whether the body came from an HTML form, whose answer a person looks at.
     """
 
     context: Context
@@ -36,6 +37,7 @@ class Call:
     query: Mapping[str, str]
     content: Any = None
     keyed: Keyed | None = None
+    is_form: bool = False
 
     async def read(self, function: Callable[[Transaction], T]) -> T:
         """Read from the database."""
@@ -67,6 +69,10 @@ class Endpoint:
         handle: What does the work.
         takes_body: Whether a JSON body is required.
         needs_key: Whether an ``Idempotency-Key`` is required; every mutation honours one.
+        is_open: Whether callers need no API key. A key that is sent all the same must be a good one. Without one the
+            caller is :data:`runwatch.service.auth.ANYONE`, and no idempotency key is honoured.
+        is_page: Whether a person's browser calls it: it also takes the fields of an HTML form, as texts, and tells a
+            failure as a page to a browser.
     """
 
     method: str
@@ -74,6 +80,8 @@ class Endpoint:
     handle: Handler
     takes_body: bool = False
     needs_key: bool = False
+    is_open: bool = False
+    is_page: bool = False
 
     @property
     def mutates(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 from runwatch.base.clock import Clock
@@ -14,7 +13,10 @@ from runwatch.service.database import Database
 from runwatch.service.engine import Engine
 from runwatch.service.idempotency import Turns
 from runwatch.service.limits import RateLimit
+from runwatch.service.options import ServeOptions
+from runwatch.service.outbound import Outbound
 from runwatch.service.problems import Problems
+from runwatch.service.vault import Vault
 
 DATABASE_FILE: Final = "service.db"
 
@@ -30,6 +32,10 @@ class Context:
         engine: What moves the runs.
         problems: What answers refusals.
         rate_limit: Requests a minute of one key.
+        vault: Secrets of providers, checks, agents and webhooks.
+        outbound: Calls to other servers.
+        options: How the service was started.
+        origin: Scheme, host and port under which callers of this machine find it.
         turns: Order among requests with the same idempotency key.
         last_request: When the last request came or was answered, on the monotonic clock.
     """
@@ -40,6 +46,10 @@ class Context:
     engine: Engine
     problems: Problems
     rate_limit: RateLimit
+    vault: Vault
+    outbound: Outbound
+    options: ServeOptions
+    origin: str
     turns: Turns = field(default_factory=Turns)
     last_request: float = 0.0
 
@@ -48,37 +58,48 @@ class Context:
         self.last_request = self.clock.monotonic()
 
     async def close(self) -> None:
-        """Stop the engine, finish the writes that wait, and close the database."""
+        """Stop the engine, end the calls to other servers, finish the writes that wait, and close the database."""
         await self.engine.stop()
+        await self.outbound.close()
         await asyncio.to_thread(self.database.close)
 
 
 async def open_context(
-    data_dir: Path, offered_key: Secret, *, clock: Clock, rate_limit_rpm: int | None = None, pace: float = 1.0
+    options: ServeOptions, offered_key: Secret, *, clock: Clock, origin: str
 ) -> tuple[Context, Secret]:
     """Open the service of a data directory and drive its live runs on; answer it with the owner's key.
 
     The caller holds the directory's lock.
 
     Args:
-        data_dir: Where the database is.
+        options: How the service is started.
         offered_key: The owner's key as far as it is known; see :func:`runwatch.service.auth.settle_owner`.
         clock: Where time comes from.
-        rate_limit_rpm: Requests a minute of one key, ``None`` for no limit.
-        pace: What the waits of runs are multiplied with.
+        origin: Scheme, host and port under which callers of this machine find the service.
 
     Raises:
         DataError: the database is not usable.
     """
-    database = await asyncio.to_thread(Database.open, data_dir / DATABASE_FILE, clock)
+    database = await asyncio.to_thread(Database.open, options.data_dir / DATABASE_FILE, clock)
+    outbound = Outbound()
     try:
         key = await database.write(lambda transaction: settle_owner(transaction, offered_key))
-        keys = await database.read(Keys.load)
-        engine = Engine(database, clock, pace)
-        context = Context(clock, database, keys, engine, Problems(database), RateLimit(rate_limit_rpm, clock))
+        context = Context(
+            clock=clock,
+            database=database,
+            keys=await database.read(Keys.load),
+            engine=Engine(database, clock, options.pace),
+            problems=Problems(database),
+            rate_limit=RateLimit(options.rate_limit_rpm, clock),
+            vault=Vault(options.data_dir),
+            outbound=outbound,
+            options=options,
+            origin=origin,
+        )
         context.touch()
-        await engine.resume()
+        await context.engine.resume()
     except BaseException:
+        await outbound.close()
         await asyncio.to_thread(database.close)
         raise
     return context, key

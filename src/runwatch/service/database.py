@@ -95,6 +95,7 @@ class Transaction:
         where: Mapping[str, object],
         *,
         since: tuple[str, str] | None = None,
+        until: tuple[str, str] | None = None,
         before: int | None = None,
         within: tuple[Table, str, Mapping[str, object]] | None = None,
         limit: int | None = None,
@@ -105,6 +106,7 @@ class Transaction:
             table: A table with a ``sequence``.
             where: What the columns have to be.
             since: A column and the least value it may have.
+            until: A column and the first value that it may no longer have.
             before: The sequence number in front of which the rows start.
             within: Another table, a column that both have, and what has to be true there of the same column's value.
             limit: How many rows at most.
@@ -112,6 +114,8 @@ class Transaction:
         conditions = _conditions(table, where)
         if since is not None:
             conditions.append(table.c[since[0]] >= since[1])
+        if until is not None:
+            conditions.append(table.c[until[0]] < until[1])
         if before is not None:
             conditions.append(table.c.sequence < before)
         if within is not None:

@@ -18,6 +18,7 @@ class ServeOptions:
         allow_remote: Whether an address that other machines can reach is taken.
         idle_exit_s: Seconds without a caller and without a live run after which the service ends; ``None`` for never.
         rate_limit_rpm: Requests a minute of one key above which it answers 429; ``None`` for no limit.
+        allow_loopback_checks: Whether checks, review agents and webhooks may be on this machine, by plain http.
         pace: What the waits of a test run are multiplied with; the demo stretches them, so that people see runs move.
     """
 
@@ -28,4 +29,5 @@ class ServeOptions:
     allow_remote: bool = False
     idle_exit_s: float | None = None
     rate_limit_rpm: int | None = None
+    allow_loopback_checks: bool = False
     pace: float = 1.0

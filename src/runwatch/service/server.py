@@ -115,9 +115,7 @@ async def running(options: ServeOptions, clock: Clock) -> AsyncIterator[Running]
         )
         # Written at once: what the file said until now may be the address of somebody else, and the id of no service.
         write_service_file(file)
-        context, key = await open_context(
-            options.data_dir, file.api_key, clock=clock, rate_limit_rpm=options.rate_limit_rpm, pace=options.pace
-        )
+        context, key = await open_context(options, file.api_key, clock=clock, origin=file.base_url)
         stack.push_async_callback(context.close)
         if key != file.api_key:
             file = ServiceFile(file.base_url, key, file.data_dir, file.pid)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.service.call import Endpoint
-from runwatch.service.routes import account, executions, receipts
+from runwatch.service.routes import account, connect, executions, receipts
 
-ENDPOINTS: Final[tuple[Endpoint, ...]] = (*executions.ENDPOINTS, *receipts.ENDPOINTS, *account.ENDPOINTS)
+ENDPOINTS: Final[tuple[Endpoint, ...]] = (
+    *executions.ENDPOINTS,
+    *receipts.ENDPOINTS,
+    *account.ENDPOINTS,
+    *connect.ENDPOINTS,
+)
 """Everything the service offers."""

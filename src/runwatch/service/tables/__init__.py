@@ -1,4 +1,4 @@
-"""Every table of the service. A new resource adds its table here.
+"""Every table of the service, one file an area. A new resource adds its table to one of them.
 
 Rows that belong to an organization carry ``tenant_id``. What is listed has a ``sequence``, which grows with every
 insert and gives lists their order and their cursors. Moments are texts as the interface writes them, so that they
@@ -12,21 +12,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import JSON, Column, Float, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import JSON, Column, Float, ForeignKey, Index, Integer, LargeBinary, Table, Text
+
+from runwatch.service.tables import checks, models, organization
+from runwatch.service.tables.columns import metadata, sequence_column, tenant_column
+
+__all__ = ["SCHEMA_VERSION", "checks", "metadata", "models", "organization"]
 
 SCHEMA_VERSION: Final = 1
 """The version that this code reads and writes; a newer one is refused."""
-
-metadata: Final = MetaData()
-
-
-def _sequence() -> Column[int]:
-    return Column("sequence", Integer, primary_key=True)
-
-
-def _tenant() -> Column[str]:
-    return Column("tenant_id", Text, ForeignKey("tenants.tenant_id"), nullable=False)
-
 
 tenants: Final = Table(
     "tenants",
@@ -40,7 +34,7 @@ api_keys: Final = Table(
     "api_keys",
     metadata,
     Column("api_key_id", Text, primary_key=True),
-    _tenant(),
+    tenant_column(),
     Column("key_hash", Text, nullable=False, unique=True),
     Column("key_prefix", Text, nullable=False),
     Column("role", Text, nullable=False),
@@ -55,9 +49,9 @@ api_keys: Final = Table(
 runs: Final = Table(
     "runs",
     metadata,
-    _sequence(),
+    sequence_column(),
     Column("execution_id", Text, nullable=False, unique=True),
-    _tenant(),
+    tenant_column(),
     Column("mode", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("policy", Text, nullable=False),
@@ -78,7 +72,7 @@ runs: Final = Table(
 events: Final = Table(
     "events",
     metadata,
-    _sequence(),
+    sequence_column(),
     Column("event_id", Text, nullable=False, unique=True),
     Column("execution_id", Text, ForeignKey("runs.execution_id"), nullable=False),
     Column("body", Text, nullable=False),
@@ -90,9 +84,9 @@ events: Final = Table(
 receipts: Final = Table(
     "receipts",
     metadata,
-    _sequence(),
+    sequence_column(),
     Column("execution_id", Text, ForeignKey("runs.execution_id"), nullable=False, unique=True),
-    _tenant(),
+    tenant_column(),
     Column("status", Text, nullable=False),
     Column("completed_at", Text, nullable=False),
     Column("body", Text, nullable=False),
@@ -126,7 +120,7 @@ idempotency: Final = Table(
 problems: Final = Table(
     "problems",
     metadata,
-    _sequence(),
+    sequence_column(),
     Column("instance", Text, nullable=False, unique=True),
     Column("at", Text, nullable=False),
     Column("tenant_id", Text),

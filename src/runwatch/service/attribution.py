@@ -1,0 +1,27 @@
+"""Which key submitted a run, for the usage of each key (wire reference 2.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from runwatch.service.database import Transaction
+from runwatch.service.tables.organization import run_owners
+
+# SQLite takes a limited number of values in one statement.
+_AT_ONCE: Final = 500
+
+
+def note_owner(transaction: Transaction, execution_id: str, key_id: str) -> None:
+    """Keep which key submitted a run, in the transaction that accepts it."""
+    transaction.add(run_owners, execution_id=execution_id, api_key_id=key_id)
+
+
+def owners_of(transaction: Transaction, execution_ids: Sequence[str]) -> dict[str, str]:
+    """The keys that submitted these runs; a run whose key nobody noted is left out."""
+    owners: dict[str, str] = {}
+    for start in range(0, len(execution_ids), _AT_ONCE):
+        some = tuple(execution_ids[start : start + _AT_ONCE])
+        rows = transaction.every(run_owners, {"execution_id": some})
+        owners.update((row["execution_id"], row["api_key_id"]) for row in rows)
+    return owners

@@ -1,0 +1,237 @@
+"""The service's only HTTP client: calls to providers, output checks, review agents and webhooks.
+
+A name is looked up once, every address that it has is judged, and the call goes to an address that was judged, so that
+a name cannot point somewhere else in between. Redirects are not followed. The time limit covers everything to the last
+byte of the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import socket
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.request import getproxies, proxy_bypass
+
+import httpx
+
+from runwatch.base.errors import RunwatchError
+
+ANSWER_BYTES: Final = 1024 * 1024
+"""The largest answer unless a caller says otherwise (wire reference 4.2)."""
+
+CONNECTIONS: Final = 100
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class OutboundError(RunwatchError):
+    """A call got no complete answer.
+
+    Attributes:
+        kind: ``scheme_rejected`` (no URL that may be called), ``dns_resolution_failed``, ``private_range_rejected``,
+            ``timeout``, ``network`` or ``response_too_large``.
+        was_sent: Whether the other side may have got the request.
+    """
+
+    def __init__(self, kind: str, *, was_sent: bool = False) -> None:
+        super().__init__("A call to another server failed", detail=kind)
+        self.kind = kind
+        self.was_sent = was_sent
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Where calls may go.
+
+    Attributes:
+        plain_http: Judges the addresses to which plain http is spoken.
+        addresses: Judges the addresses that are called at all.
+    """
+
+    plain_http: Callable[[Address], bool]
+    addresses: Callable[[Address], bool]
+
+
+def _never(_: Address) -> bool:
+    return False
+
+
+def _loopback(address: Address) -> bool:
+    return address.is_loopback
+
+
+def _public(address: Address) -> bool:
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_global and not address.is_multicast
+
+
+def _local(address: Address) -> bool:
+    return address.is_loopback or (address.is_private and not address.is_link_local and not address.is_unspecified)
+
+
+PUBLIC: Final = Reach(_never, _public)
+"""Output checks, agents and webhooks: https to public addresses (wire reference 4.1)."""
+
+PUBLIC_OR_LOOPBACK: Final = Reach(_loopback, lambda address: _public(address) or _loopback(address))
+"""The same on a service started with ``--allow-loopback-checks``."""
+
+PROVIDERS: Final = Reach(_local, lambda address: _public(address) or _local(address))
+"""Model servers, whose address the owner of the connection gives: plain http on this machine and its own network."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutboundAnswer:
+    """A complete answer, of any status.
+
+    Attributes:
+        status: The HTTP status.
+        headers: Its headers; names compare without case.
+        content: The body.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+class Outbound:
+    """Calls other servers. One for a service; :meth:`close` ends it."""
+
+    def __init__(self) -> None:
+        self._clients: dict[str | None, httpx.AsyncClient] = {}
+
+    async def send(
+        self,
+        method: str,
+        url: str,
+        *,
+        reach: Reach,
+        timeout_s: float,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        limit_bytes: int = ANSWER_BYTES,
+    ) -> OutboundAnswer:
+        """Send one request and read its answer whole. Never retried here.
+
+        Args:
+            method: The HTTP method.
+            url: An absolute http or https URL without user info.
+            reach: Where it may go.
+            timeout_s: Seconds until the last byte of the answer.
+            headers: Request headers.
+            body: Request body, as it is sent.
+            limit_bytes: The largest answer that is read.
+
+        Raises:
+            OutboundError: there is no complete answer.
+        """
+        sent = False
+        try:
+            async with asyncio.timeout(timeout_s):
+                target, address = await _judged(url, reach)
+                sent = True
+                return await self._exchange(method, target, address, dict(headers or {}), body, limit_bytes)
+        except TimeoutError:
+            raise OutboundError("timeout", was_sent=sent) from None
+        except httpx.ConnectError:
+            raise OutboundError("network") from None
+        except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError):
+            raise OutboundError("network", was_sent=sent) from None
+
+    async def close(self) -> None:
+        """Close every connection."""
+        clients = list(self._clients.values())
+        self._clients.clear()
+        for client in clients:
+            with contextlib.suppress(Exception):
+                await client.aclose()
+
+    async def _exchange(
+        self,
+        method: str,
+        target: httpx.URL,
+        address: Address,
+        headers: dict[str, str],
+        body: bytes | None,
+        limit_bytes: int,
+    ) -> OutboundAnswer:
+        proxy = _proxy_for(target, address)
+        extensions = {}
+        if proxy is None:
+            # Pinned to the judged address; the name still goes into Host and the certificate check.
+            headers["Host"] = target.netloc.decode("ascii")
+            extensions["sni_hostname"] = target.host
+            target = target.copy_with(host=str(address))
+        request = self._client(proxy).build_request(
+            method, target, headers=headers, content=body, extensions=extensions
+        )
+        response = await self._client(proxy).send(request, stream=True)
+        try:
+            content = bytearray()
+            async for chunk in response.aiter_bytes():
+                content += chunk
+                if len(content) > limit_bytes:
+                    raise OutboundError("response_too_large", was_sent=True)
+            return OutboundAnswer(response.status_code, response.headers, bytes(content))
+        finally:
+            await response.aclose()
+
+    def _client(self, proxy: str | None) -> httpx.AsyncClient:
+        client = self._clients.get(proxy)
+        if client is None:
+            # The time limit is the caller's, over everything; httpx's own would start anew with every part.
+            client = httpx.AsyncClient(
+                timeout=None,  # noqa: S113
+                follow_redirects=False,
+                trust_env=False,
+                proxy=proxy,
+                limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=0),
+            )
+            self._clients[proxy] = client
+        return client
+
+
+async def _judged(url: str, reach: Reach) -> tuple[httpx.URL, Address]:
+    """The URL and the address to call.
+
+    Raises:
+        OutboundError: the URL may not be called.
+    """
+    try:
+        target = httpx.URL(url)
+    except httpx.InvalidURL:
+        raise OutboundError("scheme_rejected") from None
+    if target.scheme not in {"http", "https"} or not target.host or target.userinfo:
+        raise OutboundError("scheme_rejected")
+    if target.scheme == "http" and reach.plain_http is _never:
+        raise OutboundError("scheme_rejected")
+    addresses = await _look_up(target.host, target.port or (443 if target.scheme == "https" else 80))
+    if not all(reach.addresses(address) for address in addresses):
+        raise OutboundError("private_range_rejected")
+    if target.scheme == "http" and not all(reach.plain_http(address) for address in addresses):
+        raise OutboundError("scheme_rejected")
+    return target, addresses[0]
+
+
+async def _look_up(host: str, port: int) -> list[Address]:
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        # A scope (fe80::1%eth0) is no part of what is judged.
+        addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    except (OSError, UnicodeError, ValueError):
+        raise OutboundError("dns_resolution_failed") from None
+    if not addresses:
+        raise OutboundError("dns_resolution_failed")
+    return addresses
+
+
+def _proxy_for(target: httpx.URL, address: Address) -> str | None:
+    """The proxy that the environment names for a public address; a local one is always called directly."""
+    if not address.is_global or proxy_bypass(target.host):
+        return None
+    return getproxies().get(target.scheme)

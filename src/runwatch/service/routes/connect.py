@@ -1,0 +1,109 @@
+"""The private pages: ``/connect/KIND?intent=TOKEN`` (wire reference 2.4 and 2.6; the pages are ours).
+
+``GET`` shows a form, ``POST`` takes it, or ``{secret}`` as JSON from a command line. A kind of entry is one
+:class:`Entry`; a new one adds its line to :data:`ENTRIES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+from runwatch.base.secret import Secret
+from runwatch.service import entry
+from runwatch.service.answer import Answer, Refusal, answer_json, invalid
+from runwatch.service.auth import ANYONE
+from runwatch.service.call import Call, Endpoint
+from runwatch.service.entry import Intent
+from runwatch.service.pages import Field, page
+
+SECRET_CHARACTERS: Final = 4096
+"""The longest secret."""
+
+
+class Entry(Protocol):
+    """What is entered on one kind of page."""
+
+    title: str
+    button: str
+
+    def sentences(self, intent: Intent) -> list[str]:
+        """What the page says above its form."""
+        ...
+
+    def fields(self, intent: Intent) -> list[Field]:
+        """The inputs; a secret one is called ``secret``."""
+        ...
+
+    async def complete(self, call: Call, token: str, intent: Intent, fields: Mapping[str, str]) -> dict[str, Any]:
+        """Take what was entered, use the intent up (:func:`runwatch.service.entry.use`) and say what came of it.
+
+        Raises:
+            Refusal: it is not taken; the intent stays as it is.
+        """
+        ...
+
+    def done(self, outcome: dict[str, Any]) -> str:
+        """The sentence for a person once it is taken."""
+        ...
+
+
+ENTRIES: Final[dict[str, Entry]] = {}
+"""Every kind of entry, by the word in its address."""
+
+
+def read_secret(fields: Mapping[str, str], *, is_required: bool = True) -> Secret | None:
+    """The secret among what was entered.
+
+    Raises:
+        Refusal: ``validation_failed``: it is missing, too long, or has white space or control characters in it.
+    """
+    value = fields.get("secret", "").strip()
+    if not value:
+        if is_required:
+            raise invalid(("secret", "Required."))
+        return None
+    if len(value) > SECRET_CHARACTERS:
+        raise invalid(("secret", f"Must be at most {SECRET_CHARACTERS} characters."))
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise invalid(("secret", "Must be visible ASCII characters without spaces."))
+    return Secret(value)
+
+
+async def show(call: Call) -> Answer:
+    """The form."""
+    kind, token = _entry_of(call)
+    intent = await call.read(lambda transaction: entry.find(transaction, call.ids["kind"], token))
+    return page(kind.title, kind.sentences(intent), fields=kind.fields(intent), button=kind.button)
+
+
+async def take(call: Call) -> Answer:
+    """Take what was entered; JSON is answered with JSON, a form with a page.
+
+    Raises:
+        Refusal: ``permission_denied``, when a key is shown and is another one than the intent was asked for with.
+    """
+    kind, token = _entry_of(call)
+    intent = await call.read(lambda transaction: entry.find(transaction, call.ids["kind"], token))
+    if call.principal is not ANYONE and call.principal.key_id != intent.principal_id:
+        raise Refusal("permission_denied", "This address belongs to another API key.")
+    content = call.content
+    if not isinstance(content, Mapping) or not all(isinstance(value, str) for value in content.values()):
+        raise invalid(("body", "Must be an object of texts."))
+    outcome = await kind.complete(call, token, intent, content)
+    if call.is_form:
+        return page("Done", [kind.done(outcome), "You can close this page."])
+    return answer_json(outcome)
+
+
+def _entry_of(call: Call) -> tuple[Entry, str]:
+    kind = ENTRIES.get(call.ids["kind"])
+    if kind is None:
+        raise Refusal("not_found", "There is no such page.")
+    return kind, call.query.get("intent", "")
+
+
+ENDPOINTS: Final = (
+    Endpoint("GET", "/connect/{kind}", show, is_open=True, is_page=True),
+    Endpoint("POST", "/connect/{kind}", take, takes_body=True, is_open=True, is_page=True),
+)
