@@ -12,7 +12,7 @@ import contextlib
 import ipaddress
 import socket
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.request import getproxies, proxy_bypass
@@ -27,6 +27,7 @@ ANSWER_BYTES: Final = 1024 * 1024
 CONNECTIONS: Final = 100
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+LookUp = Callable[[str, int], Awaitable[list[Address]]]
 
 
 class OutboundError(RunwatchError):
@@ -100,9 +101,16 @@ class OutboundAnswer:
 
 
 class Outbound:
-    """Calls other servers. One for a service; :meth:`close` ends it."""
+    """Calls other servers. One for a service; :meth:`close` ends it.
 
-    def __init__(self) -> None:
+    Args:
+        look_up: What finds the addresses of a host and a port.
+        verify: What certificates are judged by, where not the usual authorities.
+    """
+
+    def __init__(self, look_up: LookUp | None = None, verify: ssl.SSLContext | None = None) -> None:
+        self._look_up = look_up or system_look_up
+        self._verify = verify or True
         self._clients: dict[str | None, httpx.AsyncClient] = {}
 
     async def send(
@@ -133,13 +141,14 @@ class Outbound:
         sent = False
         try:
             async with asyncio.timeout(timeout_s):
-                target, address = await _judged(url, reach)
-                sent = True
-                return await self._exchange(method, target, address, dict(headers or {}), body, limit_bytes)
+                target, addresses = await self._judged(url, reach)
+                for address in addresses:
+                    with contextlib.suppress(httpx.ConnectError):
+                        sent = True
+                        return await self._exchange(method, target, address, dict(headers or {}), body, limit_bytes)
+                raise OutboundError("network")
         except TimeoutError:
             raise OutboundError("timeout", was_sent=sent) from None
-        except httpx.ConnectError:
-            raise OutboundError("network") from None
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError):
             raise OutboundError("network", was_sent=sent) from None
 
@@ -150,6 +159,27 @@ class Outbound:
         for client in clients:
             with contextlib.suppress(Exception):
                 await client.aclose()
+
+    async def _judged(self, url: str, reach: Reach) -> tuple[httpx.URL, list[Address]]:
+        """The URL and the addresses to call, in the order to try them.
+
+        Raises:
+            OutboundError: the URL may not be called.
+        """
+        try:
+            target = httpx.URL(url)
+        except httpx.InvalidURL:
+            raise OutboundError("scheme_rejected") from None
+        if target.scheme not in {"http", "https"} or not target.host or target.userinfo:
+            raise OutboundError("scheme_rejected")
+        if target.scheme == "http" and reach.plain_http is _never:
+            raise OutboundError("scheme_rejected")
+        addresses = await self._look_up(target.host, target.port or (443 if target.scheme == "https" else 80))
+        if not all(reach.addresses(address) for address in addresses):
+            raise OutboundError("private_range_rejected")
+        if target.scheme == "http" and not all(reach.plain_http(address) for address in addresses):
+            raise OutboundError("scheme_rejected")
+        return target, addresses
 
     async def _exchange(
         self,
@@ -162,6 +192,8 @@ class Outbound:
     ) -> OutboundAnswer:
         proxy = _proxy_for(target, address)
         extensions = {}
+        # Unpacking would let a small answer grow beyond any limit.
+        headers["Accept-Encoding"] = "identity"
         if proxy is None:
             # Pinned to the judged address; the name still goes into Host and the certificate check.
             headers["Host"] = target.netloc.decode("ascii")
@@ -172,8 +204,10 @@ class Outbound:
         )
         response = await self._client(proxy).send(request, stream=True)
         try:
+            if response.headers.get("content-encoding", "identity") != "identity":
+                raise OutboundError("network", was_sent=True)
             content = bytearray()
-            async for chunk in response.aiter_bytes():
+            async for chunk in response.aiter_raw():
                 content += chunk
                 if len(content) > limit_bytes:
                     raise OutboundError("response_too_large", was_sent=True)
@@ -189,6 +223,7 @@ class Outbound:
                 timeout=None,  # noqa: S113
                 follow_redirects=False,
                 trust_env=False,
+                verify=self._verify,
                 proxy=proxy,
                 limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=0),
             )
@@ -196,29 +231,12 @@ class Outbound:
         return client
 
 
-async def _judged(url: str, reach: Reach) -> tuple[httpx.URL, Address]:
-    """The URL and the address to call.
+async def system_look_up(host: str, port: int) -> list[Address]:
+    """The addresses of a host, as the system finds them.
 
     Raises:
-        OutboundError: the URL may not be called.
+        OutboundError: there is none.
     """
-    try:
-        target = httpx.URL(url)
-    except httpx.InvalidURL:
-        raise OutboundError("scheme_rejected") from None
-    if target.scheme not in {"http", "https"} or not target.host or target.userinfo:
-        raise OutboundError("scheme_rejected")
-    if target.scheme == "http" and reach.plain_http is _never:
-        raise OutboundError("scheme_rejected")
-    addresses = await _look_up(target.host, target.port or (443 if target.scheme == "https" else 80))
-    if not all(reach.addresses(address) for address in addresses):
-        raise OutboundError("private_range_rejected")
-    if target.scheme == "http" and not all(reach.plain_http(address) for address in addresses):
-        raise OutboundError("scheme_rejected")
-    return target, addresses[0]
-
-
-async def _look_up(host: str, port: int) -> list[Address]:
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         # A scope (fe80::1%eth0) is no part of what is judged.
