@@ -31,6 +31,9 @@ _PIECE: Final = 1 << 18
 CHUNK: Final = 256
 """Items that are read at a time; a chunk takes less than a millisecond."""
 
+Chunk = tuple[list[str], list[Any]]
+"""Exact texts and values of items, in two lists of the same length."""
+
 # The cast stands for a description of this function that knows only its own kind as its context.
 _scan: Final[Callable[[str, int], tuple[Any, int]]] = make_scanner(cast(Any, DECODER))
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
@@ -78,8 +81,8 @@ def decode_page(body: bytes, record: type[R]) -> Page[R]:
         text = body.decode("utf-8-sig")
         reader = ItemReader(text, _wire(record).items)
         page = _PageMaker(record)
-        for items in reader.chunks():
-            page.add(items)
+        for texts, values in reader.chunks():
+            page.add(texts, values)
     except ValueError as error:
         raise _unreadable(error) from None
     return page.finish(reader)
@@ -106,8 +109,8 @@ async def decode_page_sliced(body: bytes, record: type[R], clock: Clock) -> Page
         pieces.append(decoder.decode(b"", final=True))
         reader = ItemReader("".join(pieces), _wire(record).items)
         pieces.clear()
-        for items in reader.chunks():
-            page.add(items)
+        for texts, values in reader.chunks():
+            page.add(texts, values)
             if clock.monotonic() >= pause_at:
                 await asyncio.sleep(0)
                 pause_at = clock.monotonic() + SLICE_S
@@ -149,10 +152,10 @@ class ItemReader:
         Raises:
             ValueError: where the text stops being a list answer.
         """
-        for items in self.chunks():
-            yield from items
+        for texts, values in self.chunks():
+            yield from zip(texts, values, strict=True)
 
-    def chunks(self) -> Iterator[list[tuple[str, Any]]]:
+    def chunks(self) -> Iterator[Chunk]:
         """The items in lists of up to :data:`CHUNK`, because handing them out one by one takes as long as scanning.
 
         Raises:
@@ -171,7 +174,7 @@ class ItemReader:
         if self._skip(end) != len(text):
             raise Unreadable(f"the JSON is followed by more, at character {end}")
 
-    def _object(self, at: int) -> Generator[list[tuple[str, Any]], None, int]:
+    def _object(self, at: int) -> Generator[Chunk, None, int]:
         text = self._text
         has_items = False
         at = self._skip(at + 1)
@@ -196,19 +199,21 @@ class ItemReader:
             raise Unreadable(f"the answer has no member {self._member!r}")
         return at + 1
 
-    def _array(self, at: int) -> Generator[list[tuple[str, Any]], None, int]:
+    def _array(self, at: int) -> Generator[Chunk, None, int]:
         text = self._text
         at = self._skip(at + 1)
         is_open = not text.startswith("]", at)
         while is_open:
-            items: list[tuple[str, Any]] = []
+            texts: list[str] = []
+            values: list[Any] = []
             for _ in range(CHUNK):
                 try:
                     # The bare scanner takes two thirds of the time of a decoder around it.
                     value, end = _scan(text, at)
                 except (StopIteration, ValueError, RecursionError):
                     value, end = DECODER.raw_decode(text, at)
-                items.append((text[at:end], value))
+                texts.append(text[at:end])
+                values.append(value)
                 # What compact JSON has between two objects, without a search for white space.
                 if text[end : end + 2] == ",{":
                     at = end + 1
@@ -216,7 +221,7 @@ class ItemReader:
                 at, is_open = self._after(end, "]")
                 if not is_open:
                     break
-            yield items
+            yield texts, values
         return at + 1
 
     def _after(self, at: int, closing: str) -> tuple[int, bool]:
@@ -239,16 +244,18 @@ class _PageMaker:
 
     def __init__(self, record: type[R]) -> None:
         self._wire = _wire(record)
-        self._view: Callable[[dict[str, Any], str], Any] = (
+        self._view: Callable[[Any, str], Any] = (
             record if issubclass(record, RunEvent) else lambda value, _text: record(value)
         )
         self._values: list[Any] = []
         self._records: list[Any] = []
 
-    def add(self, items: list[tuple[str, Any]]) -> None:
-        view = self._view
-        self._values.extend([value for _, value in items])
-        self._records.extend([view(value, text) for text, value in items if isinstance(value, dict)])
+    def add(self, texts: list[str], values: list[Any]) -> None:
+        self._values.extend(values)
+        if not all(type(value) is dict for value in values):
+            objects = [(value, text) for value, text in zip(values, texts, strict=True) if type(value) is dict]
+            values, texts = [value for value, _ in objects], [text for _, text in objects]
+        self._records.extend(map(self._view, values, texts))
 
     def finish(self, reader: ItemReader) -> Page[Any]:
         members = reader.members
