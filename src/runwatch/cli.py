@@ -120,6 +120,7 @@ def serve(call: Call) -> int:
 
     This is the only place that knows the service; everyone else meets it on the wire.
     """
+    from decimal import Decimal
     from pathlib import Path
 
     options = call.options
@@ -138,6 +139,10 @@ def serve(call: Call) -> int:
         "idle_exit_s": options.idle_exit_s,
         "rate_limit_rpm": options.rate_limit_rpm,
         "pace": options.pace,
+        "provider_config": Path(options.provider_config).expanduser() if options.provider_config else None,
+        "balance_usd": None if options.balance_usd is None else Decimal(str(options.balance_usd)),
+        "quota_executions": options.quota_executions,
+        "concurrency": options.concurrency,
     }
     return service.serve(
         service.ServeOptions(
@@ -145,6 +150,8 @@ def serve(call: Call) -> int:
             json=bool(options.json),
             allow_remote=bool(options.allow_remote),
             allow_loopback_checks=bool(options.allow_loopback_checks),
+            allow_signup=bool(options.allow_signup),
+            sample=bool(options.sample),
             **{name: value for name, value in given.items() if value is not None},
         )
     )

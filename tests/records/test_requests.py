@@ -15,6 +15,11 @@ from tests.view.strategies import json_values, many
 
 POLICY = {"data_classes": ["public"], "budget": {"max_cost_usd": 0.25, "max_runtime_s": 60}}
 
+COMPOSED: dict[str, Any] = {
+    "version": "v1", "repository": "acme/widgets", "base_ref": "main", "base_sha": "0" * 40, "agent_arm_id": "arm_1",
+    "sources": [{"id": "coderabbit"}], "combine": "all",
+}  # fmt: skip
+
 
 def errors(body: Any) -> dict[str, str]:
     """What is wrong with a body, by field."""
@@ -50,7 +55,7 @@ def task(**over: Any) -> dict[str, Any]:
         live(novel={"x": 1}),
         live(routing={"required_arm_id": "arm_1"}),
         builders.request_body("echo", routing={"required_arm_id": "arm_1"}),
-        live(review_composer={"any": "thing"}),
+        live(review_composer=COMPOSED),
         task(objective="x" * OBJECTIVE_CHARACTERS),
         task(inputs_ref={"kind": "url", "url": "https://example.test/in"}),
         task(inputs_ref={"kind": "url_list", "json": {"urls": []}, "more": 1}),
@@ -112,12 +117,12 @@ def test_what_the_interface_allows_is_valid(body: dict[str, Any]) -> None:
         (live(compose="manual"), {"compose": "Must be 'auto'."}),
         (live(review_composer=[]), {"review_composer": "Must be an object."}),
         (
-            live(review_composer={}, verifier_id="vrf_1"),
+            live(review_composer=COMPOSED, verifier_id="vrf_1"),
             {"body": "Review_composer goes with neither verifier_id nor routing."},
         ),
-        (live(review_composer={}, mode=ABSENT), {"body": "Review_composer needs mode live, spelled out."}),
+        (live(review_composer=COMPOSED, mode=ABSENT), {"body": "Review_composer needs mode live, spelled out."}),
         (
-            builders.request_body("echo", review_composer={}),
+            builders.request_body("echo", review_composer=COMPOSED),
             {"body": "Review_composer needs mode live, spelled out."},
         ),
     ],

@@ -95,12 +95,12 @@ class Local:
         await self.context.engine.settled()
         return await self.get(f"/v1/executions/{run_id}")
 
-    async def add_key(self, tenant_id: str | None = None) -> tuple[str, str]:
+    async def add_key(self, tenant_id: str | None = None, role: str = "owner") -> tuple[str, str]:
         """A second key, of the owner's organization unless another is named: the key and its id."""
         key = new_key()
         tenant = tenant_id or (await self.get("/v1/account"))["tenant_id"]
         key_id = await self.context.database.write(
-            lambda transaction: add_key(transaction, tenant, key, role="member", display_name="second")
+            lambda transaction: add_key(transaction, tenant, key, role=role, display_name="second")
         )
         self.context.keys = await self.context.database.read(Keys.load)
         return key.reveal(), key_id

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runwatch.service import runs
-from runwatch.service.engine import RETRY_S
+from runwatch.service.live.driver import RETRY_S
 from tests.service.conftest import Json, Local, Serving, capped, event_bodies, step
 from tests.service.test_lifecycle import check_echo_receipt
 from tests.support.clock import FakeClock
@@ -68,8 +68,7 @@ async def test_a_run_is_cancelled_in_every_state(held: Local, stage: int) -> Non
     assert in_short(before) == WHOLE[: stage + 1]
     assert (events[-1]["state"], events[-1]["acted_by"], "slice_id" in events[-1]) == ("cancelled", me, False)
     check_echo_receipt(await held.get(f"/v1/receipts/{run_id}"), "cancelled")
-    await step(held)
-    assert held.context.engine.live == 0
+    await held.context.engine.settled()
     assert await held.events(run_id) == events
     assert (await held.http.post(f"/v1/executions/{run_id}/cancel")).json()["type"].endswith("/invalid_state")
 
@@ -121,17 +120,6 @@ async def test_a_run_whose_time_ran_out_while_nothing_ran_expires_at_the_next_st
         run = await service.get(f"/v1/executions/{run_id}")
         assert (run["status"], run["reason"]) == ("expired", "runtime_exceeded")
         check_echo_receipt(await service.get(f"/v1/receipts/{run_id}"), "expired")
-
-
-async def test_a_live_run_is_accepted_and_fails_with_a_receipt(local: Local) -> None:
-    run = await local.submit({**capped(60), "mode": "live", "verifier_id": "vrf_1"})
-    assert (run["status"], run["mode"]) == ("accepted", "live")
-    done = await local.finished(run["execution_id"])
-    assert (done["status"], done["reason"]) == ("failed", "no_eligible_arms")
-    receipt = await local.get(f"/v1/receipts/{run['execution_id']}")
-    assert receipt["reason"] == "no_eligible_arms"
-    assert receipt["slices"][0]["cost"]["calls"] == 0
-    assert receipt["slices"][0]["recorded_check"]["state"] == "terminal_no_evaluation"
 
 
 async def test_many_runs_at_once_all_become_final(local: Local) -> None:

@@ -183,12 +183,15 @@ async def test_the_time_limit_covers_the_last_byte() -> None:
 
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, _: bytes) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n")
-        # One byte now and then would keep any limit alive that starts anew with every part.
-        while not reader.at_eof():
-            writer.write(b"x")
-            await writer.drain()
-            await asyncio.sleep(0.01)
-        gone.set()
+        try:
+            # One byte now and then would keep any limit alive that starts anew with every part.
+            while not reader.at_eof():
+                writer.write(b"x")
+                await writer.drain()
+                await asyncio.sleep(0.01)
+        finally:
+            # The caller has closed the connection, or reset it.
+            gone.set()
 
     async with server(drip) as (port, _), calling(Outbound()) as out:
         failure = await refused(out, f"http://127.0.0.1:{port}/", PROVIDERS, timeout_s=0.2)

@@ -66,7 +66,9 @@ class Screen:
     @property
     def lines(self) -> list[str]:
         """The lines as shown, without blanks at their end."""
-        return [line.rstrip() for line in self._shown.display]
+        # The second cell of a wide character holds nothing; pyte's own lines fail on such a cell without its first.
+        rows, columns = range(self._shown.lines), range(self._shown.columns)
+        return ["".join(self._shown.buffer[row][column].data for column in columns).rstrip() for row in rows]
 
     @property
     def text(self) -> str:

@@ -84,11 +84,18 @@ def truncate(text: str, width: int, mark: str = ELLIPSIS) -> str:
 
 
 def elide_middle(text: str, width: int, mark: str = ELLIPSIS) -> str:
-    """Cleaned text cut in its middle to at most ``width`` cells, so that both ends of an id stay readable."""
+    """Cleaned text cut in its middle to at most ``width`` cells, so that both ends of an id stay readable.
+
+    Text that has a mark already loses more of what stands before it.
+    """
     if cell_len(text) <= width:
         return text
     if width <= 2:
         return truncate(text, width, mark)
+    start, is_cut, end = text.partition(mark) if mark else (text, "", "")
+    room = width - 1 - cell_len(end)
+    if is_cut and 0 < room <= cell_len(start):
+        return set_cell_size(start, room) + mark + end
     tail = (width - 1) // 2
     head = width - 1 - tail
     return set_cell_size(text, head) + mark + _last_cells(text, tail)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from runwatch.base.errors import RunwatchError
@@ -23,12 +23,14 @@ class Answer:
         body: The exact bytes; empty for 204.
         media_type: The body's type.
         headers: Further headers.
+        kept: What is kept for the idempotency key in place of the body; ``None`` for the body itself.
     """
 
     status: int
-    body: bytes = b""
+    body: bytes = field(default=b"", repr=False)
     media_type: str = JSON_TYPE
     headers: tuple[tuple[str, str], ...] = ()
+    kept: bytes | None = field(default=None, repr=False)
 
     @property
     def is_success(self) -> bool:
@@ -39,6 +41,18 @@ class Answer:
 def answer_json(value: object) -> Answer:
     """A success with this value as its body."""
     return Answer(200, dumps(value).encode("ascii"))
+
+
+def answer_once(value: object, kept: object) -> Answer:
+    """A success whose body holds a secret that is told this once.
+
+    Args:
+        value: The body.
+        kept: What the same request is answered with when it comes again: the body without the secret. The references
+            have a repeated request answered word for word; ours is not, because a secret that could be told again
+            would have to be stored.
+    """
+    return replace(answer_json(value), kept=dumps(kept).encode("ascii"))
 
 
 class Refusal(RunwatchError):

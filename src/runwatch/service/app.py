@@ -11,17 +11,20 @@ from typing import Any, Final
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from runwatch.base.json import loads
 from runwatch.base.target import is_loopback_host
+from runwatch.service import sessions
 from runwatch.service.answer import JSON_TYPE, Answer, Refusal, invalid
 from runwatch.service.auth import ANYONE, Principal
 from runwatch.service.call import Call, Endpoint, Routes
+from runwatch.service.checkcall import DOCKS_PATH
 from runwatch.service.context import Context
 from runwatch.service.idempotency import HEADER, Keyed, digest_of, read_key
 from runwatch.service.limits import read_body
 from runwatch.service.pages import FORM_TYPE, problem_page, read_form
+from runwatch.service.roles import require
 
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 _EVERYWHERE: Final = {"0.0.0.0", "::"}  # noqa: S104
@@ -42,15 +45,22 @@ class Application:
         context: The open service.
         endpoints: What it offers.
         host: The host that it listens on, which callers may name beside those of this machine.
+        docks: What serves the sample organization's own output checks; ``None`` without a sample.
     """
 
-    def __init__(self, context: Context, endpoints: Sequence[Endpoint], host: str) -> None:
+    def __init__(
+        self, context: Context, endpoints: Sequence[Endpoint], host: str, docks: ASGIApp | None = None
+    ) -> None:
         self._context = context
         self._routes = Routes(endpoints)
         self._host = host
+        self._docks = docks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, whatever happens."""
+        if self._docks is not None and scope["path"].startswith(DOCKS_PATH):
+            await self._docks(scope, receive, send)
+            return
         request = Request(scope, receive)
         began = self._context.clock.monotonic()
         self._context.touch()
@@ -101,35 +111,63 @@ class Application:
             endpoint, ids = self._routes.find(request.method, request.scope["path"])
         except Refusal:
             # Only who may call learns which paths there are.
-            self._admit(visit, is_open=False)
+            self._admit(visit, self._context.keys.principal_of(_authorization(request)))
             raise
         visit.is_page = endpoint.is_page and "text/html" in request.headers.get("accept", "")
-        self._admit(visit, is_open=endpoint.is_open)
-        assert visit.principal is not None
+        principal = await self._caller(request, endpoint)
+        self._admit(visit, principal)
+        if not endpoint.is_open:
+            require(principal.role, endpoint.needs)
         content, keyed = None, None
         if endpoint.mutates:
             key = read_key(request.headers.getlist(HEADER), is_required=endpoint.needs_key)
             body = await read_body(request)
             visit.leaves_body = False
             content, digest = decode(body, request, is_required=endpoint.takes_body, takes_form=endpoint.is_page)
-            if key is not None and visit.principal is not ANYONE:
+            if key is not None and principal is not ANYONE:
                 path: str = request.scope["path"]
-                keyed = Keyed(visit.principal, f"{endpoint.method} {path}", key, digest)
-        call = Call(self._context, visit.principal, ids, request.query_params, content, keyed, _is_form(request))
+                keyed = Keyed(principal, f"{endpoint.method} {path}", key, digest)
+        call = Call(
+            context=self._context,
+            principal=principal,
+            ids=ids,
+            query=request.query_params,
+            content=content,
+            keyed=keyed,
+            is_form=_is_form(request),
+            cookie=request.cookies.get(sessions.COOKIE),
+        )
         if keyed is None:
             return await endpoint.handle(call)
         async with self._context.turns.of(keyed):
             return await call.read(keyed.first_answer) or await endpoint.handle(call)
 
-    def _admit(self, visit: _Visit, *, is_open: bool) -> None:
-        """Find out who calls, and count the request against their limit.
+    async def _caller(self, request: Request, endpoint: Endpoint) -> Principal:
+        """Who calls an endpoint: the holder of the key that is shown, or of the session where its cookie is taken.
 
         Raises:
-            Refusal: ``unauthenticated`` or ``rate_limited``.
+            Refusal: ``unauthenticated``.
         """
-        shown = visit.request.headers.getlist("authorization")
-        visit.principal = ANYONE if is_open and not shown else self._context.keys.principal_of(shown)
-        self._context.rate_limit.admit(visit.principal.key_id)
+        shown = _authorization(request)
+        if endpoint.is_open and not shown:
+            return ANYONE
+        cookie = request.cookies.get(sessions.COOKIE) if endpoint.takes_cookie and not shown else None
+        if cookie is not None:
+            key_id = await self._context.database.read(lambda transaction: sessions.key_of(transaction, cookie))
+            holder = None if key_id is None else self._context.keys.holder_of(key_id)
+            if holder is None:
+                raise Refusal("unauthenticated", "The session is over. Sign in again.")
+            return holder
+        return self._context.keys.principal_of(shown)
+
+    def _admit(self, visit: _Visit, principal: Principal) -> None:
+        """Note who calls, and count the request against their limit.
+
+        Raises:
+            Refusal: ``rate_limited``.
+        """
+        visit.principal = principal
+        self._context.rate_limit.admit(principal.key_id)
 
     def _check_origin(self, request: Request) -> None:
         """Refuse what a web page in a browser of this machine may have sent.
@@ -198,6 +236,10 @@ def decode(body: bytes, request: Request, *, is_required: bool, takes_form: bool
         return value, digest_of(value)
     except ValueError as error:
         raise invalid(("body", "Must be one JSON value in UTF-8."), cause=str(error)) from None
+
+
+def _authorization(request: Request) -> list[str]:
+    return request.headers.getlist("authorization")
 
 
 def _is_form(request: Request) -> bool:

@@ -65,5 +65,4 @@ def entries(transaction: Transaction, tenant_id: str, since: str, before: str) -
         since: The first moment, as moments are stored.
         before: The first moment that no longer counts.
     """
-    rows = transaction.newest(audit, {"tenant_id": tenant_id}, since=("at", since), until=("at", before))
-    return rows[::-1]
+    return transaction.oldest(audit, {"tenant_id": tenant_id}, since=("at", since), until=("at", before))

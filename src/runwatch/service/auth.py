@@ -15,6 +15,7 @@ from runwatch.service.answer import Refusal
 from runwatch.service.database import Row, Transaction
 from runwatch.service.ids import new_id, random_word
 from runwatch.service.tables import api_keys, tenants
+from runwatch.service.tables.organization import local_owner
 
 KEY_PREFIX: Final = "solverapi_test_"
 """What a key begins with, so that the redaction of every public client recognises it."""
@@ -31,10 +32,12 @@ class Principal:
     Attributes:
         tenant_id: The organization; nothing of another one exists for this caller.
         key_id: The key's id, which stands for the caller in records (``cancelled_by``, ``acted_by``).
+        role: What the key may do, one of :data:`runwatch.service.roles.ROLES`; empty for nothing.
     """
 
     tenant_id: str
     key_id: str
+    role: str = ""
 
 
 ANYONE: Final = Principal("", "")
@@ -52,7 +55,15 @@ def hash_of(key: str) -> str:
 
 
 def add_key(transaction: Transaction, tenant_id: str, key: Secret, *, role: str, display_name: str) -> str:
-    """Store a new active key of an organization and return its id."""
+    """Store a new active key of an organization and return its id.
+
+    Args:
+        transaction: Where it is stored.
+        tenant_id: The organization.
+        key: The key; a hash and its first characters are stored.
+        role: One of :data:`runwatch.service.roles.ROLES`.
+        display_name: Its label.
+    """
     key_id = f"key_{random_word(_ID_CHARACTERS)}"
     transaction.add(
         api_keys,
@@ -73,40 +84,88 @@ def settle_owner(transaction: Transaction, offered: Secret) -> Secret:
 
     The offered key is the one that the directory's ``service.json`` holds, or a new one where it holds none. A key
     that the database does not know becomes the owner's and takes the place of the earlier one: the file was lost or
-    replaced. A revoked key is never taken back.
+    replaced. A revoked key is never taken back, and neither is one that is no owner's.
     """
     key = offered if offered.reveal().startswith(KEY_PREFIX) else new_key()
     known = transaction.one(api_keys, {"key_hash": hash_of(key.reveal())})
+    if known is not None and known["status"] == "active" and known["role"] == "owner":
+        _settle(transaction, known["tenant_id"], known["api_key_id"])
+        return key
     if known is not None:
-        if known["status"] == "active":
-            return key
         key = new_key()
-    owned = {"role": "owner", "status": "active"}
-    earlier = transaction.every(api_keys, owned)
-    transaction.change(api_keys, owned, status="revoked", revoked_at=iso(transaction.now))
-    tenant_id = earlier[0]["tenant_id"] if earlier else _first_tenant(transaction)
-    add_key(transaction, tenant_id, key, role="owner", display_name="owner")
+    earlier = _earlier_owner(transaction)
+    if earlier is not None:
+        active = {"api_key_id": earlier["api_key_id"], "status": "active"}
+        transaction.change(api_keys, active, status="revoked", revoked_at=iso(transaction.now))
+    tenant_id = _first_tenant(transaction) if earlier is None else earlier["tenant_id"]
+    _settle(transaction, tenant_id, add_key(transaction, tenant_id, key, role="owner", display_name="owner"))
     return key
+
+
+def local_tenant(transaction: Transaction) -> str:
+    """The organization that the key of ``service.json`` opens."""
+    (owner,) = transaction.every(local_owner, {})
+    return str(owner["tenant_id"])
+
+
+def _settle(transaction: Transaction, tenant_id: str, key_id: str) -> None:
+    transaction.remove(local_owner, {})
+    transaction.add(local_owner, tenant_id=tenant_id, api_key_id=key_id)
+
+
+def _earlier_owner(transaction: Transaction) -> Row | None:
+    for row in transaction.every(local_owner, {}):
+        return row
+    # A database from before the file's key was noted has no other key of an owner.
+    for row in transaction.every(api_keys, {"role": "owner", "status": "active"}):
+        return row
+    return None
 
 
 def _first_tenant(transaction: Transaction) -> str:
     for tenant in transaction.every(tenants, {}):
         return str(tenant["tenant_id"])
+    return add_tenant(transaction, "Local organization")
+
+
+def add_tenant(transaction: Transaction, display_name: str) -> str:
+    """Store a new organization and return its id."""
     tenant_id = new_id("ten", transaction.now)
-    transaction.add(tenants, tenant_id=tenant_id, display_name="Local organization", created_at=iso(transaction.now))
+    transaction.add(tenants, tenant_id=tenant_id, display_name=display_name, created_at=iso(transaction.now))
     return tenant_id
 
 
 class Keys:
-    """The active keys, in memory: the service is the only writer of its database."""
+    """The active keys, in memory: the service is the only writer of its database.
+
+    Whoever commits a new or a revoked key tells it here right after the commit. A revoked key is never taken up again,
+    in whichever order the two are told.
+    """
 
     def __init__(self, active: Sequence[Row]) -> None:
-        self._known = [(row["key_hash"], Principal(row["tenant_id"], row["api_key_id"])) for row in active]
+        self._known: list[tuple[str, Principal]] = []
+        self._revoked: set[str] = set()
+        for row in active:
+            self.add(row["key_hash"], Principal(row["tenant_id"], row["api_key_id"], row["role"]))
 
     @classmethod
     def load(cls, transaction: Transaction) -> Keys:
         """The keys that are active now."""
         return cls(transaction.every(api_keys, {"status": "active"}))
+
+    def add(self, key_hash: str, principal: Principal) -> None:
+        """Take up a key that was stored."""
+        if principal.key_id not in self._revoked:
+            self._known.append((key_hash, principal))
+
+    def revoke(self, key_id: str) -> None:
+        """Let go of a key that was revoked; harmless when it is gone already."""
+        self._revoked.add(key_id)
+        self._known = [(known, principal) for known, principal in self._known if principal.key_id != key_id]
+
+    def holder_of(self, key_id: str) -> Principal | None:
+        """The caller that an active key stands for, by the key's id."""
+        return next((principal for _, principal in self._known if principal.key_id == key_id), None)
 
     def principal_of(self, authorization: Sequence[str]) -> Principal:
         """The caller behind the ``Authorization`` headers of a request.

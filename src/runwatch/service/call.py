@@ -13,6 +13,7 @@ from runwatch.service.auth import Principal
 from runwatch.service.context import Context
 from runwatch.service.database import Transaction
 from runwatch.service.idempotency import Keyed
+from runwatch.service.roles import MANAGE, READ
 
 T = TypeVar("T")
 
@@ -29,6 +30,7 @@ class Call:
         content: The decoded JSON body, ``None`` where there is none.
         keyed: The idempotency key with what it belongs to, on a mutation that carries one.
         is_form: Whether the body came from an HTML form, whose answer a person looks at.
+        cookie: The cookie of a browser session that came along, whether or not the endpoint takes it.
     """
 
     context: Context
@@ -38,6 +40,7 @@ class Call:
     content: Any = None
     keyed: Keyed | None = None
     is_form: bool = False
+    cookie: str | None = None
 
     async def read(self, function: Callable[[Transaction], T]) -> T:
         """Read from the database."""
@@ -73,6 +76,9 @@ class Endpoint:
             caller is :data:`runwatch.service.auth.ANYONE`, and no idempotency key is honoured.
         is_page: Whether a person's browser calls it: it also takes the fields of an HTML form, as texts, and tells a
             failure as a page to a browser.
+        takes_cookie: Whether the cookie of a browser session opens it as an API key does.
+        permission: What the caller's role has to permit, unless the endpoint is open; empty for what goes with the
+            method.
     """
 
     method: str
@@ -82,6 +88,13 @@ class Endpoint:
     needs_key: bool = False
     is_open: bool = False
     is_page: bool = False
+    takes_cookie: bool = False
+    permission: str = ""
+
+    @property
+    def needs(self) -> str:
+        """The permission that a caller with a key needs: to read, or to change things."""
+        return self.permission or (MANAGE if self.mutates else READ)
 
     @property
     def mutates(self) -> bool:

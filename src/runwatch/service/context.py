@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from runwatch.base.clock import Clock
 from runwatch.base.secret import Secret
-from runwatch.service.auth import Keys, settle_owner
-from runwatch.service.database import Database
+from runwatch.service import bindings, connections, wallet, webhooks
+from runwatch.service.auth import Keys, local_tenant, settle_owner
+from runwatch.service.composer import ReviewComposer
+from runwatch.service.database import Database, Transaction
+from runwatch.service.deliverer import Deliverer
 from runwatch.service.engine import Engine
+from runwatch.service.evaluation import evaluate
 from runwatch.service.idempotency import Turns
 from runwatch.service.limits import RateLimit
+from runwatch.service.live.driver import LiveRuns
 from runwatch.service.options import ServeOptions
-from runwatch.service.outbound import Outbound
+from runwatch.service.outbound import PUBLIC, PUBLIC_OR_LOOPBACK, Outbound
 from runwatch.service.problems import Problems
+from runwatch.service.providerconfig import ProviderConfig, provider_config
+from runwatch.service.providers import Providers
 from runwatch.service.vault import Vault
 
 DATABASE_FILE: Final = "service.db"
@@ -34,6 +42,9 @@ class Context:
         rate_limit: Requests a minute of one key.
         vault: Secrets of providers, checks, agents and webhooks.
         outbound: Calls to other servers.
+        providers: Calls to model providers.
+        provider_config: Sources of models that this start names.
+        deliverer: What sends to webhooks.
         options: How the service was started.
         origin: Scheme, host and port under which callers of this machine find it.
         turns: Order among requests with the same idempotency key.
@@ -48,6 +59,9 @@ class Context:
     rate_limit: RateLimit
     vault: Vault
     outbound: Outbound
+    providers: Providers
+    provider_config: ProviderConfig
+    deliverer: Deliverer
     options: ServeOptions
     origin: str
     turns: Turns = field(default_factory=Turns)
@@ -60,6 +74,7 @@ class Context:
     async def close(self) -> None:
         """Stop the engine, end the calls to other servers, finish the writes that wait, and close the database."""
         await self.engine.stop()
+        await self.deliverer.stop()
         await self.outbound.close()
         await asyncio.to_thread(self.database.close)
 
@@ -79,27 +94,66 @@ async def open_context(
 
     Raises:
         DataError: the database is not usable.
+        UsageError: the provider configuration is not usable.
     """
+    sources = await asyncio.to_thread(provider_config, options.provider_config, sample=options.sample)
     database = await asyncio.to_thread(Database.open, options.data_dir / DATABASE_FILE, clock)
     outbound = Outbound()
     try:
-        key = await database.write(lambda transaction: settle_owner(transaction, offered_key))
+        key = await database.write(partial(_settle, options, offered_key))
+        vault = Vault(options.data_dir)
+        reach = PUBLIC_OR_LOOPBACK if options.allow_loopback_checks else PUBLIC
+        providers = Providers(outbound, clock)
+        judge = partial(evaluate, outbound, vault, database, options)
         context = Context(
             clock=clock,
             database=database,
             keys=await database.read(Keys.load),
-            engine=Engine(database, clock, options.pace),
+            engine=Engine(
+                database,
+                clock,
+                LiveRuns(database, clock, vault, providers, judge, ReviewComposer(database)),
+                options.pace,
+            ),
             problems=Problems(database),
             rate_limit=RateLimit(options.rate_limit_rpm, clock),
-            vault=Vault(options.data_dir),
+            vault=vault,
             outbound=outbound,
+            providers=providers,
+            provider_config=sources,
+            deliverer=Deliverer(database, vault, outbound, reach, clock),
             options=options,
             origin=origin,
         )
         context.touch()
+        await bindings.destroy_all_retired(database, vault)
+        await vault.sweep(await database.read(_named_handles))
         await context.engine.resume()
+        context.deliverer.start()
     except BaseException:
         await outbound.close()
         await asyncio.to_thread(database.close)
         raise
     return context, key
+
+
+def _named_handles(transaction: Transaction) -> set[str]:
+    """The secrets that some row names; a crash may have left others in the vault."""
+    return (
+        bindings.named_handles(transaction)
+        | connections.named_handles(transaction)
+        | webhooks.secret_handles(transaction)
+    )
+
+
+def _settle(options: ServeOptions, offered_key: Secret, transaction: Transaction) -> Secret:
+    """Give the owner a key that works, and the owner's organization the limits that this start names."""
+    key = settle_owner(transaction, offered_key)
+    wallet.set_limits(
+        transaction,
+        local_tenant(transaction),
+        balance_usd=options.balance_usd,
+        executions_per_month=options.quota_executions,
+        concurrency=options.concurrency,
+    )
+    return key

@@ -49,7 +49,8 @@ READERS: Final = 4
 BATCH: Final = 256
 """How many writes share one commit at most, so that the first of them does not wait for ever."""
 
-_PRAGMAS: Final = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000")
+# What is deleted is overwritten: prompts and outputs are kept for a while and then really gone.
+_PRAGMAS: Final = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "foreign_keys=ON", "busy_timeout=5000")
 
 
 class Transaction:
@@ -59,15 +60,18 @@ class Transaction:
 
     Attributes:
         now: The moment at which the transaction's function began; what it writes happened then.
+        added: The tables that rows were added to.
     """
 
     def __init__(self, connection: Connection, now: datetime) -> None:
         self._connection = connection
         self.now: Final = now
+        self.added: Final[set[Table]] = set()
 
     def add(self, table: Table, **values: object) -> None:
         """Insert one row."""
         self._connection.execute(table.insert(), values)
+        self.added.add(table)
 
     def change(self, table: Table, where: Mapping[str, object], **values: object) -> None:
         """Set columns of every row that matches."""
@@ -84,10 +88,38 @@ class Transaction:
         """The one row that matches, or ``None``."""
         return self._connection.execute(select(table).where(*_conditions(table, where))).mappings().one_or_none()
 
-    def oldest(self, table: Table, where: Mapping[str, object], *, after: int = 0) -> Sequence[Row]:
-        """The rows that match, in the order they were inserted, from behind the sequence number ``after``."""
-        statement = select(table).where(*_conditions(table, where), table.c.sequence > after)
-        return self._connection.execute(statement.order_by(table.c.sequence)).mappings().all()
+    def oldest(
+        self,
+        table: Table,
+        where: Mapping[str, object],
+        *,
+        after: int = 0,
+        since: tuple[str, str] | None = None,
+        until: tuple[str, str] | None = None,
+        limit: int | None = None,
+    ) -> Sequence[Row]:
+        """The rows that match, in the order they were inserted.
+
+        Args:
+            table: A table with a ``sequence``.
+            where: What the columns have to be.
+            after: The sequence number behind which the rows start.
+            since: A column and the least value it may have.
+            until: A column and the first value that it may no longer have.
+            limit: How many rows at most.
+        """
+        conditions = [*_conditions(table, where), table.c.sequence > after]
+        if since is not None:
+            conditions.append(table.c[since[0]] >= since[1])
+        if until is not None:
+            conditions.append(table.c[until[0]] < until[1])
+        statement = select(table).where(*conditions).order_by(table.c.sequence).limit(limit)
+        return self._connection.execute(statement).mappings().all()
+
+    def least(self, table: Table, column: str, where: Mapping[str, object]) -> Any:
+        """The least value of a column among the rows that match, ``None`` when none does."""
+        statement = select(func.min(table.c[column])).where(*_conditions(table, where))
+        return self._connection.execute(statement).scalar_one()
 
     def newest(
         self,
@@ -153,6 +185,7 @@ class _Job(Generic[T]):
     def __init__(self, function: Callable[[Transaction], T]) -> None:
         self._function = function
         self.future: Future[T] = Future()
+        self.added: set[Table] = set()
         self._result: T | None = None
         self._error: BaseException | None = None
 
@@ -164,7 +197,9 @@ class _Job(Generic[T]):
         """
         try:
             with connection.begin_nested():
-                self._result = self._function(Transaction(connection, now))
+                transaction = Transaction(connection, now)
+                self._result = self._function(transaction)
+            self.added = transaction.added
         except Exception as error:
             if not _in_transaction(connection):
                 raise
@@ -188,13 +223,20 @@ class Database:
         self._jobs: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
         self._closing = threading.Lock()
         self._is_closed = False
+        self._watchers: list[tuple[Table, Callable[[], object]]] = []
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="database-reader")
         self._thread = threading.Thread(target=self._write_all, name="database-writer", daemon=True)
         self._thread.start()
 
     @classmethod
-    def open(cls, path: Path, clock: Clock) -> Database:
+    def open(cls, path: Path, clock: Clock, *, is_durable: bool = True) -> Database:
         """Open the database of ``path``, making it (mode 0600) when there is none.
+
+        Args:
+            path: Its file.
+            clock: Where the moments of transactions come from.
+            is_durable: Whether a commit has reached the disk when it is told of. Without it a power cut may damage the
+                whole file, so that only one that can be made anew is written so.
 
         Raises:
             DataError: it cannot be opened, is damaged, or was written by a newer version.
@@ -209,7 +251,7 @@ class Database:
                 detail=f"{path}: {error.strerror}",
                 hint="Make the data directory writable, or name another one with --data-dir.",
             ) from error
-        writer = _engine(path, "rw", "BEGIN IMMEDIATE", 1)
+        writer = _engine(path, "rw", "BEGIN IMMEDIATE", 1, is_durable=is_durable)
         try:
             _prepare(writer, path)
         except BaseException:
@@ -236,6 +278,11 @@ class Database:
                 raise DataError("The service's database is closed", detail="The service is stopping.")
             self._jobs.put(job)
         return await asyncio.wrap_future(job.future)
+
+    def watch(self, table: Table, told: Callable[[], None]) -> None:
+        """Have a function called on the running event loop after every commit that added rows to a table."""
+        loop = asyncio.get_running_loop()
+        self._watchers.append((table, lambda: loop.call_soon_threadsafe(told)))
 
     def close(self) -> None:
         """Finish the writes that wait and close; harmless when it is closed already."""
@@ -280,25 +327,34 @@ class Database:
             return
         for job in jobs:
             job.tell()
+        added = {table for job in jobs for table in job.added}
+        for table, tell in self._watchers:
+            if table in added:
+                tell()
 
 
 def _in_transaction(connection: Connection) -> bool:
     return cast(sqlite3.Connection, connection.connection.dbapi_connection).in_transaction
 
 
-def _engine(path: Path, mode: str, begin: str, size: int) -> Engine:
+def _engine(path: Path, mode: str, begin: str, size: int, *, is_durable: bool = True) -> Engine:
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(f"file:{quote(str(path))}?mode={mode}", uri=True, check_same_thread=False)
         connection.isolation_level = None
         try:
-            for pragma in _PRAGMAS if mode == "rw" else _PRAGMAS[2:]:
+            for pragma in _PRAGMAS if mode == "rw" else _PRAGMAS[3:]:
                 connection.execute(f"PRAGMA {pragma}")
+            if not is_durable:
+                connection.execute("PRAGMA synchronous=OFF")
         except BaseException:
             connection.close()
             raise
         return connection
 
-    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=size, max_overflow=0)
+    # Errors reach the log and stored causes, and values of statements may be prompts: they are left out.
+    engine = create_engine(
+        "sqlite://", creator=connect, poolclass=QueuePool, pool_size=size, max_overflow=0, hide_parameters=True
+    )
 
     def begin_transaction(connection: Connection) -> None:
         connection.exec_driver_sql(begin)

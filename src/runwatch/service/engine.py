@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import defaultdict
+from datetime import datetime
 from functools import partial
 from typing import Final
 
@@ -15,10 +17,9 @@ from runwatch.base.clock import Clock
 from runwatch.service import runs
 from runwatch.service.database import Database, Transaction
 from runwatch.service.lifecycle import Run, next_step
+from runwatch.service.live import rows as live_rows
+from runwatch.service.live.driver import RETRY_S, LiveRuns
 from runwatch.service.tables import runs as runs_table
-
-RETRY_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
-"""Waits between attempts to write a step that the database refuses, as a full disk makes it do; the last is kept."""
 
 _log = logging.getLogger("runwatch.service.engine")
 
@@ -29,14 +30,20 @@ class Engine:
     Args:
         database: Where runs are recorded.
         clock: Time and sleep.
-        pace: What the wait of every step is multiplied with.
+        live: What takes the steps of runs of mode ``live``.
+        pace: What the wait of every step of a test run is multiplied with.
+
+    Attributes:
+        live_runs: What takes the steps of runs of mode ``live``.
     """
 
-    def __init__(self, database: Database, clock: Clock, pace: float = 1.0) -> None:
+    def __init__(self, database: Database, clock: Clock, live: LiveRuns, pace: float = 1.0) -> None:
         self._database = database
         self._clock = clock
         self._pace = pace
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._waiting: defaultdict[str, dict[tuple[datetime, str], asyncio.Event]] = defaultdict(dict)
+        self.live_runs: Final = live
 
     @property
     def live(self) -> int:
@@ -44,7 +51,8 @@ class Engine:
         return len(self._tasks)
 
     async def resume(self) -> None:
-        """Drive every run that is not final, from its recorded state."""
+        """Drive every run that is not final, from its recorded state; forget the results whose time is over."""
+        await self._database.write(live_rows.sweep)
         for run in await self._database.read(_live_runs):
             self.drive(run)
 
@@ -54,7 +62,13 @@ class Engine:
             return
         task = asyncio.get_running_loop().create_task(self._drive(run), name=f"run {run.execution_id}")
         self._tasks[run.execution_id] = task
-        task.add_done_callback(lambda _: self._tasks.pop(run.execution_id))
+        task.add_done_callback(lambda _: self._forget(run))
+
+    def let_go(self, execution_id: str) -> None:
+        """Stop driving a run that somebody has ended; a call that is under way for it is hung up."""
+        task = self._tasks.get(execution_id)
+        if task is not None:
+            task.cancel()
 
     async def settled(self) -> None:
         """Wait until no run is being driven."""
@@ -68,6 +82,16 @@ class Engine:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
+    def _forget(self, run: Run) -> None:
+        del self._tasks[run.execution_id]
+        self._wake(run.tenant_id)
+
+    def _wake(self, tenant_id: str) -> None:
+        """Let the oldest of an organization's waiting runs see whether its turn has come."""
+        waiting = self._waiting[tenant_id]
+        if waiting:
+            waiting.pop(min(waiting)).set()
+
     async def _drive(self, run: Run) -> None:
         failures = 0
         while not run.is_final:
@@ -80,6 +104,24 @@ class Engine:
                 failures += 1
 
     async def _move(self, run: Run) -> Run:
+        if run.status != "queued":
+            return await (self.live_runs.move(run) if run.mode == "live" else self._step(run))
+        # It waits from before the step on, so that a turn that comes meanwhile is not missed.
+        turn, place = asyncio.Event(), (run.created_at, run.execution_id)
+        self._waiting[run.tenant_id][place] = turn
+        try:
+            moved = await (self.live_runs.move(run) if run.mode == "live" else self._step(run))
+            if moved.status == "queued":
+                await self._wait_for(turn, moved.time_left(self._clock.now()))
+                turn.clear()
+            return moved
+        finally:
+            self._waiting[run.tenant_id].pop(place, None)
+            if turn.is_set():
+                # It went on without waiting, so that the turn it was told of is another's.
+                self._wake(run.tenant_id)
+
+    async def _step(self, run: Run) -> Run:
         step = next_step(run)
         assert step is not None
         wait = step.wait_s * self._pace
@@ -91,6 +133,16 @@ class Engine:
             )
         await self._clock.sleep(wait)
         return await self._database.write(partial(runs.advance, execution_id=run.execution_id))
+
+    async def _wait_for(self, turn: asyncio.Event, left_s: float) -> None:
+        """Wait until the run is told that its turn may have come, or its time is over."""
+        waits = [asyncio.ensure_future(turn.wait()), asyncio.ensure_future(self._clock.sleep(left_s))]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
 
 
 def _live_runs(transaction: Transaction) -> list[Run]:

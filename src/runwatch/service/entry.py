@@ -58,6 +58,7 @@ def begin(
     *,
     origin: str,
     intent_id: str | None = None,
+    valid_for: timedelta = VALID_FOR,
     **details: object,
 ) -> tuple[Intent, str]:
     """Keep a new intent, and return it with the address of its page.
@@ -69,6 +70,7 @@ def begin(
         subject_id: What it is for.
         origin: Where the service is found.
         intent_id: Its id, where it is another resource's too.
+        valid_for: How long the address works.
         details: Whatever the kind needs to go on.
     """
     token = secrets.token_urlsafe(_TOKEN_BYTES)
@@ -80,7 +82,7 @@ def begin(
         kind=kind,
         subject_id=subject_id,
         details=dict(details),
-        expires_at=iso(transaction.now + VALID_FOR),
+        expires_at=iso(transaction.now + valid_for),
     )
     transaction.add(
         entry_intents,

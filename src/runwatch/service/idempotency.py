@@ -134,7 +134,7 @@ class Keyed:
             principal_id=self.principal.key_id,
             digest=self.digest,
             status=answer.status,
-            body=answer.body,
+            body=answer.body if answer.kept is None else answer.kept,
             recorded_at=iso(transaction.now),
         )
 

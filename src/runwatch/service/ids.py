@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import secrets
 import string
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
+from random import Random
 from typing import Final
 
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -12,15 +15,37 @@ _TIME_CHARACTERS: Final = 10
 _RANDOM_CHARACTERS: Final = 16
 _WORD: Final = string.ascii_letters + string.digits
 
+_chance: Random = secrets.SystemRandom()
+
+
+@contextmanager
+def seeded_ids(seed: int) -> Iterator[None]:
+    """Have every identifier that is made while the block runs follow from a seed, whichever thread makes it.
+
+    For the made-up history of the sample organization alone, which is the same whenever it is made. Keys of callers and
+    tokens of private pages do not come from here.
+    """
+    global _chance
+    before, _chance = _chance, Random(seed)  # noqa: S311 - nothing that follows from a seed is a secret
+    try:
+        yield
+    finally:
+        _chance = before
+
 
 def new_id(prefix: str, now: datetime) -> str:
     """A new identifier such as ``ex_01K…``: the millisecond and 80 random bits, in Crockford's base 32."""
     milliseconds = int(now.timestamp() * 1000)
     time = "".join(_ALPHABET[milliseconds >> 5 * place & 31] for place in reversed(range(_TIME_CHARACTERS)))
-    chance = "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_CHARACTERS))
+    chance = "".join(_chance.choice(_ALPHABET) for _ in range(_RANDOM_CHARACTERS))
     return f"{prefix}_{time}{chance}"
 
 
 def random_word(length: int) -> str:
     """Random letters and digits; ``key_`` ids consist of nothing else (wire reference 1.3)."""
-    return "".join(secrets.choice(_WORD) for _ in range(length))
+    return "".join(_chance.choice(_WORD) for _ in range(length))
+
+
+def random_digits(length: int) -> str:
+    """Random hexadecimal digits."""
+    return "".join(_chance.choice(string.hexdigits[:16]) for _ in range(length))

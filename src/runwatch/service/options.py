@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 
@@ -19,6 +20,12 @@ class ServeOptions:
         idle_exit_s: Seconds without a caller and without a live run after which the service ends; ``None`` for never.
         rate_limit_rpm: Requests a minute of one key above which it answers 429; ``None`` for no limit.
         allow_loopback_checks: Whether checks, review agents and webhooks may be on this machine, by plain http.
+        allow_signup: Whether anyone who reaches the service may make an organization of their own.
+        balance_usd: The balance that the first organization has from this start on; ``None`` leaves it as it is.
+        quota_executions: How many runs a month it may submit; ``None`` leaves that as it is.
+        concurrency: How many of its runs are worked on at once; ``None`` leaves that as it is.
+        provider_config: The file that names further sources of models; ``None`` for none.
+        sample: Whether the sample sources of models are served.
         pace: What the waits of a test run are multiplied with; the demo stretches them, so that people see runs move.
     """
 
@@ -30,4 +37,10 @@ class ServeOptions:
     idle_exit_s: float | None = None
     rate_limit_rpm: int | None = None
     allow_loopback_checks: bool = False
+    allow_signup: bool = False
+    balance_usd: Decimal | None = None
+    quota_executions: int | None = None
+    concurrency: int | None = None
+    provider_config: Path | None = None
+    sample: bool = False
     pace: float = 1.0

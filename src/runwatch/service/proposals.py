@@ -191,18 +191,17 @@ def status_of(row: Row, now: str) -> str:
 
 def short_form(row: Row, now: str) -> dict[str, Any]:
     """A proposal in a list: without its change and the evidence, which only a single one carries."""
-    return {**{name: row[name] for name in _SHORT}, "status": status_of(row, now)}
+    return _form(row, _SHORT, now)
 
 
 def whole_form(row: Row, now: str) -> dict[str, Any]:
     """A proposal as it is read alone."""
-    return {**{name: row[name] for name in _WHOLE}, "status": status_of(row, now)}
+    return _form(row, _WHOLE, now)
 
 
 def history_form(row: Row, now: str) -> dict[str, Any]:
-    """A proposal in the repair history; ``decision`` is ``null`` until somebody decided (wire reference 2.8, 2.12)."""
-    decision = row["status"] if row["decided_at"] is not None else None
-    return {**{name: row[name] for name in _HISTORY}, "status": status_of(row, now), "decision": decision}
+    """A proposal in the repair history of the eval summary (wire reference 2.8 and 2.12)."""
+    return _form(row, _HISTORY, now)
 
 
 def within(transaction: Transaction, tenant_id: str, since: str, before: str) -> list[Row]:
@@ -212,3 +211,9 @@ def within(transaction: Transaction, tenant_id: str, since: str, before: str) ->
             proposals, {"tenant_id": tenant_id}, since=("created_at", since), until=("created_at", before)
         )
     )
+
+
+def _form(row: Row, members: tuple[str, ...], now: str) -> dict[str, Any]:
+    # No decision is null: an expired proposal was never decided.
+    decision = None if row["decided_at"] is None else row["status"]
+    return {**{name: row[name] for name in members}, "status": status_of(row, now), "decision": decision}

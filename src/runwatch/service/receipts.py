@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.base.clock import iso
 from runwatch.service.lifecycle import ECHO_CHECK, ECHO_IDENTITY, Run, Slice
+from runwatch.service.live.facts import live_slice
+from runwatch.service.live.state import Live, numeral
+from runwatch.service.wallet import PLATFORM_FEE_USD
 
 _ECHO_HASH: Final = f"sha256:{hashlib.sha256(ECHO_IDENTITY.encode()).hexdigest()}"
 
 
-def receipt_of(run: Run) -> dict[str, Any]:
-    """The receipt of a final run; it holds neither prompt nor output, and its totals are never null."""
+def receipt_of(run: Run, live: Live | None = None) -> dict[str, Any]:
+    """The receipt of a final run; it holds neither prompt nor output, and its totals are never null.
+
+    Args:
+        run: The run.
+        live: Everything recorded of a live run.
+    """
     assert run.completed_at is not None
     ended = {} if run.reason is None else {"reason": run.reason}
+    if live is None:
+        slices = [_echo_slice(part) for part in run.slices]
+    else:
+        slices = [live_slice(part, live, is_completed=run.status == "completed") for part in run.slices]
     return {
         "execution_id": run.execution_id,
         "mode": run.mode,
@@ -22,13 +35,19 @@ def receipt_of(run: Run) -> dict[str, Any]:
         **ended,
         "created_at": iso(run.created_at),
         "completed_at": iso(run.completed_at),
-        "slices": [_echo_slice(part) if run.mode == "echo" else _uncalled_slice(part) for part in run.slices],
+        "slices": slices,
         "totals": {
-            "usd": 0,
-            "platform_fee_usd": 0,
+            "usd": 0 if live is None else numeral(live.spend),
+            "platform_fee_usd": numeral(fee_of(live)),
             "runtime_s": round((run.completed_at - run.created_at).total_seconds(), 3),
         },
+        **({} if run.packet is None else {"decision_packet": run.packet}),
     }
+
+
+def fee_of(live: Live | None) -> Decimal:
+    """The platform fee of a run: none for a test run, and none when no model was called (wire reference 3.4)."""
+    return PLATFORM_FEE_USD if live is not None and live.attempts else Decimal(0)
 
 
 def _echo_slice(part: Slice) -> dict[str, Any]:
@@ -48,18 +67,6 @@ def _echo_slice(part: Slice) -> dict[str, Any]:
         },
         "recorded_check": part.recorded_check,
         "cost": {"usd": 0, "waiver": {"reason": "sandbox_echo_d9"}},
-    }
-
-
-def _uncalled_slice(part: Slice) -> dict[str, Any]:
-    """A slice of a live run that reached no model: nothing was ranked or selected, and no call was made."""
-    return {
-        "slice_id": part.slice_id,
-        "capability": part.capability,
-        "route": {"ranking": [], "selected": None},
-        "recorded_check": part.recorded_check,
-        "cost": {"usd": 0, "input_tokens": 0, "output_tokens": 0, "calls": 0},
-        "model_provenance": None,
     }
 
 

@@ -9,12 +9,15 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.json import Numeral, dumps, loads
 from runwatch.records.states import LIVE_STATES
-from runwatch.service import lifecycle
+from runwatch.service import lifecycle, money, wallet, webhooks
 from runwatch.service.answer import Refusal
 from runwatch.service.database import Row, Transaction
 from runwatch.service.ids import new_id
 from runwatch.service.lifecycle import Change, Run, Slice
-from runwatch.service.receipts import arms_of, receipt_of
+from runwatch.service.live import rows as live_rows
+from runwatch.service.live.checks import statement_of
+from runwatch.service.live.facts import IN_FLIGHT_NOTE
+from runwatch.service.receipts import arms_of, fee_of, receipt_of
 from runwatch.service.tables import events, receipt_arms, receipts, runs
 
 LIVE: Final = {"status": LIVE_STATES}
@@ -56,18 +59,48 @@ def find(transaction: Transaction, tenant_id: str, execution_id: str) -> Run:
 
 
 def advance(transaction: Transaction, execution_id: str) -> Run:
-    """Take the run's next step, if it has one, and return the run as it is then."""
+    """Take a test run's next step, if it has one and its turn has come, and return the run as it is then."""
     run = load(transaction, execution_id)
     step = lifecycle.next_step(run)
-    return run if step is None else _record(transaction, step.take(run, transaction.now))
+    if step is None or (run.status == "queued" and not has_turn(transaction, run)):
+        return run
+    return record(transaction, step.take(run, transaction.now))
+
+
+def has_turn(transaction: Transaction, run: Run) -> bool:
+    """Whether a queued run may be worked on now, as far as its organization's limit of runs at once is concerned."""
+    limit = wallet.concurrency_of(transaction, run.tenant_id)
+    if limit is None:
+        return True
+    return transaction.count(runs, {"tenant_id": run.tenant_id, "status": ("running", "progress")}) < limit
 
 
 def end(transaction: Transaction, execution_id: str, status: str, reason: str, *, acted_by: str | None = None) -> Run:
-    """End the run now, unless it is final already, and return it as it is then."""
+    """End the run now, unless it is final already, and return it as it is then.
+
+    A provider call that is under way is not undone (specification, rule 4); events and receipt say so.
+    """
     run = load(transaction, execution_id)
     if run.is_final:
         return run
-    return _record(transaction, lifecycle.end(run, status, reason, transaction.now, acted_by=acted_by))
+    check, note = None, None
+    if run.mode == "live":
+        is_under_way = live_rows.abandon(transaction, execution_id, f"{status}_in_flight")
+        note = IN_FLIGHT_NOTE if is_under_way else None
+        finished = live_rows.load(transaction, run).checks
+        check = statement_of(finished[-1]) if finished else None
+    change = lifecycle.end(run, status, reason, transaction.now, acted_by=acted_by, check=check, note=note)
+    return record(transaction, change)
+
+
+def record(transaction: Transaction, change: Change) -> Run:
+    """Keep what a step changed, with its events, and with everything that follows when the run became final."""
+    run = change.run
+    transaction.change(runs, {"execution_id": run.execution_id}, **_progress(run))
+    _add_events(transaction, change)
+    if run.is_final:
+        _close(transaction, run)
+    return run
 
 
 def run_of(row: Row) -> Run:
@@ -91,10 +124,12 @@ def run_of(row: Row) -> Run:
 def read_form(run: Run) -> dict[str, Any]:
     """A run as the interface shows it (wire reference 2.1), with the open members that this service adds.
 
-    ``current`` names the slice that is being worked on; it is ``null`` before the work begins and after it ended.
+    ``current`` names the slice that is being worked on, and on live runs provider, model and phase of its last call; it
+    is ``null`` before the work begins and after it ended.
     """
     path = f"/v1/executions/{run.execution_id}"
-    current = next((part for part in run.slices if part.status == "running"), None)
+    current = next((part for part in run.slices if part.status in {"running", "progress"}), None)
+    decided = {} if run.packet is None else {"decision_packet": run.packet}
     return {
         "execution_id": run.execution_id,
         "status": run.status,
@@ -107,22 +142,18 @@ def read_form(run: Run) -> dict[str, Any]:
         "policy": loads(run.policy),
         "spend_usd": Numeral(run.spend_usd),
         "reason": run.reason,
-        "current": None if current is None else {"slice_id": current.slice_id, "capability": current.capability},
+        "current": None if current is None else _current_form(current),
+        **decided,
     }
+
+
+def _current_form(part: Slice) -> dict[str, Any]:
+    return {"slice_id": part.slice_id, "capability": part.capability, **(part.work or {})}
 
 
 def _slice_form(part: Slice) -> dict[str, Any]:
     # The check is told by events and the receipt, not by the run (wire reference 2.1).
     return {"slice_id": part.slice_id, "capability": part.capability, "status": part.status}
-
-
-def _record(transaction: Transaction, change: Change) -> Run:
-    run = change.run
-    transaction.change(runs, {"execution_id": run.execution_id}, **_progress(run))
-    _add_events(transaction, change)
-    if run.is_final:
-        _add_receipt(transaction, run)
-    return run
 
 
 def _progress(run: Run) -> dict[str, object]:
@@ -145,9 +176,11 @@ def _add_events(transaction: Transaction, change: Change) -> None:
         transaction.add(events, event_id=event_id, execution_id=execution_id, body=body)
 
 
-def _add_receipt(transaction: Transaction, run: Run) -> None:
+def _close(transaction: Transaction, run: Run) -> None:
+    """What follows when a run has become final: its receipt, its price, its messages, and forgetting its task."""
     assert run.completed_at is not None
-    receipt = receipt_of(run)
+    live = live_rows.load(transaction, run) if run.mode == "live" else None
+    receipt = receipt_of(run, live)
     transaction.add(
         receipts,
         execution_id=run.execution_id,
@@ -158,3 +191,7 @@ def _add_receipt(transaction: Transaction, run: Run) -> None:
     )
     for arm_id in arms_of(receipt):
         transaction.add(receipt_arms, arm_id=arm_id, execution_id=run.execution_id)
+    if live is not None:
+        live_rows.close(transaction, run.execution_id)
+        wallet.charge(transaction, run.tenant_id, money.total((live.spend, fee_of(live))), run.execution_id)
+    webhooks.enqueue(transaction, run.tenant_id, read_form(run))

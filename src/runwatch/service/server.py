@@ -25,6 +25,7 @@ from runwatch.base.target import is_loopback_host
 from runwatch.service.app import Application
 from runwatch.service.auth import new_key
 from runwatch.service.context import Context, open_context
+from runwatch.service.docks import Docks
 from runwatch.service.options import ServeOptions
 from runwatch.service.protocol import Protocol
 from runwatch.service.routes import ENDPOINTS
@@ -122,7 +123,8 @@ async def running(options: ServeOptions, clock: Clock) -> AsyncIterator[Running]
             write_service_file(file)
         keep_secret(key)
         stop = asyncio.Event()
-        server = _Server(_config(Application(context, ENDPOINTS, options.host)), stop)
+        docks = Docks(clock) if options.sample else None
+        server = _Server(_config(Application(context, ENDPOINTS, options.host, docks)), stop)
         task = asyncio.create_task(server.serve([listener]), name="http server")
         stack.push_async_callback(_end, stop, task)
         await server.accepts.wait()

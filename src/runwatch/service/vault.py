@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import secrets
 from collections.abc import Collection
 from pathlib import Path
 from typing import Final
@@ -17,15 +16,17 @@ from runwatch.base.errors import DataError
 from runwatch.base.files import private_directory, write_atomic
 from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
+from runwatch.service.ids import random_digits
 
 DIRECTORY: Final = "secrets"
 
-_HANDLE: Final = re.compile(r"cred_v_[0-9a-f]{32}")
+_HANDLE_DIGITS: Final = 32
+_HANDLE: Final = re.compile(rf"cred_v_[0-9a-f]{{{_HANDLE_DIGITS}}}")
 
 
 def new_handle() -> str:
     """A handle in the form that the interface shows for staged keys: ``cred_v_`` and 32 hex digits."""
-    return f"cred_v_{secrets.token_hex(16)}"
+    return f"cred_v_{random_digits(_HANDLE_DIGITS)}"
 
 
 class Vault:

@@ -9,10 +9,12 @@ month (UTC) it is submitted in, and a limit of runs at once makes further runs w
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.base.clock import iso
+from runwatch.records.states import LIVE_STATES
 from runwatch.service import money
 from runwatch.service.answer import Refusal
 from runwatch.service.database import Row, Transaction
@@ -36,13 +38,8 @@ def admit_run(transaction: Transaction, tenant_id: str, mode: str) -> None:
         Refusal: ``credit_wallet_frozen`` or ``insufficient_credit`` for a live run, ``quota_exceeded`` for any, with
             the seconds until the month is over.
     """
-    wallet = transaction.one(wallets, {"tenant_id": tenant_id})
-    if mode == "live" and wallet is not None:
-        if wallet["is_frozen"]:
-            raise Refusal("credit_wallet_frozen", "Live runs are refused until the wallet is released.")
-        balance = Decimal(wallet["balance_usd"])
-        if balance <= 0 or balance < PLATFORM_FEE_USD:
-            raise Refusal("insufficient_credit", "A live run needs a balance above zero.")
+    if mode == "live":
+        _check_funds(transaction, tenant_id)
     limit = _limits(transaction, tenant_id)["executions_per_month"]
     if limit is not None and _used(transaction, tenant_id) >= limit:
         raise Refusal(
@@ -114,12 +111,48 @@ def set_limits(
         transaction.change(tenant_limits, {"tenant_id": tenant_id}, **changed)
 
 
+def spendable(transaction: Transaction, tenant_id: str) -> Decimal | None:
+    """The balance that an organization may spend, in US dollars: zero while it is frozen, ``None`` where none is kept.
+
+    Args:
+        transaction: Where it is read.
+        tenant_id: The organization.
+    """
+    wallet = transaction.one(wallets, {"tenant_id": tenant_id})
+    if wallet is None:
+        return None
+    return Decimal(0) if wallet["is_frozen"] else Decimal(wallet["balance_usd"])
+
+
+def top_up(transaction: Transaction, tenant_id: str, usd: Decimal, description: str) -> None:
+    """Add to an organization's balance, which is kept from now on.
+
+    Args:
+        transaction: Where it is kept.
+        tenant_id: The organization.
+        usd: How much, in US dollars.
+        description: What the list of changes says of it.
+    """
+    wallet = transaction.one(wallets, {"tenant_id": tenant_id})
+    if wallet is None:
+        transaction.add(wallets, tenant_id=tenant_id, balance_usd="0", is_frozen=False)
+    before = Decimal(0) if wallet is None else Decimal(wallet["balance_usd"])
+    _set_balance(transaction, tenant_id, money.total((before, usd)))
+    transaction.add(
+        wallet_activity, tenant_id=tenant_id, at=iso(transaction.now), amount_usd=str(usd), description=description
+    )
+
+
 def quota_form(transaction: Transaction, tenant_id: str, rate_limit_rpm: int | None) -> dict[str, Any]:
-    """The ``quota`` of an account; a limit that there is not is ``null``, because any number would claim one."""
+    """The ``quota`` of an account.
+
+    A limit that there is not is ``null``, because any number would claim one. Runs that wait for their turn count as
+    running.
+    """
     limits = _limits(transaction, tenant_id)
     limit, used = limits["executions_per_month"], _used(transaction, tenant_id)
     left = None if limit is None else max(0, limit - used)
-    running = transaction.count(runs, {"tenant_id": tenant_id, "status": ("running", "progress")})
+    running = transaction.count(runs, {"tenant_id": tenant_id, "status": LIVE_STATES})
     return {
         "executions": {
             "limit": limit,
@@ -133,10 +166,26 @@ def quota_form(transaction: Transaction, tenant_id: str, rate_limit_rpm: int | N
     }
 
 
-def balance_form(transaction: Transaction, tenant_id: str) -> dict[str, Any]:
-    """The ``balance`` of an account: zero where none is kept. What runs took is told by usage, not here."""
+def funds_form(transaction: Transaction, tenant_id: str) -> dict[str, Any]:
+    """The ``balance`` and the ``billing`` of an account.
+
+    The balance is zero where none is kept. What runs took from it is told by usage, not here. ``funded_state`` is
+    ``sandbox``, ``funded``, ``unfunded`` or ``frozen`` (ours).
+    """
     wallet = transaction.one(wallets, {"tenant_id": tenant_id})
-    activity = transaction.newest(wallet_activity, {"tenant_id": tenant_id})
+    activity = [] if wallet is None else transaction.newest(wallet_activity, {"tenant_id": tenant_id})
+    return {
+        "balance": _balance_form(wallet, activity),
+        "billing": {
+            "funded_state": _funded_state(wallet),
+            "manage_available": False,
+            "platform_fee_usd_per_execution": money.numeral(PLATFORM_FEE_USD),
+            "review_composer_fee_usd_per_execution": 0,
+        },
+    }
+
+
+def _balance_form(wallet: Row | None, activity: Sequence[Row]) -> dict[str, Any]:
     return {
         "balance_usd": 0 if wallet is None else money.numeral(Decimal(wallet["balance_usd"])),
         "top_up_history": [
@@ -162,15 +211,15 @@ def balance_form(transaction: Transaction, tenant_id: str) -> dict[str, Any]:
     }
 
 
-def billing_form(transaction: Transaction, tenant_id: str) -> dict[str, Any]:
-    """The ``billing`` of an account; ``funded_state`` is ``sandbox``, ``funded``, ``unfunded`` or ``frozen`` (ours)."""
+def _check_funds(transaction: Transaction, tenant_id: str) -> None:
     wallet = transaction.one(wallets, {"tenant_id": tenant_id})
-    return {
-        "funded_state": _funded_state(wallet),
-        "manage_available": False,
-        "platform_fee_usd_per_execution": money.numeral(PLATFORM_FEE_USD),
-        "review_composer_fee_usd_per_execution": 0,
-    }
+    if wallet is None:
+        return
+    if wallet["is_frozen"]:
+        raise Refusal("credit_wallet_frozen", "Live runs are refused until the wallet is released.")
+    balance = Decimal(wallet["balance_usd"])
+    if balance <= 0 or balance < PLATFORM_FEE_USD:
+        raise Refusal("insufficient_credit", "A live run needs a balance above zero.")
 
 
 def _funded_state(wallet: Row | None) -> str:

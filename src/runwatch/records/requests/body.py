@@ -29,6 +29,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "float_type": "Must be a number.",
     "int_type": "Must be a whole number.",
     "int_from_float": "Must be a whole number.",
+    "none_required": "Does not go with the rest; leave it out.",
     "list_type": "Must be an array.",
     "dict_type": "Must be an object.",
     "model_type": "Must be an object.",
@@ -64,6 +65,8 @@ def _in_words(failure: Any) -> str:
             return f"Must be at least {context['min_length']} character{'s' * (context['min_length'] != 1)}."
         case "too_short":
             return f"Needs at least {context['min_length']} entr{'y' if context['min_length'] == 1 else 'ies'}."
+        case "too_long":
+            return f"Takes at most {context['max_length']} entries."
         case "literal_error":
             return f"Must be {context['expected']}."
         case "value_error":

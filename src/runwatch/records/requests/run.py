@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AnyUrl, Field, field_validator, model_validator
 
 from runwatch.records.requests.body import ClosedBody, OpenBody
+from runwatch.records.requests.composer import ReviewComposerRequest
 
 OBJECTIVE_CHARACTERS: Final = 4000
 """The longest objective (wire reference 2.1)."""
@@ -15,6 +16,14 @@ KNOWN_DATA_CLASSES: Final = ("public", "sandbox", "tenant_internal")
 """Data classes that the public clients know; others pass, because the set is the service's own."""
 
 ON_EVAL: Final = ("gate", "fallback", "repair_retry")
+
+
+DATA_CLASS_CHARACTERS: Final = 200
+"""The longest name of a data class; ours, as long as those that an arm can be granted."""
+
+DataClass = Annotated[str, Field(min_length=1, max_length=DATA_CLASS_CHARACTERS)]
+DataClasses = Annotated[list[DataClass], Field(min_length=1)]
+"""Names of data classes, at least one."""
 
 
 class InputsRef(OpenBody):
@@ -49,7 +58,7 @@ class BudgetRequest(OpenBody):
 class PolicyRequest(OpenBody):
     """What the run may touch and spend."""
 
-    data_classes: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+    data_classes: DataClasses
     budget: BudgetRequest
     cost_coefficient: Annotated[float, Field(ge=0, le=1)] | None = None
     on_eval: list[Literal["gate", "fallback", "repair_retry"]] | None = None
@@ -80,7 +89,7 @@ class RunRequest(OpenBody):
     verifier_id: Annotated[str, Field(min_length=1)] | None = None
     routing: RoutingRequest | None = None
     compose: Literal["auto"] | None = None
-    review_composer: dict[str, Any] | None = None
+    review_composer: ReviewComposerRequest | None = None
 
     @model_validator(mode="after")
     def _composer_stands_alone(self) -> RunRequest:

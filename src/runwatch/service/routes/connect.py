@@ -1,12 +1,13 @@
 """The private pages: ``/connect/KIND?intent=TOKEN`` (wire reference 2.4 and 2.6; the pages are ours).
 
 ``GET`` shows a form, ``POST`` takes it, or ``{secret}`` as JSON from a command line. A kind of entry is one
-:class:`Entry`; a new one adds its line to :data:`ENTRIES`.
+:class:`Entry`; :mod:`runwatch.service.routes` names them all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final, Protocol
 
 from runwatch.base.secret import Secret
@@ -48,8 +49,8 @@ class Entry(Protocol):
         ...
 
 
-ENTRIES: Final[dict[str, Entry]] = {}
-"""Every kind of entry, by the word in its address."""
+Entries = Mapping[str, Entry]
+"""Kinds of entry, by the word in their address."""
 
 
 def read_secret(fields: Mapping[str, str], *, is_required: bool = True) -> Secret | None:
@@ -70,20 +71,20 @@ def read_secret(fields: Mapping[str, str], *, is_required: bool = True) -> Secre
     return Secret(value)
 
 
-async def show(call: Call) -> Answer:
+async def show(entries: Entries, call: Call) -> Answer:
     """The form."""
-    kind, token = _entry_of(call)
+    kind, token = _entry_of(entries, call)
     intent = await call.read(lambda transaction: entry.find(transaction, call.ids["kind"], token))
     return page(kind.title, kind.sentences(intent), fields=kind.fields(intent), button=kind.button)
 
 
-async def take(call: Call) -> Answer:
+async def take(entries: Entries, call: Call) -> Answer:
     """Take what was entered; JSON is answered with JSON, a form with a page.
 
     Raises:
         Refusal: ``permission_denied``, when a key is shown and is another one than the intent was asked for with.
     """
-    kind, token = _entry_of(call)
+    kind, token = _entry_of(entries, call)
     intent = await call.read(lambda transaction: entry.find(transaction, call.ids["kind"], token))
     if call.principal is not ANYONE and call.principal.key_id != intent.principal_id:
         raise Refusal("permission_denied", "This address belongs to another API key.")
@@ -96,14 +97,16 @@ async def take(call: Call) -> Answer:
     return answer_json(outcome)
 
 
-def _entry_of(call: Call) -> tuple[Entry, str]:
-    kind = ENTRIES.get(call.ids["kind"])
+def _entry_of(entries: Entries, call: Call) -> tuple[Entry, str]:
+    kind = entries.get(call.ids["kind"])
     if kind is None:
         raise Refusal("not_found", "There is no such page.")
     return kind, call.query.get("intent", "")
 
 
-ENDPOINTS: Final = (
-    Endpoint("GET", "/connect/{kind}", show, is_open=True, is_page=True),
-    Endpoint("POST", "/connect/{kind}", take, takes_body=True, is_open=True, is_page=True),
-)
+def endpoints(entries: Entries) -> tuple[Endpoint, ...]:
+    """The endpoints that serve these kinds of entry."""
+    return (
+        Endpoint("GET", "/connect/{kind}", partial(show, entries), is_open=True, is_page=True),
+        Endpoint("POST", "/connect/{kind}", partial(take, entries), takes_body=True, is_open=True, is_page=True),
+    )

@@ -8,12 +8,14 @@ from pydantic import ValidationError
 
 from runwatch.records.requests import RunRequest, field_errors
 from runwatch.records.states import FINAL_STATES, LIVE_STATES
-from runwatch.service import runs
+from runwatch.service import runs, submission
 from runwatch.service.answer import Answer, Refusal, answer_json, invalid
 from runwatch.service.call import Call, Endpoint
 from runwatch.service.database import Transaction
-from runwatch.service.lifecycle import Run, new_run
+from runwatch.service.lifecycle import Run
+from runwatch.service.live import rows as live_rows
 from runwatch.service.paging import next_cursor, read_choice, read_paging, read_since
+from runwatch.service.roles import RUNS_WRITE
 from runwatch.service.tables import events
 from runwatch.service.tables import runs as runs_table
 
@@ -21,31 +23,26 @@ _STATES: Final = (*LIVE_STATES, *sorted(FINAL_STATES))
 
 
 async def submit(call: Call) -> Answer:
-    """Accept a run.
-
-    This service has no registered arm, so the rule that refuses a data class which no arm at all is granted has
-    nothing to look at: a live run is accepted, and fails with ``no_eligible_arms`` and a receipt.
-    """
+    """Accept a run; see :func:`runwatch.service.submission.submit` for what is refused."""
     try:
         request = RunRequest.model_validate(call.content)
     except ValidationError as error:
         raise invalid(*((entry["field"], entry["message"]) for entry in field_errors(error))) from None
-    if request.breaks_echo_rule:
-        raise Refusal("echo_mode_mismatch", "A test run calls no model, so it takes no verifier_id.")
-    run = new_run(
-        tenant_id=call.principal.tenant_id,
-        mode=request.mode,
-        policy=call.content["policy"],
-        max_runtime_s=request.policy.budget.max_runtime_s,
-        now=call.context.clock.now(),
-    )
+    accepted: list[Run] = []
 
     def keep(transaction: Transaction) -> Answer:
-        runs.add(transaction, run)
+        run = submission.submit(
+            transaction,
+            call.principal.tenant_id,
+            call.principal.key_id,
+            request,
+            call.content,
+        )
+        accepted.append(run)
         return answer_json(runs.read_form(run))
 
     answer = await call.write(keep)
-    call.context.engine.drive(run)
+    call.context.engine.drive(accepted[-1])
     return answer
 
 
@@ -95,27 +92,33 @@ async def list_events(call: Call) -> Answer:
 
 
 async def read_result(call: Call) -> Answer:
-    """The model output of a completed live run.
+    """The model output of a completed live run, while it is kept."""
 
-    No run of this service has one: a test run calls no model, and a live run finds no arm.
-    """
-    run = await call.read(lambda transaction: _find(transaction, call))
-    if run.mode == "echo":
-        raise Refusal("invalid_state", "A test run calls no model, so it has no result.")
-    raise Refusal("invalid_state", f"Only a completed run has a result; this one is {run.status}.")
+    def read(transaction: Transaction) -> Answer:
+        run = _find(transaction, call)
+        if run.mode == "echo":
+            raise Refusal("invalid_state", "A test run calls no model, so it has no result.")
+        if run.status != "completed":
+            raise Refusal("invalid_state", f"Only a completed run has a result; this one is {run.status}.")
+        row = live_rows.result_of(transaction, run.execution_id)
+        if row is None:
+            raise Refusal("not_found", "The result is not kept any longer.")
+        return answer_json(live_rows.result_form(row))
+
+    return await call.read(read)
 
 
 async def cancel(call: Call) -> Answer:
     """Cancel a run that is not final; a provider call in progress is not undone (specification, rule 4)."""
+    principal, run_id = call.principal, call.ids["execution_id"]
 
     def effect(transaction: Transaction) -> Answer:
-        run = _find(transaction, call)
-        if run.is_final:
-            raise Refusal("invalid_state", f"The run is {run.status} already.")
-        ended = runs.end(transaction, run.execution_id, "cancelled", "cancelled", acted_by=call.principal.key_id)
+        ended = submission.cancel(transaction, principal.tenant_id, principal.key_id, run_id)
         return answer_json(runs.read_form(ended))
 
-    return await call.write(effect)
+    answer = await call.write(effect)
+    call.context.engine.let_go(run_id)
+    return answer
 
 
 def _find(transaction: Transaction, call: Call) -> Run:
@@ -125,10 +128,10 @@ def _find(transaction: Transaction, call: Call) -> Run:
 _RUN: Final = "/v1/executions/{execution_id}"
 
 ENDPOINTS: Final = (
-    Endpoint("POST", "/v1/executions", submit, takes_body=True, needs_key=True),
+    Endpoint("POST", "/v1/executions", submit, takes_body=True, needs_key=True, permission=RUNS_WRITE),
     Endpoint("GET", "/v1/executions", list_runs),
     Endpoint("GET", _RUN, read_run),
     Endpoint("GET", f"{_RUN}/events", list_events),
     Endpoint("GET", f"{_RUN}/result", read_result),
-    Endpoint("POST", f"{_RUN}/cancel", cancel),
+    Endpoint("POST", f"{_RUN}/cancel", cancel, permission=RUNS_WRITE),
 )

@@ -14,10 +14,10 @@ from typing import Final
 
 from sqlalchemy import JSON, Column, Float, ForeignKey, Index, Integer, LargeBinary, Table, Text
 
-from runwatch.service.tables import checks, models, organization
+from runwatch.service.tables import checks, live, models, organization, review, sample, templates
 from runwatch.service.tables.columns import metadata, sequence_column, tenant_column
 
-__all__ = ["SCHEMA_VERSION", "checks", "metadata", "models", "organization"]
+__all__ = ["SCHEMA_VERSION", "checks", "live", "metadata", "models", "organization", "review", "sample", "templates"]
 
 SCHEMA_VERSION: Final = 1
 """The version that this code reads and writes; a newer one is refused."""

@@ -1,0 +1,28 @@
+"""Bodies about review agents (wire reference 2.13)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from runwatch.records.requests.arm import EndpointReference
+from runwatch.records.requests.body import OpenBody
+from runwatch.records.requests.labels import Label
+from runwatch.records.requests.review import Repository
+
+
+class AgentRequest(OpenBody):
+    """The body of ``POST /v1/review-composer/agents``.
+
+    Attributes:
+        repository: The one repository that the agent works on.
+        display_name: Its label.
+        endpoint: Where it is; its key is entered on a private page.
+        max_runtime_s: The longest that one of its jobs may take, in seconds.
+    """
+
+    repository: Repository
+    display_name: Label
+    endpoint: EndpointReference
+    max_runtime_s: Annotated[int, Field(ge=1, le=10**9)]

@@ -1,0 +1,141 @@
+"""Bodies of registered options: models, agents and skills (wire reference 2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from runwatch.records.requests.body import OpenBody
+
+ARM_KINDS: Final = ("model", "agent", "skill")
+"""Kinds of registered options (wire reference 2)."""
+
+COST_CLASSES: Final = ("economy", "standard", "premium")
+"""Cost classes, the cheapest first (wire reference 2)."""
+
+ENTRIES: Final = 100
+"""The most tags, grants or editable regions of one option; ours."""
+
+ARTIFACT_CHARACTERS: Final = 500_000
+"""The longest content of a skill; ours, well within the limit on request bodies."""
+
+Word = Annotated[str, Field(min_length=1, max_length=200)]
+Words = Annotated[list[Word], Field(max_length=ENTRIES)]
+
+
+class ArmRequest(OpenBody):
+    """What every kind of option has.
+
+    What belongs to another kind is refused rather than dropped, so that nobody takes it for registered.
+    """
+
+    kind: Literal["model", "agent", "skill"]
+    display_name: Word
+    capability_tags: Words
+    data_class_grants: Words
+    cost_class: Literal["economy", "standard", "premium"] | None = None
+
+    @field_validator("capability_tags", "data_class_grants")
+    @classmethod
+    def _words_are_unique(cls, value: list[str]) -> list[str]:
+        if len(set(value)) != len(value):
+            raise ValueError("each entry may be named once")
+        return value
+
+
+class ModelArmRequest(ArmRequest):
+    """A model: a deployment of the catalog, or a provider's name with the model's name there."""
+
+    kind: Literal["model"]
+    model_deployment_id: Word | None = None
+    provider: Annotated[Word | None, Field(validate_default=True)] = None
+    model_id: Annotated[Word | None, Field(validate_default=True)] = None
+    credential_ref: Word | None = None
+    endpoint: None = None
+    lifecycle: None = None
+    artifact: None = None
+
+    @field_validator("provider", "model_id")
+    @classmethod
+    def _one_way_to_name_the_model(cls, value: str | None, info: ValidationInfo) -> str | None:
+        bound = info.data.get("model_deployment_id", "")
+        if bound is None and value is None:
+            raise ValueError("required for a model without model_deployment_id")
+        return value
+
+
+class EndpointReference(OpenBody):
+    """Where an agent is; ``auth_ref`` names a credential and never holds one, and is empty when none is needed."""
+
+    url: Annotated[str, Field(max_length=2048)]
+    auth_ref: Annotated[str, Field(max_length=200)] = ""
+
+    @field_validator("url")
+    @classmethod
+    def _url_is_absolute(cls, value: str) -> str:
+        try:
+            parts = urlsplit(value)
+            host, _ = parts.hostname, parts.port
+        except ValueError:
+            host = None
+        if not host or parts.scheme not in {"http", "https"} or not value.isascii() or not value.isprintable():
+            raise ValueError("must be an absolute http or https URL")
+        if "@" in parts.netloc or " " in value or "#" in value:
+            raise ValueError("must carry neither user info nor a fragment")
+        return value
+
+
+class AgentLifecycle(OpenBody):
+    """How an agent works."""
+
+    long_running: bool | None = None
+    cancellable: bool | None = None
+    max_runtime_s: Annotated[int, Field(ge=1, le=10**9)] | None = None
+
+
+class AgentArmRequest(ArmRequest):
+    """An agent behind an address of its own."""
+
+    kind: Literal["agent"]
+    endpoint: EndpointReference
+    lifecycle: AgentLifecycle | None = None
+    model_deployment_id: None = None
+    provider: None = None
+    model_id: None = None
+    artifact: None = None
+
+
+class Artifact(OpenBody):
+    """The text of a skill, its version, and the parts of it that a repair may change."""
+
+    content: Annotated[str, Field(min_length=1, max_length=ARTIFACT_CHARACTERS)]
+    version: Word
+    editable_regions: Words
+
+
+class SkillArmRequest(ArmRequest):
+    """A skill: a text that is used with a model."""
+
+    kind: Literal["skill"]
+    artifact: Artifact
+    model_deployment_id: None = None
+    provider: None = None
+    model_id: None = None
+    endpoint: None = None
+    lifecycle: None = None
+
+
+_BY_KIND: Final[Mapping[object, type[ArmRequest]]] = {
+    "model": ModelArmRequest,
+    "agent": AgentArmRequest,
+    "skill": SkillArmRequest,
+}
+
+
+def arm_model(content: Any) -> type[ArmRequest]:
+    """The model of the body of ``POST /v1/arms``, by the kind that it names; for no kind, one that names the kinds."""
+    kind = content.get("kind") if isinstance(content, Mapping) else None
+    return _BY_KIND.get(kind, ArmRequest) if isinstance(kind, str) else ArmRequest

@@ -1,0 +1,26 @@
+"""Bodies about API keys (wire reference 2.11). The body of a mint is ours: the public clients send none."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from runwatch.records.requests.body import OpenBody
+from runwatch.records.requests.labels import Label
+
+
+class KeyMint(OpenBody):
+    """The body of ``POST /v1/api-keys``, which may be missing.
+
+    Attributes:
+        display_name: The key's label.
+        role: What it may do: a ``reader`` reads, a ``runner`` also submits and cancels runs, an ``owner`` everything.
+    """
+
+    display_name: Label = "API key"
+    role: Literal["owner", "runner", "reader"] = "owner"
+
+
+class KeyLabel(OpenBody):
+    """The body of ``PATCH /v1/api-keys/{api_key_id}``."""
+
+    display_name: Label

@@ -1,0 +1,143 @@
+"""Bodies that register and change an output check (wire reference 2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator, model_validator
+
+from runwatch.records.requests.body import OpenBody
+from runwatch.records.requests.labels import Label
+from runwatch.records.requests.run import DataClasses
+
+URL_CHARACTERS: Final = 2000
+VERSION_CHARACTERS: Final = 100
+REFERENCE_CHARACTERS: Final = 256
+"""The longest address, version and reference of a credential; the references name no bounds, so these are ours."""
+
+_FIXED: Final = ("kind", "input_data_classes", "scoring")
+_SECRET_MEMBERS: Final = frozenset(
+    {"secret", "key", "api_key", "endpoint_key", "token", "password", "bearer", "authorization", "credential"}
+)
+
+
+def _refuse_secrets(body: Any) -> Any:
+    """The endpoint key is never sent in these bodies (specification, Endpoints); a member named like one is refused."""
+    if isinstance(body, Mapping) and any(str(name).lower() in _SECRET_MEMBERS for name in body):
+        raise ValueError("a key is never sent here: it is typed on the private page of a connection intent")
+    return body
+
+
+def is_endpoint_url(value: str) -> bool:
+    """Whether a text is an absolute URL with a host, in ASCII, without user info and fragment.
+
+    Any scheme passes: what is not https is registered, and the probe says ``scheme_rejected`` (wire reference 4.4).
+    """
+    try:
+        parts = urlsplit(value)
+        has_host = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+    is_clean = value.isascii() and value.isprintable() and " " not in value
+    return bool(parts.scheme) and has_host and is_clean and "@" not in parts.netloc and "#" not in value
+
+
+class EndpointRequest(OpenBody):
+    """Where a check is.
+
+    Attributes:
+        url: Its absolute URL.
+        auth_ref: A reference of a credential, empty where the endpoint is public or gets a protected key later. It is
+            kept and shown; what the service sends is the protected key alone.
+    """
+
+    url: Annotated[str, Field(min_length=1, max_length=URL_CHARACTERS)]
+    auth_ref: Annotated[str, Field(max_length=REFERENCE_CHARACTERS)] = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _holds_no_secret(cls, body: Any) -> Any:
+        return _refuse_secrets(body)
+
+    @field_validator("url")
+    @classmethod
+    def _url_is_absolute(cls, value: str) -> str:
+        if not is_endpoint_url(value):
+            raise ValueError("must be an absolute URL in ASCII, with neither user info nor a fragment")
+        return value
+
+    @field_validator("auth_ref")
+    @classmethod
+    def _reference_is_no_key(cls, value: str) -> str:
+        if value.startswith("solverapi_"):
+            raise ValueError("must be a reference and never a key")
+        return value
+
+
+class ScoringRequest(OpenBody):
+    """How the check scores; there is one way."""
+
+    correctness: Literal["boolean_anchors"]
+    quality: Literal["scalar_0_1"]
+
+
+class DeclarationRequest(OpenBody):
+    """The declaration that the check gives the same verdict for the same output."""
+
+    method: Literal["deterministic"]
+
+
+class VerifierRequest(OpenBody):
+    """The body of ``POST /v1/verifiers``."""
+
+    display_name: Label
+    version: Annotated[str, Field(min_length=1, max_length=VERSION_CHARACTERS)]
+    kind: Literal["endpoint"]
+    endpoint: EndpointRequest
+    input_data_classes: DataClasses
+    scoring: ScoringRequest
+    correctness_declaration: DeclarationRequest | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _holds_no_secret(cls, body: Any) -> Any:
+        return _refuse_secrets(body)
+
+    @field_validator("input_data_classes")
+    @classmethod
+    def _classes_are_unique(cls, value: list[str]) -> list[str]:
+        if len(set(value)) != len(value):
+            raise ValueError("each data class may be named once")
+        return value
+
+
+class VerifierPatch(OpenBody):
+    """The body of ``PATCH /v1/verifiers/{verifier_id}``: what is left out stays, a declaration of null is withdrawn."""
+
+    display_name: Label = ""
+    version: Annotated[str, Field(min_length=1, max_length=VERSION_CHARACTERS)] = ""
+    endpoint: EndpointRequest | None = None
+    correctness_declaration: DeclarationRequest | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _changes_what_can_change(cls, body: Any) -> Any:
+        if isinstance(body, Mapping):
+            fixed = [name for name in _FIXED if name in body]
+            if fixed:
+                raise ValueError(f"{' and '.join(fixed)} cannot be changed: register another check")
+        return _refuse_secrets(body)
+
+    @field_validator("endpoint")
+    @classmethod
+    def _endpoint_is_one(cls, value: EndpointRequest | None) -> EndpointRequest:
+        if value is None:
+            raise ValueError("must be an object")
+        return value
+
+    @property
+    def names_declaration(self) -> bool:
+        """Whether the declaration is to be made or withdrawn."""
+        return "correctness_declaration" in self.model_fields_set

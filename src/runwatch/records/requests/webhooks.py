@@ -1,0 +1,51 @@
+"""Bodies about webhooks; the references name the paths and no body, so all of this is ours (wire reference 2.14)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator
+
+from runwatch.records.requests.body import OpenBody
+
+URL_CHARACTERS: Final = 2000
+"""The longest address."""
+
+EventType = Literal["execution.completed", "execution.failed", "execution.cancelled", "execution.expired"]
+"""What a webhook is told of: a run that became final."""
+
+
+class WebhookRequest(OpenBody):
+    """The body of ``POST /v1/webhooks``.
+
+    Attributes:
+        url: Where deliveries go; https, or plain http where the service allows its own machine.
+        event_types: What it is told of, each once.
+    """
+
+    url: Annotated[str, Field(max_length=URL_CHARACTERS)]
+    event_types: Annotated[list[EventType], Field(min_length=1)]
+
+    @field_validator("url")
+    @classmethod
+    def _url_is_absolute(cls, value: str) -> str:
+        try:
+            parts = urlsplit(value)
+            has_port = parts.port is None or parts.port > 0
+        except ValueError:
+            raise ValueError("must be an absolute URL") from None
+        if parts.scheme not in {"https", "http"} or not parts.hostname or not has_port:
+            raise ValueError("must be an absolute URL")
+        if not value.isascii() or not value.isprintable() or " " in value:
+            raise ValueError("must be written in ASCII without spaces")
+        if "@" in parts.netloc or parts.fragment:
+            raise ValueError("must have neither user info nor a fragment")
+        return value
+
+    @field_validator("event_types")
+    @classmethod
+    def _event_types_are_unique(cls, value: list[str]) -> list[str]:
+        if len(set(value)) != len(value):
+            raise ValueError("each event type may be named once")
+        return value

@@ -1,0 +1,55 @@
+"""GitHub connections as far as a private service can have them (specification, GitHub; DESIGN, Answers).
+
+The references leave the answer of the start and everything behind it open. Ours: no GitHub App is installed here, so
+the page that the start leads to says so and lets the owner record the repository as connected, labelled unverified.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.service.database import Row, Transaction
+from runwatch.service.ids import new_id
+from runwatch.service.tables.review import github_connections
+
+ENTRY: Final = "github"
+"""The word in the address of the page."""
+
+
+def connection_form(row: Row) -> dict[str, Any]:
+    """A recorded connection as the service shows it."""
+    return {
+        "connection_id": row["connection_id"],
+        "repository": row["repository"],
+        "status": "connected",
+        "verification": "unverified",
+        "created_at": row["created_at"],
+    }
+
+
+def find(transaction: Transaction, tenant_id: str, repository: str) -> Row | None:
+    """The recorded connection of a repository, or ``None``; as for GitHub, case makes no difference."""
+    for row in transaction.newest(github_connections, {"tenant_id": tenant_id}):
+        if row["repository"].lower() == repository.lower():
+            return row
+    return None
+
+
+def record(transaction: Transaction, tenant_id: str, repository: str, connected_by: str) -> Row:
+    """Record a repository as connected; recording it again changes nothing."""
+    known = find(transaction, tenant_id, repository)
+    if known is not None:
+        return known
+    connection_id = new_id("ghc", transaction.now)
+    transaction.add(
+        github_connections,
+        connection_id=connection_id,
+        tenant_id=tenant_id,
+        repository=repository,
+        connected_by=connected_by,
+        created_at=iso(transaction.now),
+    )
+    row = transaction.one(github_connections, {"connection_id": connection_id})
+    assert row is not None
+    return row

@@ -1,0 +1,164 @@
+"""Review agents and their protected keys (specification, Review agent; wire reference 2.13)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from runwatch.records.requests.agent import AgentRequest
+from runwatch.records.requests.binding import ConnectionIntentRequest, ConnectionRevokeRequest, ConnectionTestRequest
+from runwatch.service import agents, bindings
+from runwatch.service.answer import Answer, Refusal, answer_json, answer_once
+from runwatch.service.binding_state import Staged
+from runwatch.service.bodies import read_as
+from runwatch.service.call import Call, Endpoint
+from runwatch.service.database import Row, Transaction
+from runwatch.service.outbound import PUBLIC, PUBLIC_OR_LOOPBACK, Reach
+from runwatch.service.preflight import preflight
+from runwatch.service.roles import ARMS_MANAGE
+
+_SHOWN: Final = ("status", "handle", "origin", "generation", "stop_at", "days_remaining", "pending_key")
+
+
+async def list_agents(call: Call) -> Answer:
+    """All agents, newest first; the list has no pages (wire reference 1.7)."""
+
+    def read(transaction: Transaction) -> Answer:
+        rows = agents.every(transaction, call.principal.tenant_id)
+        return answer_json({"agents": [agents.read_form(transaction, row) for row in rows]})
+
+    return await call.read(read)
+
+
+async def register(call: Call) -> Answer:
+    """Register an agent of a connected repository; one whose address does not answer is registered as degraded."""
+    request = read_as(AgentRequest, call.content)
+    found = await preflight(call.context.outbound, request.endpoint.url, _reach(call))
+
+    def effect(transaction: Transaction) -> Answer:
+        form = agents.read_form(transaction, agents.register(transaction, call.principal, request, found))
+        return answer_json(form | {"status_reason": form["status_reason"] or None})
+
+    return await call.write(effect)
+
+
+async def read_connection(call: Call) -> Answer:
+    """The protected connection of an agent."""
+
+    def read(transaction: Transaction) -> Answer:
+        view = bindings.view(transaction, _find(transaction, call)["arm_id"])
+        return answer_json({name: view[name] for name in _SHOWN})
+
+    return await call.read(read)
+
+
+async def begin_connection(call: Call) -> Answer:
+    """Permit a person to type the agent's key once, on a private page whose address is told this once."""
+    request = read_as(ConnectionIntentRequest, call.content)
+
+    def effect(transaction: Transaction) -> Answer:
+        row = _usable(transaction, call)
+        intent = bindings.begin_intent(
+            transaction,
+            call.principal,
+            "agent",
+            row["arm_id"],
+            display_name=row["display_name"],
+            url=row["endpoint"]["url"],
+            stop_choice=request.stop_choice,
+            service_origin=call.context.origin,
+        )
+        return answer_once(intent, intent | {"continue_url": None})
+
+    return await call.write(effect)
+
+
+async def test_connection(call: Call) -> Answer:
+    """Test the staged key, and take it into use when the test passes; the key in use stays when it fails."""
+    request = read_as(ConnectionTestRequest, call.content)
+
+    def find(transaction: Transaction) -> tuple[Row, Staged | None]:
+        row = _usable(transaction, call)
+        return row, bindings.find_staged(transaction, row["arm_id"], request.handle, request.captured_generation)
+
+    row, staged = await call.read(find)
+    failure = None if staged is None else await _try(call, row["endpoint"]["url"], staged.handle)
+
+    def settle(transaction: Transaction) -> Answer:
+        if failure is None and _usable(transaction, call)["endpoint"] != row["endpoint"]:
+            raise Refusal("invalid_state", "The endpoint was changed during the test. Test the key again.")
+        if staged is not None:
+            bindings.promote(
+                transaction,
+                row["arm_id"],
+                handle=request.handle,
+                captured_generation=request.captured_generation,
+                operation_key=request.operation_key,
+                failure=failure,
+            )
+        return answer_json({"status": "active", "handle": request.handle, "arm_id": row["arm_id"]})
+
+    try:
+        if failure is None:
+            return await call.write(settle)
+        await call.context.database.write(settle)
+    finally:
+        await _destroy(call)
+    raise Refusal("invalid_state", f"The new key failed its test ({failure}); what was in use stays in use.")
+
+
+async def revoke_connection(call: Call) -> Answer:
+    """Stop the use of the key."""
+    request = read_as(ConnectionRevokeRequest, call.content)
+
+    def effect(transaction: Transaction) -> Answer:
+        arm_id = _find(transaction, call)["arm_id"]
+        bindings.revoke(transaction, arm_id, request.operation_key)
+        return answer_json({"status": "revoked", "arm_id": arm_id})
+
+    answer = await call.write(effect)
+    await _destroy(call)
+    return answer
+
+
+def _find(transaction: Transaction, call: Call) -> Row:
+    return agents.find(transaction, call.principal.tenant_id, call.ids["arm_id"])
+
+
+def _usable(transaction: Transaction, call: Call) -> Row:
+    row = _find(transaction, call)
+    if row["status"] == "disabled":
+        raise Refusal("invalid_state", "The agent is disabled, and stays so; register it anew.")
+    return row
+
+
+async def _try(call: Call, url: str, handle: str) -> str | None:
+    key = await call.context.vault.get(handle)
+    if key is None:
+        return "credential_unavailable"
+    return await agents.try_key(call.context.outbound, url, _reach(call), key)
+
+
+def _reach(call: Call) -> Reach:
+    return PUBLIC_OR_LOOPBACK if call.context.options.allow_loopback_checks else PUBLIC
+
+
+async def _destroy(call: Call) -> None:
+    await bindings.destroy_retired(call.context.database, call.context.vault, call.ids["arm_id"])
+
+
+_AGENTS: Final = "/v1/review-composer/agents"
+_CONNECTION: Final = f"{_AGENTS}/{{arm_id}}/connection"
+
+
+def _writes(path: str, handle: Any, *, needs_key: bool = False) -> Endpoint:
+    return Endpoint("POST", path, handle, takes_body=True, needs_key=needs_key, permission=ARMS_MANAGE)
+
+
+ENDPOINTS: Final = (
+    Endpoint("GET", _AGENTS, list_agents),
+    _writes(_AGENTS, register, needs_key=True),
+    Endpoint("GET", _CONNECTION, read_connection),
+    _writes(f"{_CONNECTION}/intents", begin_connection),
+    _writes(f"{_CONNECTION}/test", test_connection),
+    _writes(f"{_CONNECTION}/revoke", revoke_connection),
+)

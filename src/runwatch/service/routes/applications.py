@@ -1,0 +1,130 @@
+"""Applications of tenant templates: durable, resumable, idempotent (wire reference 2.7)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runwatch.base.json import loads
+from runwatch.records.requests.template import TEMPLATES, ApplicationRequest, ResumeRequest
+from runwatch.service import applications, applying
+from runwatch.service.answer import Answer, Refusal, answer_json, answer_once, invalid
+from runwatch.service.application_forms import read_form
+from runwatch.service.applications import Advance
+from runwatch.service.bodies import read_as
+from runwatch.service.call import Call, Endpoint
+from runwatch.service.database import Row, Transaction
+from runwatch.service.paging import read_choice
+from runwatch.service.roles import ARMS_MANAGE
+from runwatch.service.templates import POOLED
+
+_FAILURES: Final = {
+    "retry_consent": "consent_expired",
+    "retry_connection_test": "connection_test_failed",
+    "retry_deployment_sync": "deployment_not_listed",
+}
+"""What an application has to have failed with for an action that tries it again."""
+
+
+async def apply(call: Call) -> Answer:
+    """Apply a plan that was looked at. The same application key leads to the same application."""
+    request = read_as(ApplicationRequest, call.content)
+    assert call.keyed is not None
+    key = request.application_key or call.keyed.key
+    begin_handoff = applying.handoff_beginner(call.context, call.principal)
+    moved: list[Advance] = []
+
+    def effect(transaction: Transaction) -> Answer:
+        row = applications.begin(transaction, call.principal, request, key)
+        moved.append(applications.advance(transaction, row, begin_handoff))
+        return _told(transaction, call, row["application_id"], moved[-1].continue_url)
+
+    return await _carried_out(call, await call.write(effect), moved)
+
+
+async def look_up(call: Call) -> Answer:
+    """The application of a template under an application key, or ``null``."""
+    template_id = read_choice(call.query, "template_id", TEMPLATES)
+    key = call.query.get("idempotency_key", "")
+    missing = [(name, "Required.") for name in ("template_id", "idempotency_key") if not call.query.get(name)]
+    if missing or template_id is None:
+        raise invalid(*missing)
+    tenant_id = call.principal.tenant_id
+    row = await call.read(lambda transaction: applications.find_by_key(transaction, tenant_id, template_id, key))
+    if row is None:
+        return answer_json({"application": None})
+    answer = await _up_to_date(call, row["application_id"])
+    return answer_json({"application": loads(answer.body)})
+
+
+async def read_application(call: Call) -> Answer:
+    """One application, brought up to date."""
+    await call.read(lambda transaction: _find(transaction, call))
+    return await _up_to_date(call, call.ids["application_id"])
+
+
+async def resume(call: Call) -> Answer:
+    """Tell an application to go on.
+
+    Raises:
+        Refusal: ``invalid_state`` for an action that it does not wait for, ``validation_failed`` for a digest that is
+            not that of the live proof.
+    """
+    request = read_as(ResumeRequest, call.content)
+    begin_handoff = applying.handoff_beginner(call.context, call.principal)
+    moved: list[Advance] = []
+
+    def effect(transaction: Transaction) -> Answer:
+        row = _find(transaction, call)
+        began = Advance()
+        match request.action:
+            case "poll_consent":
+                if row["state"] != "consent_pending":
+                    raise Refusal("invalid_state", f"The application is {row['state']}; it waits for no consent.")
+            case "authorize_live_proof":
+                applications.authorize(transaction, row, request.live_proof_digest, began)
+            case "refresh_byok_readiness" | "refresh_pool_readiness":
+                if (row["template_id"] == POOLED) != (request.action == "refresh_pool_readiness"):
+                    raise Refusal("invalid_state", "The application is one of another lane.")
+                applications.refresh(transaction, row)
+            case action:
+                if row["state"] != "action_required" or row["failure_code"] != _FAILURES[action]:
+                    raise Refusal("invalid_state", f"The application is {row['state']}; there is nothing to try again.")
+                applications.change(transaction, row, state="applying", failure_code=None)
+        went = applications.advance(transaction, _find(transaction, call), begin_handoff)
+        went.accepted = [*began.accepted, *went.accepted]
+        moved.append(went)
+        return _told(transaction, call, row["application_id"], went.continue_url)
+
+    return await _carried_out(call, await call.write(effect), moved)
+
+
+async def _carried_out(call: Call, answer: Answer, moved: list[Advance]) -> Answer:
+    for each in moved:
+        for run in each.accepted:
+            call.context.engine.drive(run)
+    return answer
+
+
+async def _up_to_date(call: Call, application_id: str) -> Answer:
+    continue_url = await applying.bring_up_to_date(call.context, call.principal, application_id)
+    return await call.read(lambda transaction: _told(transaction, call, application_id, continue_url))
+
+
+def _told(transaction: Transaction, call: Call, application_id: str, continue_url: str | None) -> Answer:
+    row = applications.find(transaction, call.principal.tenant_id, application_id)
+    return answer_once(read_form(transaction, row, continue_url), read_form(transaction, row))
+
+
+def _find(transaction: Transaction, call: Call) -> Row:
+    return applications.find(transaction, call.principal.tenant_id, call.ids["application_id"])
+
+
+_APPLICATIONS: Final = "/v1/tenant-template-applications"
+_APPLICATION: Final = f"{_APPLICATIONS}/{{application_id}}"
+
+ENDPOINTS: Final = (
+    Endpoint("POST", _APPLICATIONS, apply, takes_body=True, needs_key=True, permission=ARMS_MANAGE),
+    Endpoint("GET", _APPLICATIONS, look_up),
+    Endpoint("GET", _APPLICATION, read_application),
+    Endpoint("POST", f"{_APPLICATION}/resume", resume, takes_body=True, needs_key=True, permission=ARMS_MANAGE),
+)

@@ -1,0 +1,141 @@
+"""Registered options: list, read, register, change, disable (specification, Endpoints; wire reference 2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from runwatch.records.requests.arm import ARM_KINDS, AgentArmRequest, ArmRequest, arm_model
+from runwatch.service import arm_forms, arms, bindings
+from runwatch.service.answer import Answer, answer_json, invalid
+from runwatch.service.bodies import read_as
+from runwatch.service.call import Call, Endpoint
+from runwatch.service.database import Row, Transaction
+from runwatch.service.outbound import PUBLIC, PUBLIC_OR_LOOPBACK
+from runwatch.service.paging import next_cursor, read_choice, read_paging
+from runwatch.service.preflight import preflight
+from runwatch.service.roles import ARMS_MANAGE
+from runwatch.service.tables.models import arms as arms_table
+
+STATUSES: Final = ("ready", "degraded", "disabled")
+
+
+async def list_arms(call: Call) -> Answer:
+    """A page of options, newest first, by kind and by status where asked."""
+    paging = read_paging(call.query)
+    where: dict[str, object] = {"tenant_id": call.principal.tenant_id}
+    for name, choices in (("kind", ARM_KINDS), ("status", STATUSES)):
+        choice = read_choice(call.query, name, choices)
+        if choice is not None:
+            where[name] = choice
+
+    def read(transaction: Transaction) -> Answer:
+        page = transaction.newest(arms_table, where, before=paging.before, limit=paging.limit + 1)
+        forms = arm_forms.read_forms(transaction, page[: paging.limit])
+        return answer_json({"arms": forms, "next_cursor": next_cursor(page, paging)})
+
+    return await call.read(read)
+
+
+async def read_arm(call: Call) -> Answer:
+    """One option."""
+    return await call.read(lambda transaction: answer_json(arm_forms.read_form(transaction, _find(transaction, call))))
+
+
+async def register(call: Call) -> Answer:
+    """Register an option. An agent is asked for an answer first; one that gives none is registered as ``degraded``."""
+    request = read_as(arm_model(call.content), call.content)
+    found = await _preflight(call, request)
+
+    def effect(transaction: Transaction) -> Answer:
+        row = arms.register(
+            transaction, call.principal.tenant_id, request, acted_by=call.principal.key_id, preflight=found
+        )
+        return answer_json(arm_forms.outcome_form(transaction, row, found))
+
+    return await call.write(effect)
+
+
+async def change(call: Call) -> Answer:
+    """Change some members of an option; the whole has to be one that could be registered."""
+    content = call.content
+    if not isinstance(content, Mapping):
+        raise invalid(("body", "Must be an object."))
+    arm_id, tenant_id = call.ids["arm_id"], call.principal.tenant_id
+    row = await call.read(lambda transaction: arms.changeable(transaction, tenant_id, arm_id))
+    if content.get("kind", row["kind"]) != row["kind"]:
+        raise invalid(("kind", "Cannot be changed; register a new option."))
+    found = await _preflight(call, _changed(row, content)) if "endpoint" in content else None
+
+    def effect(transaction: Transaction) -> Answer:
+        request = _changed(arms.changeable(transaction, tenant_id, arm_id), content)
+        changed = arms.revise(
+            transaction,
+            tenant_id,
+            arm_id,
+            request,
+            frozenset(content),
+            acted_by=call.principal.key_id,
+            preflight=found,
+        )
+        return answer_json(arm_forms.read_form(transaction, changed))
+
+    return await _write(call, effect)
+
+
+async def disable(call: Call) -> Answer:
+    """Disable an option for good and answer it; runs that use it already are not stopped."""
+
+    def effect(transaction: Transaction) -> Answer:
+        row = arms.disable(
+            transaction,
+            call.principal.tenant_id,
+            call.ids["arm_id"],
+            arms.DISABLED_BY_OWNER,
+            acted_by=call.principal.key_id,
+        )
+        return answer_json(arm_forms.read_form(transaction, row))
+
+    return await _write(call, effect)
+
+
+async def _write(call: Call, effect: Callable[[Transaction], Answer]) -> Answer:
+    """Change an option, and remove the keys that an agent has lost by it."""
+    answer = await call.write(effect)
+    await bindings.destroy_retired(call.context.database, call.context.vault, call.ids["arm_id"])
+    return answer
+
+
+def _changed(row: Row, content: Mapping[str, Any]) -> ArmRequest:
+    """The option as it shall be. Naming a provider's model lets go of a deployment, and the other way round."""
+    whole = {**arm_forms.write_form(row), **content}
+    if row["kind"] == "model":
+        if content.get("model_deployment_id") is not None:
+            for name in ("provider", "model_id"):
+                if name not in content:
+                    whole.pop(name, None)
+        elif content.get("provider") is not None or content.get("model_id") is not None:
+            whole.pop("model_deployment_id", None)
+    return read_as(arm_model(whole), whole)
+
+
+async def _preflight(call: Call, request: ArmRequest) -> dict[str, Any] | None:
+    if not isinstance(request, AgentArmRequest):
+        return None
+    reach = PUBLIC_OR_LOOPBACK if call.context.options.allow_loopback_checks else PUBLIC
+    return await preflight(call.context.outbound, request.endpoint.url, reach)
+
+
+def _find(transaction: Transaction, call: Call) -> Row:
+    return arms.find(transaction, call.principal.tenant_id, call.ids["arm_id"])
+
+
+_ARM: Final = "/v1/arms/{arm_id}"
+
+ENDPOINTS: Final = (
+    Endpoint("GET", "/v1/arms", list_arms),
+    Endpoint("POST", "/v1/arms", register, takes_body=True, permission=ARMS_MANAGE),
+    Endpoint("GET", _ARM, read_arm),
+    Endpoint("PATCH", _ARM, change, takes_body=True, permission=ARMS_MANAGE),
+    Endpoint("DELETE", _ARM, disable, permission=ARMS_MANAGE),
+)

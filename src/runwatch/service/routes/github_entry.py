@@ -1,0 +1,50 @@
+"""The private page on which an owner records a GitHub repository as connected; ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from runwatch.service import entry, github
+from runwatch.service.call import Call
+from runwatch.service.database import Transaction
+from runwatch.service.entry import Intent
+from runwatch.service.pages import Field
+
+
+class GithubEntry:
+    """The page on which an owner records a repository as connected."""
+
+    title = "Connect a GitHub repository"
+    button = "Record as connected"
+
+    def sentences(self, intent: Intent) -> list[str]:
+        """What a person has to know before they record it."""
+        return [
+            f"Repository: {intent.subject_id}",
+            "No GitHub App is installed on this service, so it cannot ask GitHub whether this repository is yours.",
+            "You can record it as connected. It will be labelled unverified, and nothing is sent to GitHub.",
+        ]
+
+    def fields(self, intent: Intent) -> list[Field]:
+        """Nothing is entered."""
+        return []
+
+    async def complete(self, call: Call, token: str, intent: Intent, fields: Mapping[str, str]) -> dict[str, Any]:
+        """Record the repository."""
+
+        def effect(transaction: Transaction) -> dict[str, Any]:
+            used = entry.use(transaction, github.ENTRY, token)
+            return github.connection_form(
+                github.record(transaction, used.tenant_id, used.subject_id, used.principal_id)
+            )
+
+        return await call.context.database.write(effect)
+
+    def done(self, outcome: dict[str, Any]) -> str:
+        """What a person reads then."""
+        return f"{outcome['repository']} is recorded as connected, unverified."
+
+
+ENTRIES: Final = {github.ENTRY: GithubEntry()}
+"""The kind of entry that this page serves."""

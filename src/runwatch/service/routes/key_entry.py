@@ -1,0 +1,122 @@
+"""The private page on which a person types the key of an output check's or a review agent's endpoint.
+
+The key goes into the vault and waits there for its test; the page answers its handle and never the key (wire reference
+2.4 and 2.13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from runwatch.base.secret import Secret
+from runwatch.service import bindings, entry
+from runwatch.service.answer import Refusal, invalid
+from runwatch.service.binding_state import Staged
+from runwatch.service.call import Call
+from runwatch.service.database import Transaction
+from runwatch.service.entry import Intent
+from runwatch.service.pages import Field
+from runwatch.service.routes.connect import read_secret
+from runwatch.service.tables.checks import verifiers
+from runwatch.service.tables.models import arms
+
+OWN_KEYS: Final = "solverapi_"
+"""What keys of this API begin with; one of them is never an endpoint's key (wire reference 1.3)."""
+
+FindUrl = Callable[[Transaction, Intent], str | None]
+"""Finds the endpoint that an intent's subject has now; ``None`` where the subject takes no key any more."""
+
+
+def url_of_verifier(transaction: Transaction, intent: Intent) -> str | None:
+    """The endpoint of an output check that is not retired."""
+    row = transaction.one(verifiers, {"verifier_id": intent.subject_id, "tenant_id": intent.tenant_id})
+    return None if row is None or row["retired_at"] is not None else str(row["endpoint"]["url"])
+
+
+def url_of_agent(transaction: Transaction, intent: Intent) -> str | None:
+    """The endpoint of a review agent that is not disabled."""
+    row = transaction.one(arms, {"arm_id": intent.subject_id, "tenant_id": intent.tenant_id, "kind": "agent"})
+    return None if row is None or row["status"] == "disabled" or not row["endpoint"] else str(row["endpoint"]["url"])
+
+
+class KeyEntry:
+    """The page of one kind of endpoint.
+
+    Args:
+        what: The kind, as a person calls it.
+        find_url: Finds the endpoint.
+    """
+
+    button = "Keep this key"
+
+    def __init__(self, what: str, find_url: FindUrl) -> None:
+        self.title = f"Key of an {what}" if what[0] in "aeiou" else f"Key of a {what}"
+        self._what = what
+        self._find_url = find_url
+
+    def sentences(self, intent: Intent) -> list[str]:
+        """Whose key it is and where it goes."""
+        stop_at = intent.details["stop"][0]
+        return [
+            f"For the {self._what} “{intent.details['display_name']}”.",
+            f"The key is kept on this machine and is sent to {intent.details['endpoint_origin']} and to nobody else.",
+            f"It is used until {stop_at}." if stop_at else "It is used until you disconnect it.",
+            "It is tested before it replaces the key that is in use now.",
+        ]
+
+    def fields(self, intent: Intent) -> list[Field]:
+        """The one input."""
+        return [Field("secret", "Endpoint key", kind="password")]
+
+    async def complete(self, call: Call, token: str, intent: Intent, fields: Mapping[str, str]) -> dict[str, Any]:
+        """Stage the key.
+
+        Raises:
+            Refusal: ``validation_failed`` for what is no key of an endpoint, ``invalid_state`` when the endpoint is at
+                another origin by now, or takes no key any more.
+        """
+        secret = read_secret(fields)
+        assert secret is not None
+        refuse_own_key(secret)
+        vault, database = call.context.vault, call.context.database
+        handle = await vault.put(secret)
+
+        def keep(transaction: Transaction) -> Staged:
+            used = entry.use(transaction, intent.kind, token)
+            url = self._find_url(transaction, used)
+            if url is None:
+                raise Refusal("invalid_state", f"The {self._what} is not in use any more.")
+            if bindings.origin_of(url) != used.details["endpoint_origin"]:
+                raise Refusal("invalid_state", "The endpoint has moved to another origin. Ask for a new address.")
+            return bindings.stage(transaction, used, handle)
+
+        try:
+            staged = await database.write(keep)
+        except Exception:
+            # Not when it is cancelled: the row that names the secret may be on the disk all the same.
+            await vault.remove(handle)
+            raise
+        await bindings.destroy_retired(database, vault, intent.subject_id)
+        return {"handle": staged.handle, "captured_generation": staged.captured_generation}
+
+    def done(self, outcome: dict[str, Any]) -> str:
+        """What happens next."""
+        return "The key is kept and waits for its test."
+
+
+def refuse_own_key(secret: Secret) -> None:
+    """Refuse a key of this API where an endpoint's own key belongs.
+
+    Raises:
+        Refusal: ``validation_failed``.
+    """
+    if secret.reveal().startswith(OWN_KEYS):
+        raise invalid(("secret", "This is an API key of the service. Enter the key that the endpoint itself expects."))
+
+
+ENTRIES: Final = {
+    "verifier": KeyEntry("output check", url_of_verifier),
+    "agent": KeyEntry("review agent", url_of_agent),
+}
+"""The kinds of entry that this page serves."""

@@ -1,0 +1,69 @@
+"""API keys (wire reference 2.11; what is ours stands in :mod:`runwatch.service.keyring`)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runwatch.base.log import keep_secret
+from runwatch.records.requests.keys import KeyLabel, KeyMint
+from runwatch.service import keyring
+from runwatch.service.answer import Answer, answer_json, answer_once
+from runwatch.service.auth import Principal, add_key, hash_of, new_key
+from runwatch.service.bodies import read_as
+from runwatch.service.call import Call, Endpoint
+from runwatch.service.database import Transaction
+
+_KEY: Final = "/v1/api-keys/{api_key_id}"
+
+
+async def list_keys(call: Call) -> Answer:
+    """Every key of the organization, newest first, by prefix and never in full. The list has no pages."""
+    rows = await call.read(lambda transaction: keyring.every(transaction, call.principal.tenant_id))
+    return answer_json({"api_keys": [keyring.read_form(row) for row in rows]})
+
+
+async def mint_key(call: Call) -> Answer:
+    """A new key, told this once."""
+    request = read_as(KeyMint, call.content)
+    tenant_id, key = call.principal.tenant_id, new_key()
+    keep_secret(key)
+    ids: list[str] = []
+
+    def effect(transaction: Transaction) -> Answer:
+        key_id = add_key(transaction, tenant_id, key, role=request.role, display_name=request.display_name)
+        ids.append(key_id)
+        row = keyring.find(transaction, tenant_id, key_id)
+        return answer_once(keyring.told_form(row, key), keyring.withheld_form(row))
+
+    answer = await call.write(effect)
+    call.context.keys.add(hash_of(key.reveal()), Principal(tenant_id, ids[0], request.role))
+    return answer
+
+
+async def label_key(call: Call) -> Answer:
+    """Give a key another label."""
+    request = read_as(KeyLabel, call.content)
+
+    def effect(transaction: Transaction) -> Answer:
+        row = keyring.rename(transaction, call.principal.tenant_id, call.ids["api_key_id"], request.display_name)
+        return answer_json(keyring.read_form(row))
+
+    return await call.write(effect)
+
+
+async def revoke_key(call: Call) -> Answer:
+    """End a key; it is refused from the moment of this answer on."""
+    key_id = call.ids["api_key_id"]
+    answer = await call.write(
+        lambda transaction: answer_json(keyring.read_form(keyring.revoke(transaction, call.principal, key_id)))
+    )
+    call.context.keys.revoke(key_id)
+    return answer
+
+
+ENDPOINTS: Final = (
+    Endpoint("GET", "/v1/api-keys", list_keys),
+    Endpoint("POST", "/v1/api-keys", mint_key),
+    Endpoint("PATCH", _KEY, label_key, takes_body=True),
+    Endpoint("POST", f"{_KEY}/revoke", revoke_key),
+)

@@ -1,0 +1,61 @@
+"""The models that the organization can save now, and what a call would cost (specification; wire reference 2.5)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runwatch.records.requests.source import QuoteRequest
+from runwatch.service import catalog
+from runwatch.service.answer import Answer, answer_json, invalid
+from runwatch.service.availability import is_usable
+from runwatch.service.bodies import read_as
+from runwatch.service.call import Call, Endpoint
+from runwatch.service.database import Transaction
+from runwatch.service.money import numeral
+from runwatch.service.providers.prices import quote
+from runwatch.service.roles import READ
+from runwatch.service.tables.models import connections, deployments
+
+
+async def read_catalog(call: Call) -> Answer:
+    """Every listed deployment of a usable connection, newest first. The list has no pages."""
+
+    def read(transaction: Transaction) -> Answer:
+        mine = {"tenant_id": call.principal.tenant_id}
+        usable = {row["connection_id"]: row for row in transaction.every(connections, mine) if is_usable(row)}
+        listed = transaction.newest(deployments, {**mine, "status": "listed"})
+        models = [
+            catalog.catalog_entry(usable[row["connection_id"]], row) for row in listed if row["connection_id"] in usable
+        ]
+        return answer_json({"catalog_policy": catalog.CATALOG_POLICY, "models": models})
+
+    return await call.read(read)
+
+
+async def quote_call(call: Call) -> Answer:
+    """What a call of some size would cost at the prices that are known; stateless, no provider is asked.
+
+    Body and answer are ours. A model without a price costs 0 with the basis ``estimated``.
+    """
+    request = read_as(QuoteRequest, call.content)
+
+    def read(transaction: Transaction) -> Answer:
+        where = {"model_deployment_id": request.model_deployment_id, "tenant_id": call.principal.tenant_id}
+        row = transaction.one(deployments, where)
+        if row is None:
+            raise invalid(("model_deployment_id", "There is no such deployment."))
+        connection = transaction.one(connections, {"connection_id": row["connection_id"]})
+        assert connection is not None
+        prices = connection["endpoint"]["prices"]
+        usd, basis = quote(prices, row["upstream_ref"], request.input_tokens, request.output_tokens)
+        return answer_json(
+            {"model_deployment_id": request.model_deployment_id, "usd": numeral(usd), "pricing_basis": basis}
+        )
+
+    return await call.read(read)
+
+
+ENDPOINTS: Final = (
+    Endpoint("GET", "/v1/model-catalog", read_catalog),
+    Endpoint("POST", "/v1/model-catalog/quote", quote_call, takes_body=True, permission=READ),
+)

@@ -1,0 +1,110 @@
+"""Reports over a period: usage, evaluation, compliance (wire reference 2.9 and 2.12).
+
+They are computed when they are asked for, on a reader of the database, from what runs and people have left there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.base.json import loads
+from runwatch.service import attribution, audit, evalsummary, proposals, usage
+from runwatch.service.answer import Answer, answer_json
+from runwatch.service.call import Call, Endpoint
+from runwatch.service.database import Row, Transaction
+from runwatch.service.period import Period, read_period, read_window
+from runwatch.service.roles import MANAGE, permits
+from runwatch.service.tables import receipts
+
+EXPORT_VERSION: Final = "aud2.v1"
+"""The form of the compliance export (wire reference 2.12)."""
+
+
+async def read_usage(call: Call) -> Answer:
+    """What the organization's final runs of a period have used, in all, by arm, by day and by key."""
+    tenant_id, period = call.principal.tenant_id, read_period(call.query, call.context.clock.now())
+
+    def read(transaction: Transaction) -> Answer:
+        found = [loads(row["body"]) for row in _receipts(transaction, tenant_id, period)]
+        owners = attribution.owners_of(transaction, [receipt["execution_id"] for receipt in found])
+        return answer_json({"period": period.read_form, **usage.report(found, owners)})
+
+    return await call.read(read)
+
+
+async def read_eval_summary(call: Call) -> Answer:
+    """How checks have judged, and which repairs were proposed; without ``from`` and ``to`` since the beginning."""
+    tenant_id, window = call.principal.tenant_id, read_window(call.query)
+
+    def read(transaction: Transaction) -> Answer:
+        found = [loads(row["body"]) for row in _receipts(transaction, tenant_id, window)]
+        repairs = proposals.within(transaction, tenant_id, window.since, window.before)
+        return answer_json(
+            {
+                "window": window.read_form,
+                "pass_rate_trend": evalsummary.trend(found),
+                "repair_history": [proposals.history_form(row, iso(transaction.now)) for row in repairs],
+            }
+        )
+
+    return await call.read(read)
+
+
+async def read_compliance_export(call: Call) -> Answer:
+    """Receipts, usage and decisions of a period, with a digest.
+
+    ``receipts_ndjson`` holds the receipts word for word as they were issued, the oldest first, each followed by a line
+    feed. The references do not say what the digest covers; ours is over exactly the bytes of that text in UTF-8, in
+    hexadecimal digits. A decision about a proposal shows the proposal itself to owners alone, which is how we read the
+    policy ``role_scoped_d8b``.
+    """
+    principal, period = call.principal, read_period(call.query, call.context.clock.now())
+
+    def read(transaction: Transaction) -> Answer:
+        rows = _receipts(transaction, principal.tenant_id, period)
+        text = "".join(f"{row['body']}\n" for row in rows)
+        log = audit.entries(transaction, principal.tenant_id, period.since, period.before)
+        shows_proposals = permits(principal.role, MANAGE)
+        return answer_json(
+            {
+                "schema_version": EXPORT_VERSION,
+                "period": period.read_form,
+                "content_policy": {"receipts": "content_free", "proposals": "role_scoped_d8b"},
+                "receipts_ndjson": text,
+                "usage_totals": usage.totals_of(loads(row["body"]) for row in rows),
+                "decision_log": [_decision(transaction, row, shows_proposals=shows_proposals) for row in log],
+                "attestation": {"algorithm": "sha256", "digest": hashlib.sha256(text.encode()).hexdigest()},
+            }
+        )
+
+    return await call.read(read)
+
+
+def _receipts(transaction: Transaction, tenant_id: str, period: Period) -> list[Row]:
+    """The receipts of runs that became final in a period, oldest first."""
+    since, until = ("completed_at", period.since), ("completed_at", period.before)
+    return list(transaction.oldest(receipts, {"tenant_id": tenant_id}, since=since, until=until))
+
+
+def _decision(transaction: Transaction, row: Row, *, shows_proposals: bool) -> dict[str, Any]:
+    decision = {
+        "decision_id": row["decision_id"],
+        "kind": row["kind"],
+        "action": row["action"],
+        "resource": {"type": row["resource_type"], "id": row["resource_id"]},
+        "acted_by": row["acted_by"],
+        "at": row["at"],
+    }
+    if row["resource_type"] == "proposal" and shows_proposals:
+        proposal = proposals.find(transaction, row["tenant_id"], row["resource_id"])
+        decision["proposal"] = proposals.whole_form(proposal, iso(transaction.now))
+    return decision
+
+
+ENDPOINTS: Final = (
+    Endpoint("GET", "/v1/usage", read_usage),
+    Endpoint("GET", "/v1/eval-summary", read_eval_summary),
+    Endpoint("GET", "/v1/compliance-export", read_compliance_export),
+)

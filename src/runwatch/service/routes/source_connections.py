@@ -1,0 +1,162 @@
+"""Connections to sources: connect, test, take over models, rotate, disconnect (wire reference 2.6)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runwatch.records.requests.source import ConnectionRequest, RotateRequest
+from runwatch.service import catalog, connections, modelsync
+from runwatch.service.answer import Answer, Refusal, answer_json
+from runwatch.service.bodies import read_as
+from runwatch.service.call import Call, Endpoint
+from runwatch.service.database import Row, Transaction
+from runwatch.service.providers import ProviderError
+from runwatch.service.tables.models import connections as connections_table
+
+REFUSALS: Final = ("authentication", "permission", "provider_insufficient_funds")
+"""Failures that stay until somebody changes something at the source or the credential."""
+
+
+async def list_connections(call: Call) -> Answer:
+    """Every connection of the organization, newest first, disconnected ones included. The list has no pages."""
+    rows = await call.read(
+        lambda transaction: transaction.newest(connections_table, {"tenant_id": call.principal.tenant_id})
+    )
+    return answer_json({"connections": [connections.read_form(row) for row in rows]})
+
+
+async def read_connection(call: Call) -> Answer:
+    """One connection."""
+    return await call.read(lambda transaction: answer_json(connections.read_form(_find(transaction, call))))
+
+
+async def connect(call: Call) -> Answer:
+    """Connect a source with the credential of a completed handoff."""
+    request = read_as(ConnectionRequest, call.content)
+
+    def effect(transaction: Transaction) -> Answer:
+        row = connections.add(
+            transaction,
+            call.principal.tenant_id,
+            display_name=request.display_name,
+            source_id=request.source_id,
+            auth_scheme=request.auth_scheme,
+            handoff_id=request.handoff_intent_id,
+            source_scope=request.source_scope,
+        )
+        return answer_json(connections.read_form(row))
+
+    return await call.write(effect)
+
+
+async def test(call: Call) -> Answer:
+    """Ask the source for its models with the connection's own secret, and note what came of it.
+
+    A source that refuses is told of in ``test_error``. One that could not be reached, or gave no answer that is
+    understood, is noted as a failed test too and answered with ``upstream_unavailable``.
+    """
+    row = await call.read(lambda transaction: _find_open(transaction, call))
+    try:
+        found = await connections.ask(call.context.vault, call.context.providers, row)
+    except ProviderError as error:
+        kind = error.kind
+        if kind in connections.TEST_ERRORS:
+            return await call.write(
+                lambda transaction: answer_json(
+                    connections.read_form(connections.record_failure(transaction, row, kind))
+                )
+            )
+        await call.context.database.write(lambda transaction: connections.record_failure(transaction, row, kind))
+        raise _unavailable(kind) from None
+    return await call.write(
+        lambda transaction: answer_json(connections.read_form(connections.record_pass(transaction, row, found)))
+    )
+
+
+async def sync(call: Call) -> Answer:
+    """Take over what the source lists, and answer every model that the connection ever had.
+
+    A source that refuses the credential makes the connection's test a failed one: no run could use it.
+    """
+    row = await call.read(lambda transaction: _find_open(transaction, call))
+    if not connections.is_usable(row):
+        raise Refusal("invalid_state", "The connection has to pass a test first.")
+    try:
+        found = await connections.ask(call.context.vault, call.context.providers, row)
+    except ProviderError as error:
+        kind = error.kind
+        if kind not in REFUSALS:
+            raise _unavailable(kind) from None
+        await call.context.database.write(lambda transaction: connections.record_failure(transaction, row, kind))
+        raise Refusal("invalid_state", f"The source refused: {kind}. Test the connection.") from None
+
+    def effect(transaction: Transaction) -> Answer:
+        served = modelsync.sync(transaction, row, found)
+        return answer_json({"deployments": [catalog.deployment_form(deployment) for deployment in served]})
+
+    return await call.write(effect)
+
+
+async def rotate(call: Call) -> Answer:
+    """Exchange the secret; the connection is not used until a test has passed."""
+    request = read_as(RotateRequest, call.content)
+    old: list[str | None] = []
+
+    def effect(transaction: Transaction) -> Answer:
+        row, handle = connections.rotate(
+            transaction, call.principal.tenant_id, call.ids["connection_id"], request.handoff_intent_id
+        )
+        old.append(handle)
+        return answer_json(connections.read_form(row))
+
+    answer = await call.write(effect)
+    await _forget(call, old)
+    return answer
+
+
+async def disconnect(call: Call) -> Answer:
+    """Disconnect the source, disable what stands on it, and remove the secret from this machine."""
+    old: list[str | None] = []
+
+    def effect(transaction: Transaction) -> Answer:
+        form, handle = connections.revoke(
+            transaction, call.principal.tenant_id, call.ids["connection_id"], acted_by=call.principal.key_id
+        )
+        old.append(handle)
+        return answer_json(form)
+
+    answer = await call.write(effect)
+    await _forget(call, old)
+    return answer
+
+
+def _unavailable(kind: str) -> Refusal:
+    return Refusal("upstream_unavailable", f"The source gave no usable answer: {kind}.", cause=kind)
+
+
+async def _forget(call: Call, handles: list[str | None]) -> None:
+    for handle in handles:
+        if handle is not None:
+            await call.context.vault.remove(handle)
+
+
+def _find(transaction: Transaction, call: Call) -> Row:
+    return connections.find(transaction, call.principal.tenant_id, call.ids["connection_id"])
+
+
+def _find_open(transaction: Transaction, call: Call) -> Row:
+    return connections.find_open(transaction, call.principal.tenant_id, call.ids["connection_id"])
+
+
+_CONNECTIONS: Final = "/v1/source-connections"
+_CONNECTION: Final = f"{_CONNECTIONS}/{{connection_id}}"
+
+ENDPOINTS: Final = (
+    Endpoint("GET", _CONNECTIONS, list_connections),
+    Endpoint("POST", _CONNECTIONS, connect, takes_body=True),
+    Endpoint("GET", _CONNECTION, read_connection),
+    Endpoint("POST", f"{_CONNECTION}/test", test),
+    Endpoint("POST", f"{_CONNECTION}/deployments/sync", sync),
+    Endpoint("POST", f"{_CONNECTION}/rotate", rotate, takes_body=True),
+    Endpoint("DELETE", _CONNECTION, disconnect),
+)

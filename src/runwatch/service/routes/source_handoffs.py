@@ -1,0 +1,119 @@
+"""Credential handoffs and their private page (wire reference 2.6).
+
+The address of the page is told once, in the answer that begins the handoff: the same request sent again is answered
+without it, because an address that could be told again would have to be stored. It works once, for ten minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from runwatch.records.requests.source import HandoffRequest
+from runwatch.service import handoffs, sources
+from runwatch.service.answer import Answer, answer_json, answer_once
+from runwatch.service.bodies import read_as
+from runwatch.service.call import Call, Endpoint
+from runwatch.service.database import Row, Transaction
+from runwatch.service.entry import Intent
+from runwatch.service.pages import Field
+from runwatch.service.routes.connect import read_secret
+
+_CREATED: Final = 201
+
+
+async def begin_handoff(call: Call) -> Answer:
+    """Begin the setup of a credential; one that needs no secret is completed at once."""
+    request = read_as(HandoffRequest, call.content)
+    profile = sources.find(
+        sources.profiles(call.context.provider_config.sources), request.source_id, request.auth_scheme
+    )
+    endpoint = sources.endpoint_of(profile, request.auth_scheme, request.endpoint)
+    over: list[str] = []
+
+    def effect(transaction: Transaction) -> Answer:
+        over.extend(handoffs.expire(transaction, call.principal.tenant_id))
+        row, address = handoffs.begin(
+            transaction, call.principal, profile, request.auth_scheme, endpoint, origin=call.context.origin
+        )
+        form = handoffs.read_form(row)
+        told = answer_once({**form, "continue_url": address}, {**form, "continue_url": None})
+        return replace(told, status=_CREATED)
+
+    answer = await call.write(effect)
+    await _forget(call, over)
+    return answer
+
+
+async def read_handoff(call: Call) -> Answer:
+    """One handoff, without the address of its page."""
+
+    def look(transaction: Transaction) -> tuple[Row, bool]:
+        row = handoffs.find(transaction, call.principal.tenant_id, call.ids["handoff_intent_id"])
+        return row, handoffs.is_overdue(transaction, row)
+
+    row, is_overdue = await call.read(look)
+    if is_overdue:
+        tenant_id = call.principal.tenant_id
+        await _forget(
+            call, await call.context.database.write(lambda transaction: handoffs.expire(transaction, tenant_id))
+        )
+        row, _ = await call.read(look)
+    return answer_json(handoffs.read_form(row))
+
+
+class SourceEntry:
+    """The page on which the secret of a source is entered."""
+
+    title = "Connect a model source"
+    button = "Keep this key"
+
+    def sentences(self, intent: Intent) -> list[str]:
+        """What is connected, and what becomes of the key."""
+        return [
+            f"This connects your organization to {intent.details['source']} at {intent.details['base_url']}.",
+            "The key is kept on this machine, in a file that only you can read, and is sent to no other address.",
+        ]
+
+    def fields(self, intent: Intent) -> list[Field]:
+        """The one input."""
+        return [Field("secret", f"API key for {intent.details['source']}", kind="password")]
+
+    async def complete(self, call: Call, token: str, intent: Intent, fields: Mapping[str, str]) -> dict[str, Any]:
+        """Keep the secret and complete the handoff.
+
+        Raises:
+            Refusal: ``validation_failed`` for what is no key, ``invalid_state`` when the handoff is over.
+        """
+        secret = read_secret(fields)
+        assert secret is not None
+        vault = call.context.vault
+        handle = await vault.put(secret)
+        try:
+            row = await call.context.database.write(lambda transaction: handoffs.complete(transaction, token, handle))
+        except Exception:
+            # Not when it is cancelled: the row that names the secret may be on the disk all the same.
+            await vault.remove(handle)
+            raise
+        return {"handoff_intent_id": row["handoff_intent_id"], "state": row["state"]}
+
+    def done(self, outcome: dict[str, Any]) -> str:
+        """What to do next."""
+        return "The key is kept. Go back to finish the connection there."
+
+
+async def _forget(call: Call, handles: list[str]) -> None:
+    for handle in handles:
+        await call.context.vault.remove(handle)
+
+
+ENTRIES: Final = {handoffs.KIND: SourceEntry()}
+"""The kind of entry that this page serves."""
+
+_HANDOFFS: Final = "/v1/source-credential-handoffs"
+
+ENDPOINTS: Final = (
+    Endpoint("POST", _HANDOFFS, begin_handoff, takes_body=True),
+    Endpoint("GET", f"{_HANDOFFS}/{{handoff_intent_id}}", read_handoff),
+)

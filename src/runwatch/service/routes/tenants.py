@@ -1,0 +1,70 @@
+"""Organizations (wire reference 1.3 and 2.10)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from runwatch.base.log import keep_secret
+from runwatch.records.requests.tenants import TenantName
+from runwatch.service import keyring
+from runwatch.service.answer import Answer, Refusal, answer_json
+from runwatch.service.auth import Principal, add_key, add_tenant, hash_of, new_key
+from runwatch.service.bodies import read_as
+from runwatch.service.call import Call, Endpoint
+from runwatch.service.database import Row, Transaction
+from runwatch.service.tables import tenants
+
+
+async def sign_up(call: Call) -> Answer:
+    """A new organization with its first key, an owner's, told this once; the one route without a key.
+
+    Offered only by a service that was started with ``--allow-signup``. No idempotency key is honoured, because there is
+    nobody yet whom it could belong to.
+
+    Raises:
+        Refusal: ``permission_denied`` on every other service.
+    """
+    if not call.context.options.allow_signup:
+        raise Refusal("permission_denied", "This service takes no sign-ups. Start it with --allow-signup for that.")
+    request = read_as(TenantName, call.content)
+    key = new_key()
+    keep_secret(key)
+
+    def effect(transaction: Transaction) -> tuple[Row, Row]:
+        tenant_id = add_tenant(transaction, request.display_name)
+        key_id = add_key(transaction, tenant_id, key, role="owner", display_name="owner")
+        return _load(transaction, tenant_id), keyring.find(transaction, tenant_id, key_id)
+
+    tenant, row = await call.context.database.write(effect)
+    call.context.keys.add(hash_of(key.reveal()), Principal(tenant["tenant_id"], row["api_key_id"], row["role"]))
+    return answer_json({**_read_form(tenant), "api_key": keyring.told_form(row, key)})
+
+
+async def rename(call: Call) -> Answer:
+    """Give the caller's organization another name; any other organization does not exist for the caller."""
+    request = read_as(TenantName, call.content)
+    tenant_id = call.ids["tenant_id"]
+    if tenant_id != call.principal.tenant_id:
+        raise Refusal("not_found", "There is no organization with this id.")
+
+    def effect(transaction: Transaction) -> Answer:
+        transaction.change(tenants, {"tenant_id": tenant_id}, display_name=request.display_name)
+        return answer_json(_read_form(_load(transaction, tenant_id)))
+
+    return await call.write(effect)
+
+
+def _load(transaction: Transaction, tenant_id: str) -> Row:
+    row = transaction.one(tenants, {"tenant_id": tenant_id})
+    assert row is not None
+    return row
+
+
+def _read_form(row: Row) -> dict[str, Any]:
+    return {"tenant_id": row["tenant_id"], "display_name": row["display_name"], "created_at": row["created_at"]}
+
+
+ENDPOINTS: Final = (
+    Endpoint("POST", "/v1/tenants", sign_up, takes_body=True, is_open=True),
+    Endpoint("PATCH", "/v1/tenants/{tenant_id}", rename, takes_body=True),
+)

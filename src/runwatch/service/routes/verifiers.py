@@ -1,0 +1,243 @@
+"""Output checks and their protected keys (specification, Endpoints; wire reference 2.4)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runwatch.base.secret import Secret
+from runwatch.records.requests.binding import (
+    ConnectionIntentRequest,
+    ConnectionRevokeRequest,
+    ConnectionTestRequest,
+)
+from runwatch.records.requests.verifier import VerifierPatch, VerifierRequest
+from runwatch.service import bindings, verifiers
+from runwatch.service.answer import Answer, Refusal, answer_json, answer_once
+from runwatch.service.binding_state import Staged
+from runwatch.service.bodies import read_as
+from runwatch.service.call import Call, Endpoint, Handler
+from runwatch.service.database import Row, Transaction
+from runwatch.service.paging import next_cursor, read_paging
+from runwatch.service.probe import ProbeReport, probe
+from runwatch.service.roles import ARMS_MANAGE
+from runwatch.service.tables.checks import verifiers as verifiers_table
+
+
+async def list_verifiers(call: Call) -> Answer:
+    """A page of the output checks that are not retired, newest first."""
+    paging = read_paging(call.query)
+    where = {"tenant_id": call.principal.tenant_id, "retired_at": None}
+
+    def read(transaction: Transaction) -> Answer:
+        page = transaction.newest(verifiers_table, where, before=paging.before, limit=paging.limit + 1)
+        items = [verifiers.read_form(transaction, row) for row in page[: paging.limit]]
+        return answer_json({"verifiers": items, "next_cursor": next_cursor(page, paging)})
+
+    return await call.read(read)
+
+
+async def register(call: Call) -> Answer:
+    """Register an output check. A failing probe still registers it, as degraded.
+
+    The references differ on what is answered: the record, or the outcome. Here it is both in one object.
+    """
+    request = read_as(VerifierRequest, call.content)
+    report = await _probe(call, request.endpoint.url, None)
+
+    def keep(transaction: Transaction) -> Answer:
+        row = verifiers.register(transaction, call.principal, request, report)
+        return answer_json(verifiers.read_form(transaction, row) | {"preflight": report.form()})
+
+    return await call.write(keep)
+
+
+async def read_verifier(call: Call) -> Answer:
+    """One output check; a retired one is gone."""
+    return await call.read(lambda transaction: answer_json(verifiers.read_form(transaction, _find(transaction, call))))
+
+
+async def change(call: Call) -> Answer:
+    """Change an output check. A new endpoint is probed: with the key in use if it is at the same origin."""
+    patch = read_as(VerifierPatch, call.content)
+    row = await call.read(lambda transaction: _find(transaction, call))
+    report = None
+    if patch.endpoint is not None and patch.endpoint.url != row["endpoint"]["url"]:
+        url = patch.endpoint.url
+        is_same_origin = bindings.origin_of(url) == bindings.origin_of(row["endpoint"]["url"])
+        report = await _probe(call, url, await _key_in_use(call) if is_same_origin else None)
+
+    def effect(transaction: Transaction) -> Answer:
+        changed = verifiers.change(transaction, call.principal, row["verifier_id"], patch, report)
+        return answer_json(verifiers.read_form(transaction, changed))
+
+    answer = await call.write(effect)
+    await _destroy(call)
+    return answer
+
+
+async def retire(call: Call) -> Answer:
+    """Retire an output check; doing it again changes nothing."""
+
+    def effect(transaction: Transaction) -> Answer:
+        verifiers.retire(transaction, call.principal, call.ids["verifier_id"])
+        return Answer(204)
+
+    answer = await call.write(effect)
+    await _destroy(call)
+    return answer
+
+
+async def test(call: Call) -> Answer:
+    """Probe an output check with the key in use, and keep what was found; the revision stays."""
+    row = await call.read(lambda transaction: _find(transaction, call))
+    report = await _probe(call, row["endpoint"]["url"], await _key_in_use(call))
+
+    def effect(transaction: Transaction) -> Answer:
+        tested = verifiers.note_health(transaction, row, report)
+        form = verifiers.read_form(transaction, tested)
+        kept = ("verifier_id", "status", "status_reason", "correctness_declaration")
+        return answer_json({name: form[name] for name in kept} | {"probe": report.form()})
+
+    return await call.write(effect)
+
+
+async def read_connection(call: Call) -> Answer:
+    """The protected connection, with ``last_operation`` where an ``operation_key`` is asked for."""
+    operation_key = call.query.get("operation_key") or None
+    await call.read(lambda transaction: _find(transaction, call))
+    # A key whose stop date has come is destroyed by the first who looks.
+    await _destroy(call)
+    return await call.read(
+        lambda transaction: answer_json(bindings.view(transaction, call.ids["verifier_id"], operation_key))
+    )
+
+
+async def begin_connection(call: Call) -> Answer:
+    """Permit a person to type the endpoint's key once, on a private page whose address is told this once."""
+    request = read_as(ConnectionIntentRequest, call.content)
+
+    def effect(transaction: Transaction) -> Answer:
+        row = _find(transaction, call)
+        intent = bindings.begin_intent(
+            transaction,
+            call.principal,
+            "verifier",
+            row["verifier_id"],
+            display_name=row["display_name"],
+            url=row["endpoint"]["url"],
+            stop_choice=request.stop_choice,
+            service_origin=call.context.origin,
+        )
+        return answer_once(intent, intent | {"continue_url": None})
+
+    return await call.write(effect)
+
+
+async def test_connection(call: Call) -> Answer:
+    """Test the staged key, and take it into use when the test passes; the key in use stays when it fails.
+
+    A failed test is told in the connection's ``last_test`` and answered with ``invalid_state``.
+    """
+    request = read_as(ConnectionTestRequest, call.content)
+
+    def find(transaction: Transaction) -> tuple[Row, Staged | None]:
+        row = _find(transaction, call)
+        return row, bindings.find_staged(transaction, row["verifier_id"], request.handle, request.captured_generation)
+
+    row, staged = await call.read(find)
+    if staged is None:
+        return await call.write(lambda transaction: _in_use(transaction, row["verifier_id"]))
+    secret = await call.context.vault.get(staged.handle)
+    report = None if secret is None else await _probe(call, row["endpoint"]["url"], secret)
+    failure = "credential_unavailable" if report is None else report.failure
+
+    def settle(transaction: Transaction) -> None:
+        bindings.promote(
+            transaction,
+            row["verifier_id"],
+            handle=request.handle,
+            captured_generation=request.captured_generation,
+            operation_key=request.operation_key,
+            failure=failure,
+        )
+
+    def take(transaction: Transaction) -> Answer:
+        settle(transaction)
+        if _find(transaction, call)["endpoint"] != row["endpoint"]:
+            raise Refusal("invalid_state", "The endpoint was changed during the test. Test the key again.")
+        assert report is not None
+        verifiers.note_health(transaction, row, report)
+        verifiers.note(transaction, call.principal, "key_connected", row["verifier_id"])
+        return _in_use(transaction, row["verifier_id"])
+
+    try:
+        if failure is None:
+            return await call.write(take)
+        await call.context.database.write(settle)
+    finally:
+        await _destroy(call)
+    raise Refusal("invalid_state", f"The new key failed its test ({failure}); what was in use stays in use.")
+
+
+async def revoke_connection(call: Call) -> Answer:
+    """Stop the use of the key."""
+    request = read_as(ConnectionRevokeRequest, call.content)
+
+    def effect(transaction: Transaction) -> Answer:
+        row = _find(transaction, call)
+        before = bindings.load(transaction, row["verifier_id"])
+        after = bindings.revoke(transaction, row["verifier_id"], request.operation_key)
+        if after.status != before.status:
+            verifiers.note(transaction, call.principal, "key_revoked", row["verifier_id"])
+        return answer_json({"generation": after.generation})
+
+    answer = await call.write(effect)
+    await _destroy(call)
+    return answer
+
+
+def _find(transaction: Transaction, call: Call) -> Row:
+    return verifiers.find(transaction, call.principal.tenant_id, call.ids["verifier_id"])
+
+
+def _in_use(transaction: Transaction, verifier_id: str) -> Answer:
+    binding = bindings.load(transaction, verifier_id)
+    return answer_json({"generation": binding.generation, "handle": binding.handle})
+
+
+async def _probe(call: Call, url: str, key: Secret | None) -> ProbeReport:
+    return await probe(call.context.outbound, call.context.options, call.context.clock, url, key)
+
+
+async def _key_in_use(call: Call) -> Secret | None:
+    handle = await call.read(
+        lambda transaction: bindings.secret_handle_of(transaction, call.ids["verifier_id"], transaction.now)
+    )
+    return None if handle is None else await call.context.vault.get(handle)
+
+
+async def _destroy(call: Call) -> None:
+    await bindings.destroy_retired(call.context.database, call.context.vault, call.ids["verifier_id"])
+
+
+_VERIFIERS: Final = "/v1/verifiers"
+_VERIFIER: Final = "/v1/verifiers/{verifier_id}"
+_CONNECTION: Final = f"{_VERIFIER}/connection"
+
+
+def _writes(method: str, path: str, handle: Handler, *, takes_body: bool = False) -> Endpoint:
+    return Endpoint(method, path, handle, takes_body=takes_body, permission=ARMS_MANAGE)
+
+
+ENDPOINTS: Final = (
+    Endpoint("GET", _VERIFIERS, list_verifiers),
+    _writes("POST", _VERIFIERS, register, takes_body=True),
+    Endpoint("GET", _VERIFIER, read_verifier),
+    _writes("PATCH", _VERIFIER, change, takes_body=True),
+    _writes("DELETE", _VERIFIER, retire),
+    _writes("POST", f"{_VERIFIER}/test", test),
+    Endpoint("GET", _CONNECTION, read_connection),
+    _writes("POST", f"{_VERIFIER}/connection-intents", begin_connection, takes_body=True),
+    _writes("POST", f"{_CONNECTION}/test", test_connection, takes_body=True),
+    _writes("POST", f"{_CONNECTION}/revoke", revoke_connection),
+)

@@ -1,0 +1,287 @@
+"""The past of the sample organization: a month of runs, produced by the code that serves.
+
+It is made once, beside the place of the service's database and moved there when it is whole, so that a start that is
+interrupted leaves nothing half. The same seed and the same moment give the same past, ids included; only API keys are
+always new.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from runwatch.base.clock import Clock
+from runwatch.base.files import write_atomic
+from runwatch.base.json import dumps
+from runwatch.base.log import keep_secret
+from runwatch.base.secret import Secret
+from runwatch.records.requests import RunRequest
+from runwatch.service import keyring, proposals, submission
+from runwatch.service.auth import Principal, add_key, add_tenant, local_tenant, new_key, settle_owner
+from runwatch.service.composer import ReviewComposer
+from runwatch.service.database import Database, Transaction
+from runwatch.service.engine import Engine
+from runwatch.service.evaluation import evaluate
+from runwatch.service.ids import seeded_ids
+from runwatch.service.live.driver import LiveRuns
+from runwatch.service.options import ServeOptions
+from runwatch.service.providers import Providers
+from runwatch.service.providers.fixture_sources import SAMPLE_SOURCES
+from runwatch.service.sample import models, reviewing
+from runwatch.service.sample.dockcalls import DockCalls
+from runwatch.service.sample.pastclock import PastClock
+from runwatch.service.sample.plan import DAYS, SETUP, Planned, plan
+from runwatch.service.sample.tools import Organization, Tools
+from runwatch.service.sample.works import HISTORY, REPAIR, Work, request_of
+from runwatch.service.tables import tenants
+from runwatch.service.tables.sample import sample_organizations
+from runwatch.service.vault import Vault
+
+SEED: Final = 20_261
+"""Whatever is chosen in the sample organization follows from this number."""
+
+KEYS_FILE: Final = "sample-keys.json"
+"""Where the keys of the sample organizations are, beside the owner's, for people who try roles and organizations."""
+
+OWNER_NAME: Final = "Sample Organization"
+LABS_NAME: Final = "Sample Labs"
+NEWCOMERS_NAME: Final = "Sample Newcomers"
+
+LABS_RUNS: Final = 6
+PACE: Final = 25.0
+"""How much slower than usual the test runs of the past were, so that some could be cancelled and some take too long."""
+
+_BY_OWNER: Final = 0.25
+"""The share of the runs that the owner's key submitted."""
+
+_DECISIONS: Final = (
+    ("approved", None),
+    ("rejected", "Sample reason: the old wording is what our readers know."),
+    (None, None),
+)
+"""What was decided about one proposal after the other, and why; ``None`` leaves it open."""
+
+_GATEWAY: Final = "Sample Gateway, own account"
+_NORTH: Final = "Sample North, own account"
+_CLOUD: Final = "Sample Cloud, own account"
+"""Connections with keys of the organization's own: one that ended, one whose key is refused, one that is not tested."""
+
+_UNFINISHED: Final = "sample.db"
+_LABS_WORKS: Final = (Work(name="plain"), Work(name="checked", check="non-empty"))
+
+
+async def make(path: Path, options: ServeOptions, owner_key: Secret, clock: Clock, origin: str, runs: int) -> Secret:
+    """Make a database that holds the sample organization and its past; return the owner's key.
+
+    The caller holds the data directory's lock, and has made sure that there is no database yet.
+
+    Args:
+        path: Where the database shall be.
+        options: How the service is started.
+        owner_key: The owner's key as far as it is known.
+        clock: What time it is.
+        origin: Where the service will be found.
+        runs: How many finished runs the owner's organization has.
+
+    Raises:
+        DataError: the data directory is not usable.
+    """
+    unfinished = path.with_name(_UNFINISHED)
+    for left in (unfinished, *(unfinished.with_name(f"{_UNFINISHED}{end}") for end in ("-wal", "-shm"))):
+        left.unlink(missing_ok=True)
+    now = clock.now()
+    past = PastClock(now - timedelta(days=DAYS) - SETUP)
+    database = await asyncio.to_thread(partial(Database.open, unfinished, past, is_durable=False))
+    calls = DockCalls(past)
+    try:
+        with seeded_ids(SEED):
+            tools = Tools(database, past, Vault(options.data_dir), Providers(calls, past), calls, options, origin)
+            history = _History(tools, Random(SEED))  # noqa: S311 - nothing here is a secret
+            owner_key = await history.run(owner_key, now, runs)
+    finally:
+        await asyncio.to_thread(database.close)
+    await asyncio.to_thread(_put_in_place, unfinished, path)
+    return owner_key
+
+
+def _put_in_place(unfinished: Path, path: Path) -> None:
+    """Move the whole database to its place once it is on the disk."""
+    descriptor = os.open(unfinished, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    unfinished.replace(path)
+
+
+class _History:
+    """Lives through the past."""
+
+    def __init__(self, tools: Tools, chance: Random) -> None:
+        live = LiveRuns(
+            tools.database,
+            tools.clock,
+            tools.vault,
+            tools.providers,
+            partial(evaluate, tools.calls, tools.vault, tools.database, tools.options),
+            ReviewComposer(tools.database),
+        )
+        self._tools = tools
+        self._chance = chance
+        self._engine = Engine(tools.database, tools.clock, live, PACE)
+        self._told: list[dict[str, Any]] = []
+        self._looked_at = 0
+
+    async def run(self, owner_key: Secret, now: datetime, runs: int) -> Secret:
+        """Everything that happened, in its order; returns the owner's key."""
+        clock = self._tools.clock
+        key, main = await self._found(owner_key)
+        await self._set_up(main)
+        labs = await self._organization(LABS_NAME)
+        await models.serve(self._tools, labs, "sample_north")
+        for name in ("ember-small", "ember-large"):
+            labs.arms[name] = await models.save(self._tools, labs, name)
+        labs.checks["non-empty"] = await reviewing.register_check(
+            self._tools, labs, "non-empty", "Sample: not empty", ("public",)
+        )
+        await self._organization(NEWCOMERS_NAME)
+        # The first proposal of all is nowhere decided, and over by now.
+        await self._work(main, Planned(clock.now() + timedelta(hours=1), REPAIR))
+        chores = self._chores(main)
+        planned = [(each, main) for each in plan(HISTORY, max(0, runs - 1), now, self._chance)]
+        planned += [(each, labs) for each in plan(_LABS_WORKS, LABS_RUNS, now, self._chance)]
+        planned.sort(key=lambda pair: pair[0].at)
+        for place, (each, who) in enumerate(planned):
+            while chores and chores[0][0] * len(planned) <= place:
+                clock.move_to(each.at)
+                await chores.pop(0)[1]()
+            run_id = await self._work(who, each)
+            if each.work is REPAIR:
+                await self._decide(main, run_id)
+        for _, chore in chores:
+            await chore()
+        self._tell()
+        return key
+
+    async def _found(self, owner_key: Secret) -> tuple[Secret, Organization]:
+        """Found the owner's organization, with a key for every role."""
+
+        def effect(transaction: Transaction) -> tuple[Secret, str, Organization]:
+            key = settle_owner(transaction, owner_key)
+            tenant_id = local_tenant(transaction)
+            transaction.change(tenants, {"tenant_id": tenant_id}, display_name=OWNER_NAME)
+            (owner,) = keyring.every(transaction, tenant_id)
+            runner_id = self._add_key(transaction, tenant_id, OWNER_NAME, "runner", "Sample automation")
+            self._add_key(transaction, tenant_id, OWNER_NAME, "reader", "Sample dashboard")
+            principal = Principal(tenant_id, owner["api_key_id"], owner["role"])
+            old = add_key(transaction, tenant_id, new_key(), role="runner", display_name="Sample former colleague")
+            keyring.revoke(transaction, principal, old)
+            transaction.add(sample_organizations, tenant_id=tenant_id, api_key_id=runner_id, origin=self._tools.origin)
+            return key, runner_id, Organization(principal, runner_id)
+
+        key, _, organization = await self._tools.database.write(effect)
+        return key, organization
+
+    async def _organization(self, name: str) -> Organization:
+        """Found another organization, with an owner's key."""
+
+        def effect(transaction: Transaction) -> Organization:
+            tenant_id = add_tenant(transaction, name)
+            key_id = self._add_key(transaction, tenant_id, name, "owner", "owner")
+            return Organization(Principal(tenant_id, key_id, "owner"), key_id)
+
+        return await self._tools.database.write(effect)
+
+    def _add_key(self, transaction: Transaction, tenant_id: str, organization: str, role: str, name: str) -> str:
+        key = new_key()
+        keep_secret(key)
+        key_id = add_key(transaction, tenant_id, key, role=role, display_name=name)
+        told = {"organization": organization, "tenant_id": tenant_id, "role": role, "api_key_id": key_id}
+        self._told.append({**told, "api_key": key.reveal()})
+        return key_id
+
+    async def _set_up(self, main: Organization) -> None:
+        """Everything that the owner's organization had from the first day on."""
+        tools = self._tools
+        for source in SAMPLE_SOURCES:
+            await models.serve(tools, main, source.source_id)
+        for name in models.MODELS:
+            main.arms[name] = await models.save(tools, main, name)
+        main.arms["no-route"] = await models.save_without_route(tools, main)
+        await models.save_skills(tools, main)
+        await reviewing.add_checks(tools, main)
+        await reviewing.note_references(tools, main)
+        await reviewing.add_agents(tools, main)
+
+    def _chores(self, main: Organization) -> list[tuple[float, Callable[[], Awaitable[object]]]]:
+        """What the owner did in the meantime, and after which share of the runs."""
+        tools = self._tools
+
+        async def use_an_own_account() -> None:
+            for name, model in ((_GATEWAY, "river-pro"), (_NORTH, "ember-next")):
+                source_id = models.MODELS[model][0]
+                connection = await models.connect(tools, main, source_id, name, models.SOURCE_KEY)
+                await models.take_over(tools, connection)
+                main.arms[name] = await models.save(tools, main, model, connection["connection_id"])
+                main.connections[name] = connection["connection_id"]
+
+        async def lose_it() -> None:
+            await models.disconnect(tools, main, main.connections[_GATEWAY])
+            await models.spoil(tools, main, "sample_north", main.connections[_NORTH])
+
+        return [
+            (0.2, use_an_own_account),
+            (0.5, partial(models.disable, tools, main, main.arms["ember-next"])),
+            (0.7, lose_it),
+            (0.9, partial(models.connect, tools, main, "sample_cloud", _CLOUD, models.SOURCE_KEY)),
+        ]
+
+    async def _work(self, who: Organization, planned: Planned) -> str:
+        """Submit a run and see it to its end; return its id."""
+        clock, work = self._tools.clock, planned.work
+        clock.move_to(planned.at)
+        content = request_of(work, self._chance, who.arms, who.checks)
+        key_id = who.principal.key_id if self._chance.random() < _BY_OWNER else who.runner_id
+        request = RunRequest.model_validate(content)
+        accept = partial(submission.submit, tenant_id=who.tenant_id, key_id=key_id, request=request, content=content)
+        run = await self._tools.database.write(accept)
+        if work.cancel_after_s is not None:
+            moment = clock.now() + timedelta(seconds=work.cancel_after_s)
+            clock.interrupt_at(moment, partial(self._cancel, who, run.execution_id))
+        self._engine.drive(run)
+        await self._engine.settled()
+        clock.let_be()
+        return run.execution_id
+
+    async def _cancel(self, who: Organization, run_id: str) -> None:
+        cancel = partial(submission.cancel, tenant_id=who.tenant_id, key_id=who.principal.key_id, execution_id=run_id)
+        await self._tools.database.write(cancel)
+        self._engine.let_go(run_id)
+
+    async def _decide(self, main: Organization, run_id: str) -> None:
+        """Decide about the proposal that a run has made, a few minutes later: approve, reject, or leave it."""
+        clock = self._tools.clock
+        decision, reason = _DECISIONS[self._looked_at % len(_DECISIONS)]
+        self._looked_at += 1
+        if decision is None:
+            return
+        clock.move_to(clock.now() + timedelta(minutes=self._chance.randint(3, 9)))
+
+        def effect(transaction: Transaction) -> None:
+            made = proposals.page(transaction, main.tenant_id, status="pending", arm_id=None, before=None, limit=1)
+            for row in made:
+                if row["execution_id"] == run_id:
+                    proposals.decide(transaction, main.principal, row["proposal_id"], decision, reason)
+
+        await self._tools.database.write(effect)
+
+    def _tell(self) -> None:
+        """Write down the keys, for the owner of the data directory alone."""
+        content = {"note": "Keys of the sample organizations. They open nothing else.", "keys": self._told}
+        write_atomic(self._tools.options.data_dir / KEYS_FILE, f"{dumps(content, readable=True)}\n".encode("ascii"))

@@ -1,0 +1,424 @@
+"""Registered options: register, list, change, disable, and how their status follows what they stand on."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runwatch.service.tables.organization import audit
+from runwatch.service.vault import DIRECTORY
+from tests.service.conftest import Json, Local, Serving
+from tests.service.sourcing import Saved, model_arm, post, save, save_sample, sync
+from tests.service.test_agents import AGENTS, KEY, connect_repository, enter_key
+from tests.service.test_auth import other_tenant
+from tests.service.test_problems import check, fields
+from tests.support.clock import FakeClock
+from tests.support.model_server import ModelServer
+from tests.support.scripted import Said
+
+NOW = "2026-11-21T12:00:00.000Z"
+REMOTE = "https://agents.example.test/run"
+
+SKILL: Json = {
+    "kind": "skill",
+    "display_name": "Tidy",
+    "capability_tags": ["text.repair"],
+    "data_class_grants": ["public"],
+    "artifact": {"content": "Be brief.", "version": "1", "editable_regions": ["body"]},
+}
+
+
+def agent(url: str, **more: Any) -> Json:
+    return {
+        "kind": "agent",
+        "display_name": "Reviewer",
+        "capability_tags": ["code.review"],
+        "data_class_grants": ["public"],
+        "endpoint": {"url": url, "auth_ref": ""},
+        **more,
+    }
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    async with ModelServer(models=("tiny-1", "tiny-2")) as running:
+        yield running
+
+
+@pytest.fixture
+async def saved(local: Local, server: ModelServer) -> Saved:
+    """A connection that serves two models."""
+    return await save(local, server, secret=None)
+
+
+async def decisions(local: Local, arm_id: str) -> list[str]:
+    where = {"resource_type": "arm", "resource_id": arm_id, "kind": "registry_action"}
+    rows = await local.context.database.read(lambda transaction: transaction.every(audit, where))
+    assert all(row["acted_by"] for row in rows)
+    return [row["action"] for row in rows]
+
+
+async def read(local: Local, arm: Json) -> Json:
+    return await local.get(f"/v1/arms/{arm['arm_id']}")
+
+
+async def patch(local: Local, arm: Json, **change: Any) -> Json:
+    answer = await local.http.patch(f"/v1/arms/{arm['arm_id']}", json=change)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+async def test_a_saved_model_is_a_whole_record(local: Local, saved: Saved) -> None:
+    deployment = saved.deployments["tiny-1"]
+    arm = await model_arm(local, deployment, display_name="Tiny One")
+    assert arm == {
+        "arm_id": arm["arm_id"],
+        "kind": "model",
+        "display_name": "Tiny One",
+        "status": "ready",
+        "status_reason": None,
+        "capability_tags": ["text.generate"],
+        "data_class_grants": ["public"],
+        "cost_class": "economy",
+        "provider": "openai_compatible",
+        "model_id": "tiny-1",
+        "model_deployment_id": deployment["model_deployment_id"],
+        "model_lifecycle": "active",
+        "created_at": NOW,
+        "updated_at": NOW,
+    }
+    assert arm["arm_id"].startswith("arm_")
+    assert await read(local, arm) == arm
+    assert await decisions(local, arm["arm_id"]) == ["registered"]
+
+
+async def test_a_model_named_by_provider_is_bound_to_what_serves_it(local: Local, saved: Saved) -> None:
+    body = {**SKILL, "kind": "model", "provider": "openai_compatible", "model_id": "tiny-2"}
+    del body["artifact"]
+    arm = await post(local, "/v1/arms", {**body, "capability_tags": ["text.generate"]})
+    assert arm["status"] == "ready"
+    assert arm["model_deployment_id"] == saved.deployments["tiny-2"]["model_deployment_id"]
+
+
+async def test_a_model_that_nothing_serves_is_registered_as_degraded(local: Local) -> None:
+    body = {**SKILL, "kind": "model", "provider": "elsewhere", "model_id": "big", "credential_ref": "cred_1"}
+    del body["artifact"]
+    arm = await post(local, "/v1/arms", body)
+    assert (arm["status"], arm["status_reason"]) == ("degraded", "No tested connection serves this provider and model.")
+    assert (arm["provider"], arm["model_id"], arm["credential_ref"]) == ("elsewhere", "big", "cred_1")
+    assert "model_deployment_id" not in arm
+
+
+async def test_a_skill_carries_the_hash_of_its_text(local: Local) -> None:
+    arm = await post(local, "/v1/arms", SKILL)
+    assert (arm["status"], arm["kind"]) == ("ready", "skill")
+    assert arm["artifact_hash"] == f"sha256:{hashlib.sha256(b'Be brief.').hexdigest()}"
+    artifact = {"content": "Be very brief.", "version": "2", "editable_regions": []}
+    changed = await patch(local, arm, artifact=artifact)
+    assert changed["artifact_hash"] == f"sha256:{hashlib.sha256(b'Be very brief.').hexdigest()}"
+
+
+@pytest.mark.parametrize(("status", "reachable"), [(200, True), (401, True), (405, True), (500, False)])
+async def test_an_agent_is_asked_for_an_answer(serving: Serving, status: int, reachable: bool) -> None:
+    async with serving(allow_loopback_checks=True) as service, ModelServer() as server:
+        server.say("HEAD", ".*", Said(status, b""))
+        arm = await post(service, "/v1/arms", agent(f"{server.origin}/agent", lifecycle={"max_runtime_s": 60}))
+        assert [heard.head.header("authorization") for heard in server.heard] == [None]
+        assert arm["preflight"] == {
+            "reachable": reachable,
+            "reason_code": None if reachable else "endpoint_unreachable",
+            "http_status": status,
+            "detail": None if reachable else "The address answered with a server error.",
+        }
+        assert arm["status"] == ("ready" if reachable else "degraded")
+        record = await read(service, arm)
+        assert record["endpoint"] == {"url": f"{server.origin}/agent", "auth_ref": ""}
+        assert record["lifecycle"] == {"max_runtime_s": 60}
+        assert "preflight" not in record
+        # A new name asks nobody; a new address does.
+        assert (await patch(service, arm, display_name="Other"))["status"] == arm["status"]
+        assert len(server.heard) == 1
+        server.say("HEAD", ".*", Said(200, b""))
+        moved = await patch(service, arm, endpoint={"url": f"{server.origin}/there", "auth_ref": ""})
+        assert (moved["status"], len(server.heard)) == ("ready", 2)
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [("http://127.0.0.1:9/", "scheme_rejected"), ("https://127.0.0.1:9/", "private_range_rejected")],
+)
+async def test_an_agent_on_this_machine_is_not_called_unless_the_service_allows_it(
+    local: Local, url: str, reason: str
+) -> None:
+    arm = await post(local, "/v1/arms", agent(url))
+    assert (arm["status"], arm["preflight"]["reason_code"]) == ("degraded", reason)
+    assert reason in arm["status_reason"]
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ([], ["body"]),
+        ({}, ["kind", "display_name", "capability_tags", "data_class_grants"]),
+        ({**SKILL, "kind": "tool"}, ["kind"]),
+        ({**SKILL, "kind": ["model"]}, ["kind"]),
+        ({**SKILL, "capability_tags": ["a", "a"], "data_class_grants": "public"},
+         ["capability_tags", "data_class_grants"]),
+        ({**SKILL, "cost_class": "free"}, ["cost_class"]),
+        ({**SKILL, "artifact": None}, ["artifact"]),
+        ({**SKILL, "artifact": {"content": "", "version": "1"}}, ["artifact.content", "artifact.editable_regions"]),
+        ({**SKILL, "model_deployment_id": "mdep_1"}, ["model_deployment_id"]),
+        ({**SKILL, "kind": "agent"}, ["endpoint", "artifact"]),
+        (agent("agents.example.test"), ["endpoint.url"]),
+        (agent("https://user:pass@agents.example.test/"), ["endpoint.url"]),
+        (agent(REMOTE, lifecycle={"max_runtime_s": 0}), ["lifecycle.max_runtime_s"]),
+        ({**SKILL, "kind": "model", "artifact": None}, ["provider", "model_id"]),
+        ({**SKILL, "kind": "model", "artifact": None, "provider": "x"}, ["model_id"]),
+        ({**SKILL, "kind": "model", "artifact": None, "model_deployment_id": "mdep_unknown"}, ["model_deployment_id"]),
+    ],
+)  # fmt: skip
+async def test_what_cannot_be_registered_is_refused_by_field(local: Local, body: Any, named: list[str]) -> None:
+    assert fields(check(await local.http.post("/v1/arms", json=body), "validation_failed")) == named
+    assert (await local.get("/v1/arms"))["arms"] == []
+
+
+async def test_a_model_claims_no_more_than_it_is_certified_for(local: Local, saved: Saved) -> None:
+    body: Json = {
+        "kind": "model",
+        "display_name": "x",
+        "model_deployment_id": saved.deployments["tiny-1"]["model_deployment_id"],
+        "capability_tags": ["text.generate", "text.translate"],
+        "data_class_grants": ["public", "secret"],
+    }
+    answer = await local.http.post("/v1/arms", json=body)
+    assert fields(check(answer, "validation_failed")) == ["capability_tags", "data_class_grants"]
+    other = {**body, "capability_tags": [], "data_class_grants": [], "provider": "elsewhere", "model_id": "tiny-1"}
+    assert fields(check(await local.http.post("/v1/arms", json=other), "validation_failed")) == ["provider"]
+    arm = await model_arm(local, saved.deployments["tiny-1"])
+    answer = await local.http.patch(f"/v1/arms/{arm['arm_id']}", json={"data_class_grants": ["secret"]})
+    assert fields(check(answer, "validation_failed")) == ["data_class_grants"]
+    assert await read(local, arm) == arm
+
+
+async def test_a_deployment_that_is_not_listed_cannot_be_saved(local: Local, server: ModelServer, saved: Saved) -> None:
+    server.say("GET", ".*", Said(200, {"data": [{"id": "tiny-2"}]}))
+    await sync(local, saved.path)
+    body = {
+        "kind": "model",
+        "display_name": "x",
+        "model_deployment_id": saved.deployments["tiny-1"]["model_deployment_id"],
+        "capability_tags": [],
+        "data_class_grants": [],
+    }
+    assert fields(check(await local.http.post("/v1/arms", json=body), "validation_failed")) == ["model_deployment_id"]
+
+
+async def test_a_model_that_is_gone_degrades_its_option_until_it_is_back(
+    local: Local, server: ModelServer, saved: Saved
+) -> None:
+    arm = await model_arm(local, saved.deployments["tiny-1"])
+    server.say("GET", ".*", Said(200, {"data": [{"id": "tiny-2"}]}))
+    await sync(local, saved.path)
+    gone = await read(local, arm)
+    assert (gone["status"], gone["status_reason"]) == ("degraded", "The source no longer lists the model.")
+    assert gone["route_availability"] == {
+        "status": "retired",
+        "reason": "absent_from_feed",
+        "since": gone["route_availability"]["since"],
+        "until": None,
+    }
+    # A degraded option can still be named otherwise.
+    assert (await patch(local, arm, display_name="Old"))["status"] == "degraded"
+    server.say("GET", ".*", Said(200, {"data": [{"id": "tiny-1"}]}))
+    await sync(local, saved.path)
+    back = await read(local, arm)
+    assert (back["status"], back["status_reason"], "route_availability" in back) == ("ready", None, False)
+
+
+async def test_a_deprecated_model_stays_ready_and_says_since_when(serving: Serving) -> None:
+    async with serving(FakeClock(manual=True)) as service, ModelServer() as server:
+        clock = service.clock
+        assert isinstance(clock, FakeClock)
+        source = await save(service, server, secret=None)
+        arm = await model_arm(service, source.deployments["tiny-1"])
+        server.say("GET", ".*", Said(200, {"data": [{"id": "tiny-1", "deprecated": True}]}))
+        clock.advance(60)
+        await sync(service, source.path)
+        clock.advance(60)
+        await sync(service, source.path)
+        shown = await read(service, arm)
+    assert (shown["status"], shown["model_lifecycle"]) == ("ready", "deprecated")
+    assert shown["route_availability"] == {
+        "status": "deprecated",
+        "reason": "provider_deprecated",
+        "since": "2026-11-21T12:01:00.000Z",
+        "until": None,
+    }
+
+
+async def test_a_failed_test_degrades_every_option_behind_the_connection(
+    local: Local, server: ModelServer, saved: Saved
+) -> None:
+    arms = [await model_arm(local, row) for row in saved.deployments.values()]
+    server.say("GET", ".*", Said(503, {}))
+    await post(local, f"{saved.path}/test")
+    for arm in arms:
+        shown = await read(local, arm)
+        assert (shown["status"], shown["status_reason"]) == ("degraded", "The source connection failed its test.")
+        assert (shown["route_availability"]["status"], shown["route_availability"]["reason"]) == (
+            "suspended",
+            "not_ready",
+        )
+    assert len((await local.get("/v1/arms", status="degraded"))["arms"]) == 2
+
+
+async def test_options_are_listed_newest_first_by_kind_and_status(local: Local, saved: Saved) -> None:
+    models = [(await model_arm(local, saved.deployments["tiny-1"]))["arm_id"] for _ in range(3)]
+    skills = [(await post(local, "/v1/arms", SKILL))["arm_id"] for _ in range(2)]
+    await local.http.delete(f"/v1/arms/{models[0]}")
+
+    async def found(**query: Any) -> list[str]:
+        return [arm["arm_id"] for arm in (await local.get("/v1/arms", **query))["arms"]]
+
+    assert await found() == [*skills[::-1], *models[::-1]]
+    assert await found(kind="skill") == skills[::-1]
+    assert await found(kind="model", status="ready") == models[:0:-1]
+    assert await found(status="disabled") == [models[0]]
+    first = await local.get("/v1/arms", limit=4)
+    second = await local.get("/v1/arms", limit=4, cursor=first["next_cursor"])
+    assert [arm["arm_id"] for arm in (*first["arms"], *second["arms"])] == await found()
+    assert second["next_cursor"] is None
+    for query in ({"kind": "tool"}, {"status": "gone"}, {"limit": "0"}, {"cursor": "x"}):
+        assert fields(check(await local.http.get("/v1/arms", params=query), "validation_failed")) == list(query)
+
+
+async def test_a_change_names_only_what_changes(local: Local, saved: Saved) -> None:
+    arm = await model_arm(local, saved.deployments["tiny-1"])
+    changed = await patch(local, arm, display_name="Second", cost_class="premium", kind="model", unknown=1)
+    assert changed == {**arm, "display_name": "Second", "cost_class": "premium"}
+    other = saved.deployments["tiny-2"]["model_deployment_id"]
+    moved = await patch(local, arm, model_deployment_id=other)
+    assert (moved["model_id"], moved["model_deployment_id"]) == ("tiny-2", other)
+    unbound = await patch(local, arm, provider="elsewhere", model_id="big")
+    assert (unbound["status"], "model_deployment_id" in unbound) == ("degraded", False)
+    bound = await patch(local, arm, model_deployment_id=other)
+    assert (bound["status"], bound["model_id"]) == ("ready", "tiny-2")
+    assert await decisions(local, arm["arm_id"]) == ["registered", "changed", "changed", "changed", "changed"]
+
+
+async def test_an_option_that_moves_to_another_model_is_held_against_that_one(serving: Serving) -> None:
+    async with serving(sample=True) as service:
+        models = (await save_sample(service, "sample_north")).deployments
+        arm = await model_arm(service, models["ember-small"], data_class_grants=["tenant_internal"])
+        path, moved = f"/v1/arms/{arm['arm_id']}", models["ember-next"]["model_deployment_id"]
+        answer = await service.http.patch(path, json={"model_deployment_id": moved})
+        assert fields(check(answer, "validation_failed")) == ["data_class_grants"]
+        shown = await patch(service, arm, model_deployment_id=moved, data_class_grants=["public"])
+        assert (shown["model_id"], shown["model_lifecycle"]) == ("ember-next", "preview")
+
+
+async def test_changes_of_different_members_at_once_are_both_kept(local: Local) -> None:
+    arm = await post(local, "/v1/arms", SKILL)
+    changes: list[Json] = [{"display_name": "Second"}, {"capability_tags": ["b"]}, {"cost_class": "premium"}]
+    await asyncio.gather(*(patch(local, arm, **change) for change in changes))
+    shown = await read(local, arm)
+    assert (shown["display_name"], shown["capability_tags"], shown["cost_class"]) == ("Second", ["b"], "premium")
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ([], ["body"]),
+        ({"kind": "agent"}, ["kind"]),
+        ({"display_name": None}, ["display_name"]),
+        ({"capability_tags": [""]}, ["capability_tags[0]"]),
+        ({"endpoint": {"url": REMOTE}}, ["endpoint"]),
+    ],
+)
+async def test_a_change_that_cannot_be_is_refused_by_field(local: Local, change: Any, named: list[str]) -> None:
+    arm = await post(local, "/v1/arms", SKILL)
+    answer = await local.http.patch(f"/v1/arms/{arm['arm_id']}", json=change)
+    assert fields(check(answer, "validation_failed")) == named
+    assert await read(local, arm) == arm
+
+
+async def test_a_disabled_option_stays_disabled(local: Local, saved: Saved) -> None:
+    arm = await model_arm(local, saved.deployments["tiny-1"])
+    path = f"/v1/arms/{arm['arm_id']}"
+    disabled = (await local.http.delete(path)).json()
+    assert disabled == {**arm, "status": "disabled", "status_reason": "Disabled by the organization."}
+    assert (await local.http.delete(path)).json() == disabled
+    check(await local.http.patch(path, json={"display_name": "x"}), "invalid_state")
+    await post(local, f"{saved.path}/test")
+    await sync(local, saved.path)
+    assert await read(local, arm) == disabled
+    assert await decisions(local, arm["arm_id"]) == ["registered", "disabled"]
+
+
+@pytest.mark.parametrize("moves", [True, False])
+async def test_an_agent_that_moves_or_ends_loses_its_key(serving: Serving, data_dir: Path, moves: bool) -> None:
+    async with serving(allow_loopback_checks=True) as service, ModelServer() as first, ModelServer() as second:
+        await connect_repository(service)
+        body = {
+            "repository": "acme/widgets",
+            "display_name": "Patch agent",
+            "endpoint": {"url": f"{first.origin}/jobs", "auth_ref": ""},
+            "max_runtime_s": 600,
+        }
+        arm = await post(service, AGENTS, body, key="k")
+        await enter_key(service, arm["arm_id"])
+        secrets = data_dir / DIRECTORY
+        assert [file.read_text() for file in secrets.iterdir()] == [KEY]
+        # Within one origin nothing changes.
+        await patch(service, arm, endpoint={"url": f"{first.origin}/other", "auth_ref": ""})
+        assert len(list(secrets.iterdir())) == 1
+        if moves:
+            await patch(service, arm, endpoint={"url": f"{second.origin}/jobs", "auth_ref": ""})
+        else:
+            assert (await service.http.delete(f"/v1/arms/{arm['arm_id']}")).json()["status"] == "disabled"
+        assert list(secrets.iterdir()) == []
+        assert (await service.get(f"{AGENTS}/{arm['arm_id']}/connection"))["pending_key"] is None
+
+
+async def test_the_same_request_again_registers_nothing_more(serving: Serving) -> None:
+    async with serving(allow_loopback_checks=True) as service, ModelServer() as server:
+        body = agent(f"{server.origin}/agent")
+        first = await post(service, "/v1/arms", body, key="k")
+        both = await asyncio.gather(*(post(service, "/v1/arms", body, key="k") for _ in range(3)))
+        assert both == [first] * 3
+        assert (len((await service.get("/v1/arms"))["arms"]), len(server.heard)) == (1, 1)
+        answer = await service.http.post("/v1/arms", json=SKILL, headers={"Idempotency-Key": "k"})
+        check(answer, "idempotency_conflict")
+
+
+async def test_another_organization_sees_no_option_and_saves_no_foreign_model(local: Local, saved: Saved) -> None:
+    arm = await model_arm(local, saved.deployments["tiny-1"])
+    key, _ = await local.add_key(await other_tenant(local))
+    headers = {"Authorization": f"Bearer {key}"}
+    assert (await local.http.get("/v1/arms", headers=headers)).json() == {"arms": [], "next_cursor": None}
+    for arm_id in (arm["arm_id"], "arm_unknown"):
+        for method in ("GET", "PATCH", "DELETE"):
+            body = {"display_name": "x"} if method == "PATCH" else None
+            check(await local.http.request(method, f"/v1/arms/{arm_id}", headers=headers, json=body), "not_found")
+    template = {
+        "kind": "model",
+        "display_name": "x",
+        "model_deployment_id": saved.deployments["tiny-1"]["model_deployment_id"],
+        "capability_tags": [],
+        "data_class_grants": [],
+    }
+    answer = await local.http.post("/v1/arms", json=template, headers=headers)
+    assert fields(check(answer, "validation_failed")) == ["model_deployment_id"]
+    assert await read(local, arm) == arm
+
+
+async def test_a_key_that_may_only_run_registers_nothing(local: Local) -> None:
+    key, _ = await local.add_key(role="runner")
+    headers = {"Authorization": f"Bearer {key}"}
+    check(await local.http.post("/v1/arms", json=SKILL, headers=headers), "permission_denied")
+    assert (await local.http.get("/v1/arms", headers=headers)).status_code == 200

@@ -1,0 +1,100 @@
+"""The compliance export: receipts word for word, decisions with who made them, and a digest that can be checked."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+
+import pytest
+
+from runwatch.base.clock import iso
+from runwatch.base.json import loads
+from runwatch.records.compliance import ComplianceExport
+from runwatch.service import audit
+from runwatch.service.auth import local_tenant
+from tests.service.conftest import Local
+from tests.service.test_auth import other_tenant
+from tests.service.test_keys import bearing, keyed, me, mint
+from tests.service.test_proposals import clock_of, propose
+from tests.service.test_usage import RECEIPTS, keep
+from tests.support.clock import START
+
+
+async def test_an_export_holds_receipts_usage_and_a_digest_over_the_receipts(local: Local) -> None:
+    for raw in RECEIPTS:
+        await keep(local, raw)
+    answer = await local.http.get("/v1/compliance-export", params={"period": "2026-11"})
+    raw = loads(answer.content)
+    shown = ComplianceExport(raw)
+    assert not shown.flaws()
+    assert not shown.unknown()
+    assert raw["schema_version"] == "aud2.v1"
+    assert raw["period"] == {"from": "2026-11-01", "to": "2026-11-30"}
+    assert raw["content_policy"] == {"receipts": "content_free", "proposals": "role_scoped_d8b"}
+    text = raw["receipts_ndjson"]
+    digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    assert raw["attestation"] == {"algorithm": "sha256", "digest": digest}
+    lines = text.splitlines()
+    assert text == "".join(f"{line}\n" for line in lines)
+    assert [loads(line)["execution_id"] for line in lines] == ["ex_1", "ex_2", "ex_3"]
+    assert lines[0] == (await local.http.get("/v1/receipts/ex_1")).text
+    assert raw["usage_totals"] == loads((await local.http.get("/v1/usage")).content)["totals"]
+    assert raw["decision_log"] == []
+
+
+async def test_every_decision_is_told_in_order_with_who_made_it(held: Local) -> None:
+    run_id = (await held.submit())["execution_id"]
+    proposal_id = await propose(held, run_id)
+    key_id = (await mint(held))["api_key_id"]
+    await held.http.post(f"/v1/executions/{run_id}/cancel", headers=keyed("k"))
+    await held.http.post(f"/v1/executions/{run_id}/cancel", headers=keyed("k"))
+    await held.http.post(f"/v1/executions/{run_id}/cancel")
+    clock_of(held).advance(1)
+    await held.http.post(f"/v1/proposals/{proposal_id}/reject", json={"reason": "no"})
+    await held.http.post(f"/v1/api-keys/{key_id}/revoke")
+    await held.context.database.write(
+        lambda transaction: audit.note(
+            transaction, local_tenant(transaction), "registry_action", "disabled", "arm", "arm_1", None
+        )
+    )
+    log = (await held.get("/v1/compliance-export"))["decision_log"]
+    owner = await me(held)
+    told = [(row["kind"], row["action"], row["resource"]["type"], row["resource"]["id"], row["acted_by"])
+            for row in log]  # fmt: skip
+    assert told == [
+        ("execution_cancellation", "cancelled", "execution", run_id, owner),
+        ("proposal_decision", "rejected", "proposal", proposal_id, owner),
+        ("api_key_revocation", "revoked", "api_key", key_id, owner),
+        ("registry_action", "disabled", "arm", "arm_1", None),
+    ]
+    assert [row["at"] for row in log] == [iso(START)] + [iso(START + timedelta(seconds=1))] * 3
+    assert len({row["decision_id"] for row in log}) == 4
+    assert [("proposal" in row) for row in log] == [False, True, False, False]
+    assert log[1]["proposal"] == await held.get(f"/v1/proposals/{proposal_id}")
+
+
+@pytest.mark.parametrize("role", ["runner", "reader"])
+async def test_only_owners_see_the_proposals_themselves(held: Local, role: str) -> None:
+    proposal_id = await propose(held, (await held.submit())["execution_id"])
+    await held.http.post(f"/v1/proposals/{proposal_id}/approve")
+    bearer, _ = await held.add_key(role=role)
+    (row,) = (await held.http.get("/v1/compliance-export", headers=bearing(bearer))).json()["decision_log"]
+    assert row["resource"]["id"] == proposal_id
+    assert "proposal" not in row
+
+
+async def test_decisions_of_another_time_or_organization_are_left_out(held: Local) -> None:
+    bearer, foreign = await held.add_key(await other_tenant(held))
+    await held.http.post("/v1/api-keys", headers=bearing(bearer))
+    await held.http.post(f"/v1/api-keys/{foreign}/revoke", headers=bearing(bearer))
+    await held.http.post(f"/v1/api-keys/{(await mint(held))['api_key_id']}/revoke")
+    assert len((await held.get("/v1/compliance-export"))["decision_log"]) == 1
+    assert (await held.get("/v1/compliance-export", period="2026-10"))["decision_log"] == []
+    clock_of(held).advance(timedelta(days=30).total_seconds())
+    assert (await held.get("/v1/compliance-export"))["decision_log"] == []
+    assert len((await held.get("/v1/compliance-export", period="2026-11"))["decision_log"]) == 1
+
+
+async def test_a_decision_that_fails_is_not_in_the_log(held: Local) -> None:
+    await held.http.post(f"/v1/api-keys/{await me(held)}/revoke")
+    assert (await held.get("/v1/compliance-export"))["decision_log"] == []

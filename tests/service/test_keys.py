@@ -1,0 +1,302 @@
+"""API keys: minted once, listed by prefix, labelled, revoked for good, and what each role may do."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from runwatch.base.clock import iso
+from runwatch.base.log import REDACTED, redact
+from runwatch.records.apikey import ApiKey
+from runwatch.service.answer import Refusal
+from runwatch.service.auth import KEY_PREFIX, Keys, Principal, hash_of
+from runwatch.service.tables import api_keys
+from tests.service.conftest import Json, Local, Serving, echo_body
+from tests.service.test_auth import other_tenant
+from tests.service.test_problems import check, fields
+from tests.support.clock import START, FakeClock
+
+
+def bearing(key: str, **more: str) -> dict[str, str]:
+    """The headers of a caller with this key."""
+    return {"Authorization": f"Bearer {key}", **more}
+
+
+def keyed(key: str) -> dict[str, str]:
+    """The header of a request that may be repeated."""
+    return {"Idempotency-Key": key}
+
+
+async def mint(local: Local, **body: Any) -> Json:
+    answer = await local.http.post("/v1/api-keys", json=body)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+async def listed(local: Local) -> list[Json]:
+    return list((await local.get("/v1/api-keys"))["api_keys"])
+
+
+async def me(local: Local, key: str | None = None) -> str:
+    answer = await local.http.get("/v1/account", headers=bearing(key or local.key))
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["authenticated_principal_id"])
+
+
+async def test_a_minted_key_works_at_once_and_is_told_only_then(local: Local) -> None:
+    minted = await mint(local, display_name="ci", role="runner")
+    key = minted.pop("key")
+    assert key.startswith(KEY_PREFIX)
+    assert minted == {
+        "api_key_id": minted["api_key_id"],
+        "key_prefix": key[: len(minted["key_prefix"])],
+        "display_name": "ci",
+        "role": "runner",
+        "status": "active",
+        "created_at": iso(START),
+        "revoked_at": None,
+        "revoked_by": None,
+    }
+    assert len(minted["key_prefix"]) < len(key) - 30
+    assert not ApiKey(minted).flaws()
+    assert not ApiKey(minted).unknown()
+    assert await me(local, key) == minted["api_key_id"]
+    answer = await local.http.get("/v1/api-keys")
+    assert minted in answer.json()["api_keys"]
+    assert key not in answer.text
+    assert redact(f"the key {key}") == f"the key {REDACTED}"
+
+
+async def test_a_key_is_minted_without_a_body_as_public_clients_do(local: Local) -> None:
+    answer = await local.http.post("/v1/api-keys")
+    assert answer.status_code == 200
+    assert (answer.json()["role"], answer.json()["display_name"]) == ("owner", "API key")
+    assert await me(local, answer.json()["key"]) == answer.json()["api_key_id"]
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({"display_name": ""}, ["display_name"]),
+        ({"display_name": " \n"}, ["display_name"]),
+        ({"display_name": "x" * 201}, ["display_name"]),
+        ({"display_name": 7, "role": "admin"}, ["display_name", "role"]),
+        ([], ["body"]),
+    ],
+)
+async def test_a_mint_with_a_bad_body_makes_no_key(local: Local, body: Any, named: list[str]) -> None:
+    problem = check(await local.http.post("/v1/api-keys", json=body), "validation_failed")
+    assert fields(problem) == named
+    assert len(await listed(local)) == 1
+
+
+async def test_a_repeated_mint_makes_one_key_and_does_not_tell_it_again(local: Local, data_dir: Path) -> None:
+    first = await local.http.post("/v1/api-keys", json={"display_name": "ci"}, headers=keyed("k"))
+    again = await local.http.post("/v1/api-keys", json={"display_name": "ci"}, headers=keyed("k"))
+    told = first.json()
+    key = told.pop("key")
+    assert again.status_code == 200
+    assert again.json() == {**told, "key_withheld": True}
+    assert len(await listed(local)) == 2
+    for file in data_dir.rglob("*"):
+        assert not file.is_file() or key.encode() not in file.read_bytes(), file
+
+
+async def test_keys_are_listed_newest_first_and_only_to_their_organization(local: Local) -> None:
+    assert isinstance(local.clock, FakeClock)
+    local.clock.advance(1)
+    minted = await mint(local)
+    assert [row["api_key_id"] for row in await listed(local)] == [minted["api_key_id"], await me(local)]
+    bearer, key_id = await local.add_key(await other_tenant(local))
+    others = await local.http.get("/v1/api-keys", headers=bearing(bearer))
+    assert [row["api_key_id"] for row in others.json()["api_keys"]] == [key_id]
+
+
+async def test_a_key_is_labelled_anew(local: Local) -> None:
+    minted = await mint(local)
+    path = f"/v1/api-keys/{minted['api_key_id']}"
+    answer = await local.http.patch(path, json={"display_name": "laptop"}, headers=keyed("k"))
+    again = await local.http.patch(path, json={"display_name": "laptop"}, headers=keyed("k"))
+    del minted["key"]
+    assert answer.json() == {**minted, "display_name": "laptop"}
+    assert again.content == answer.content
+    assert answer.json() in await listed(local)
+
+
+@pytest.mark.parametrize(("body", "named"), [({}, "display_name"), ({"display_name": "\t"}, "display_name")])
+async def test_a_label_needs_something_to_read(local: Local, body: Json, named: str) -> None:
+    path = f"/v1/api-keys/{await me(local)}"
+    assert fields(check(await local.http.patch(path, json=body), "validation_failed")) == [named]
+    assert (await listed(local))[0]["display_name"] == "owner"
+
+
+async def test_a_revoked_key_is_refused_from_then_on_and_stays_revoked(local: Local) -> None:
+    minted = await mint(local)
+    path = f"/v1/api-keys/{minted['api_key_id']}/revoke"
+    answer = await local.http.post(path)
+    assert answer.status_code == 200
+    expected = {"status": "revoked", "revoked_at": iso(START), "revoked_by": await me(local)}
+    assert {name: answer.json()[name] for name in expected} == expected
+    assert "key" not in answer.json()
+    check(await local.http.get("/v1/account", headers=bearing(minted["key"])), "unauthenticated")
+    check(await local.http.post(path), "invalid_state")
+    assert answer.json() in await listed(local)
+
+
+async def test_a_repeated_revocation_is_answered_as_the_first_was(local: Local) -> None:
+    path = f"/v1/api-keys/{(await mint(local))['api_key_id']}/revoke"
+    first = await local.http.post(path, headers=keyed("k"))
+    again = await local.http.post(path, headers=keyed("k"))
+    assert (again.status_code, again.content) == (200, first.content)
+
+
+async def test_a_revocation_outlasts_a_restart(serving: Serving) -> None:
+    async with serving() as service:
+        kept, ended = await mint(service), await mint(service)
+        await service.http.post(f"/v1/api-keys/{ended['api_key_id']}/revoke")
+    async with serving() as service:
+        assert await me(service, kept["key"]) == kept["api_key_id"]
+        check(await service.http.get("/v1/account", headers=bearing(ended["key"])), "unauthenticated")
+
+
+async def test_the_key_that_calls_can_be_revoked_when_another_owner_is_left(local: Local) -> None:
+    own = f"/v1/api-keys/{await me(local)}/revoke"
+    await mint(local, role="runner")
+    check(await local.http.post(own), "invalid_state")
+    await me(local)
+    other = await mint(local, role="owner")
+    assert (await local.http.post(own)).status_code == 200
+    check(await local.http.get("/v1/account"), "unauthenticated")
+    check(await local.http.post(f"/v1/api-keys/{other['api_key_id']}/revoke", headers=bearing(other["key"])),
+          "invalid_state")  # fmt: skip
+
+
+async def test_a_restart_gives_the_owner_of_the_machine_a_key_and_leaves_all_others(serving: Serving) -> None:
+    async with serving() as service:
+        other = await mint(service)
+        revoked = service.key
+        await service.http.post(f"/v1/api-keys/{await me(service)}/revoke")
+    async with serving() as service:
+        assert service.key not in {revoked, other["key"]}
+        await me(service)
+        assert await me(service, other["key"]) == other["api_key_id"]
+
+
+async def test_a_lost_file_ends_the_key_that_was_in_it_and_no_other(serving: Serving, data_dir: Path) -> None:
+    async with serving() as service:
+        lost, other = service.key, await mint(service)
+    (data_dir / "service.json").unlink()
+    async with serving() as service:
+        check(await service.http.get("/v1/account", headers=bearing(lost)), "unauthenticated")
+        assert await me(service, other["key"]) == other["api_key_id"]
+
+
+async def test_a_database_from_before_the_files_key_was_noted_keeps_its_owner(serving: Serving, data_dir: Path) -> None:
+    async with serving() as service:
+        first, tenant = service.key, (await service.get("/v1/account"))["tenant_id"]
+    with sqlite3.connect(data_dir / "service.db") as database:
+        database.execute("DROP TABLE local_owner")
+    (data_dir / "service.json").unlink()
+    async with serving() as service:
+        assert (await service.get("/v1/account"))["tenant_id"] == tenant
+        check(await service.http.get("/v1/account", headers=bearing(first)), "unauthenticated")
+
+
+async def test_a_file_with_the_key_of_a_reader_is_given_an_owners(serving: Serving, data_dir: Path) -> None:
+    async with serving() as service:
+        reader = await mint(service, role="reader")
+        whole = (data_dir / "service.json").read_text().replace(service.key, reader["key"])
+    (data_dir / "service.json").write_text(whole)
+    async with serving() as service:
+        assert service.key != reader["key"]
+        await mint(service)
+
+
+@pytest.mark.parametrize("method", ["PATCH", "POST"])
+async def test_a_key_that_is_unknown_or_of_another_organization_is_not_found(local: Local, method: str) -> None:
+    _, foreign = await local.add_key(await other_tenant(local))
+    for key_id in ("key_unknown", foreign):
+        path = f"/v1/api-keys/{key_id}" + ("/revoke" if method == "POST" else "")
+        check(await local.http.request(method, path, json={"display_name": "mine"}), "not_found")
+    row = await local.context.database.read(lambda transaction: transaction.one(api_keys, {"api_key_id": foreign}))
+    assert row is not None
+    assert (row["status"], row["display_name"]) == ("active", "second")
+
+
+REFUSED: dict[str, list[tuple[str, str, Json | None]]] = {
+    "reader": [
+        ("POST", "/v1/executions", echo_body()),
+        ("POST", "/v1/executions/{run}/cancel", None),
+        ("POST", "/v1/api-keys", None),
+        ("PATCH", "/v1/tenants/{tenant}", {"display_name": "x"}),
+    ],
+    "runner": [
+        ("POST", "/v1/api-keys", None),
+        ("PATCH", "/v1/api-keys/{key}", {"display_name": "x"}),
+        ("POST", "/v1/api-keys/{key}/revoke", None),
+        ("PATCH", "/v1/tenants/{tenant}", {"display_name": "x"}),
+        ("POST", "/v1/proposals/prop_unknown/approve", None),
+        ("POST", "/v1/proposals/prop_unknown/reject", None),
+        ("POST", "/v1/webhooks", {"url": "https://example.com", "event_types": ["execution.failed"]}),
+        ("POST", "/v1/webhooks/wh_unknown/rotate-secret", None),
+        ("POST", "/v1/webhooks/deliveries/whd_unknown/replay", None),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("role", "method", "path", "body"), [(role, *entry) for role, entries in REFUSED.items() for entry in entries]
+)
+async def test_a_role_may_do_no_more_than_it_permits(
+    held: Local, role: str, method: str, path: str, body: Json | None
+) -> None:
+    bearer, key_id = await held.add_key(role=role)
+    run = await held.submit()
+    tenant = (await held.get("/v1/account"))["tenant_id"]
+    path = path.format(run=run["execution_id"], key=key_id, tenant=tenant)
+    answer = await held.http.request(method, path, json=body, headers=bearing(bearer, **keyed("k")))
+    assert role in (check(answer, "permission_denied").detail or "")
+    assert (await held.get(f"/v1/executions/{run['execution_id']}"))["status"] == "accepted"
+    assert len(await listed(held)) == 2
+
+
+@pytest.mark.parametrize("role", ["reader", "runner", "owner"])
+async def test_every_role_reads(local: Local, role: str) -> None:
+    bearer, _ = await local.add_key(role=role)
+    paths = ("account", "executions", "receipts", "api-keys", "proposals", "webhooks", "usage", "eval-summary",
+             "compliance-export")  # fmt: skip
+    for path in paths:
+        assert (await local.http.get(f"/v1/{path}", headers=bearing(bearer))).status_code == 200, path
+
+
+async def test_a_runner_submits_and_cancels(held: Local) -> None:
+    bearer, key_id = await held.add_key(role="runner")
+    answer = await held.http.post("/v1/executions", json=echo_body(), headers=bearing(bearer, **keyed("k")))
+    assert answer.status_code == 200
+    path = f"/v1/executions/{answer.json()['execution_id']}/cancel"
+    assert (await held.http.post(path, headers=bearing(bearer))).json()["cancelled_by"] == key_id
+
+
+async def test_a_role_that_nobody_knows_may_nothing(local: Local) -> None:
+    bearer, _ = await local.add_key(role="member")
+    check(await local.http.get("/v1/account", headers=bearing(bearer)), "permission_denied")
+
+
+def test_a_key_that_was_revoked_before_it_was_taken_up_stays_out() -> None:
+    keys = Keys([])
+    keys.revoke("key_1")
+    keys.add(hash_of("solverapi_test_x"), Principal("ten_1", "key_1", "owner"))
+    keys.add(hash_of("solverapi_test_y"), Principal("ten_1", "key_2", "owner"))
+    assert keys.principal_of(["Bearer solverapi_test_y"]).key_id == "key_2"
+    with pytest.raises(Refusal):
+        keys.principal_of(["Bearer solverapi_test_x"])
+
+
+async def test_many_keys_at_once_all_work(local: Local) -> None:
+    answers: list[httpx.Response] = await asyncio.gather(*(local.http.post("/v1/api-keys") for _ in range(20)))
+    assert len({await me(local, answer.json()["key"]) for answer in answers}) == 20

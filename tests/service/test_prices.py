@@ -1,0 +1,81 @@
+"""What calls cost, exactly, and how sure that is."""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+
+import pytest
+
+from runwatch.service.providers import Generation
+from runwatch.service.providers.prices import cost_of, estimated_tokens, quote, worst_case
+
+TABLE = {
+    "small": {"input_usd_per_million": "0.15", "output_usd_per_million": "0.60"},
+    "*": {"input_usd_per_million": "3", "output_usd_per_million": "15"},
+}
+
+
+def generation(
+    input_tokens: int | None = 1000, output_tokens: int | None = 500, usd: str | None = None, text: str = "x" * 80
+) -> Generation:
+    return Generation(text, input_tokens, output_tokens, Decimal(usd) if usd else None, None, None, 400)
+
+
+def test_what_the_provider_reports_wins_over_the_table() -> None:
+    assert cost_of(generation(usd="0.0123"), TABLE, "small") == (Decimal("0.0123"), "source_reported")
+
+
+def test_counted_tokens_at_the_price_of_the_model_are_source_reported() -> None:
+    assert cost_of(generation(), TABLE, "small") == (Decimal("0.00045"), "source_reported")
+
+
+def test_a_model_without_a_price_of_its_own_has_that_of_all_others() -> None:
+    assert cost_of(generation(), TABLE, "large") == (Decimal("0.0105"), "source_reported")
+
+
+@pytest.mark.parametrize(
+    ("counts", "usd"), [((None, 500), "0.000315"), ((1000, None), "0.000162"), ((None, None), "0.000027")]
+)
+def test_tokens_that_nobody_counted_are_estimated_from_the_texts(
+    counts: tuple[int | None, int | None], usd: str
+) -> None:
+    assert cost_of(generation(*counts), TABLE, "small") == (Decimal(usd), "estimated")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        None,
+        {},
+        {"other": TABLE["small"]},
+        {"small": {"input_usd_per_million": "1"}},
+        {"small": {"input_usd_per_million": "-1", "output_usd_per_million": "1"}},
+        {"small": {"input_usd_per_million": "cheap", "output_usd_per_million": "NaN"}},
+    ],
+)
+def test_without_a_usable_price_the_cost_is_nothing_and_only_estimated(
+    table: dict[str, dict[str, str]] | None,
+) -> None:
+    assert cost_of(generation(), table, "small") == (Decimal(0), "estimated")
+    assert quote(table, "small", 10, 10) == (Decimal(0), "estimated")
+    assert worst_case(table, "small", input_bytes=10, max_output_tokens=10) == 0
+
+
+def test_no_digit_is_lost_whatever_the_precision_of_the_thread() -> None:
+    table = {"*": {"input_usd_per_million": "0.123456789123456789", "output_usd_per_million": "0"}}
+    with localcontext(prec=3):
+        usd, _ = cost_of(generation(10**9, 0), table, "any")
+    assert usd == Decimal("123.456789123456789")
+
+
+def test_a_quote_is_the_price_of_so_many_tokens() -> None:
+    assert quote(TABLE, "small", 1_000_000, 1_000_000) == (Decimal("0.75"), "source_reported")
+
+
+def test_the_worst_case_takes_every_byte_for_a_token() -> None:
+    assert worst_case(TABLE, "small", input_bytes=4000, max_output_tokens=1000) == Decimal("0.0012")
+
+
+@pytest.mark.parametrize(("characters", "tokens"), [(0, 0), (1, 1), (4, 1), (5, 2)])
+def test_estimates_round_up(characters: int, tokens: int) -> None:
+    assert estimated_tokens(characters) == tokens

@@ -1,0 +1,180 @@
+"""What a probe sends, and what its report says of everything that can come back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runwatch.base.secret import Secret
+from runwatch.service import probe as probing
+from runwatch.service.options import ServeOptions
+from runwatch.service.outbound import Outbound, OutboundAnswer, OutboundError
+from runwatch.service.probe import ProbeReport, probe, report_of
+from tests.support.clock import START, FakeClock
+from tests.support.dock import Dock, dock
+from tests.support.http1 import answer_bytes
+
+GOOD = b'{"is_correct": false, "quality_score": 0}'
+
+
+def options(**more: Any) -> ServeOptions:
+    return ServeOptions(data_dir=Path("unused"), json=True, **{"allow_loopback_checks": True, **more})
+
+
+@pytest.fixture
+async def outbound() -> AsyncIterator[Outbound]:
+    made = Outbound()
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+async def endpoint() -> AsyncIterator[Dock]:
+    async with dock() as made:
+        yield made
+
+
+def found(status: int, content: bytes = GOOD) -> OutboundAnswer:
+    return OutboundAnswer(status, {}, content)
+
+
+def states(report: ProbeReport) -> list[str]:
+    return [part["status"] for part in report.form()["feedback"].values()]
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason_code", "failure"),
+    [
+        ("scheme_rejected", "scheme_rejected", "egress_rejected"),
+        ("dns_resolution_failed", "dns_resolution_failed", "network"),
+        ("private_range_rejected", "private_range_rejected", "egress_rejected"),
+        ("timeout", "probe_timeout", "timeout"),
+        ("network", "endpoint_unreachable", "network"),
+    ],
+)
+def test_an_endpoint_that_cannot_be_called_is_unreachable(kind: str, reason_code: str, failure: str) -> None:
+    report = report_of(OutboundError(kind), START, has_key=False)
+    form = report.form()
+    assert (form["outcome"], form["reason_code"]) == ("unreachable", reason_code)
+    assert (form["http_status"], form["contract"]) == (None, None)
+    assert states(report) == ["failed", "not_checked", "not_checked"]
+    assert form["feedback"]["reachability"]["correction"]
+    assert (report.status, report.status_reason, report.failure) == ("degraded", "endpoint_unreachable", failure)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_key_is_told_apart_from_one_that_was_not_sent(status: int) -> None:
+    report = report_of(found(status), START, has_key=False)
+    form = report.form()
+    assert (form["outcome"], form["reason_code"], form["http_status"]) == ("reachable", "authentication_failed", status)
+    assert form["contract"]["validated"] is False
+    assert states(report) == ["ok", "failed", "not_checked"]
+    assert (report.status_reason, report.failure) == ("authentication_failed", "authentication_failed")
+    other = report_of(found(status), START, has_key=True).form()["feedback"]["authentication"]["correction"]
+    assert other != form["feedback"]["authentication"]["correction"]
+
+
+@pytest.mark.parametrize("status", [201, 204, 302, 404, 500, 504])
+def test_only_a_200_is_an_answer(status: int) -> None:
+    report = report_of(found(status), START, has_key=False)
+    assert (report.outcome, report.reason_code, report.http_status) == ("reachable", None, status)
+    assert states(report) == ["ok", "not_checked", "failed"]
+    assert (report.status, report.status_reason, report.failure) == ("degraded", "response_incompatible", "http_error")
+
+
+def test_an_answer_that_is_no_verdict_is_a_violation() -> None:
+    report = report_of(found(200, b'{"is_correct": "no"}'), START, has_key=False)
+    contract = report.form()["contract"]
+    assert contract["validated"] is False
+    assert contract["verifier_result"] is None
+    assert "is_correct" in contract["violation"]
+    assert states(report) == ["ok", "ok", "failed"]
+    assert report.failure == "invalid_response"
+
+
+def test_an_answer_that_is_too_large_was_reachable() -> None:
+    report = report_of(OutboundError("response_too_large", was_sent=True), START, has_key=False)
+    assert (report.outcome, report.http_status, report.failure) == ("reachable", None, "invalid_response")
+    assert states(report) == ["ok", "not_checked", "failed"]
+
+
+def test_a_false_verdict_on_the_probe_is_what_is_expected() -> None:
+    report = report_of(found(200), START, has_key=False)
+    form = report.form()
+    assert form["contract"] == {
+        "validated": True,
+        "verifier_result": {"is_correct": False, "quality_score": 0},
+        "violation": None,
+    }
+    assert states(report) == ["ok", "ok", "ok"]
+    assert (report.status, report.status_reason, report.failure) == ("ready", None, None)
+    assert form["detail"] is None
+    assert form["checked_at"] == "2026-11-21T12:00:00.000Z"
+
+
+def test_a_check_that_accepts_the_probe_keeps_to_the_contract_and_is_told_so() -> None:
+    report = report_of(found(200, b'{"is_correct": true, "quality_score": 1}'), START, has_key=False)
+    assert report.has_passed
+    assert "reserved probe" in (report.detail or "")
+
+
+async def test_a_probe_sends_the_reserved_candidate_and_nothing_else(outbound: Outbound, endpoint: Dock) -> None:
+    report = await probe(outbound, options(), FakeClock(), endpoint.url)
+    assert report.has_passed
+    assert endpoint.bodies == [{"candidate": {"solverapi_probe": "registration_preflight"}}]
+    assert endpoint.heads[0].method == "POST"
+    assert endpoint.heads[0].header("content-type") == "application/json"
+    assert endpoint.authorizations == [None]
+
+
+async def test_a_key_is_sent_as_a_bearer(outbound: Outbound, endpoint: Dock) -> None:
+    endpoint.keys = {"right"}
+    assert (await probe(outbound, options(), FakeClock(), endpoint.url, Secret("right"))).has_passed
+    refused = await probe(outbound, options(), FakeClock(), endpoint.url, Secret("wrong"))
+    assert refused.reason_code == "authentication_failed"
+    assert endpoint.authorizations == ["Bearer right", "Bearer wrong"]
+
+
+async def test_an_endpoint_that_never_answers_times_out(
+    outbound: Outbound, endpoint: Dock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probing, "PROBE_S", 0.2)
+    endpoint.is_silent = True
+    assert (await probe(outbound, options(), FakeClock(), endpoint.url)).reason_code == "probe_timeout"
+
+
+async def test_nobody_listening_is_unreachable(outbound: Outbound) -> None:
+    async with dock() as gone:
+        url = gone.url
+    assert (await probe(outbound, options(), FakeClock(), url)).reason_code == "endpoint_unreachable"
+
+
+async def test_this_machine_is_called_only_when_that_is_allowed(outbound: Outbound, endpoint: Dock) -> None:
+    plain = await probe(outbound, options(allow_loopback_checks=False), FakeClock(), endpoint.url)
+    assert plain.reason_code == "scheme_rejected"
+    over_tls = endpoint.url.replace("http:", "https:")
+    refused = await probe(outbound, options(allow_loopback_checks=False), FakeClock(), over_tls)
+    assert refused.reason_code == "private_range_rejected"
+    assert endpoint.heads == []
+
+
+async def test_a_service_with_a_sample_calls_docks_of_this_machine_and_nothing_else(outbound: Outbound) -> None:
+    sample = options(allow_loopback_checks=False, sample=True)
+    async with dock("/docks/some") as inside, dock("/other") as outside:
+        assert (await probe(outbound, sample, FakeClock(), inside.url)).has_passed
+        assert (await probe(outbound, sample, FakeClock(), outside.url)).reason_code == "scheme_rejected"
+
+
+async def test_an_address_that_speaks_no_tls_is_unreachable(outbound: Outbound) -> None:
+    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer_bytes(200, GOOD))
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(talk, "127.0.0.1", 0) as plain:
+        url = f"https://127.0.0.1:{plain.sockets[0].getsockname()[1]}/"
+        assert (await probe(outbound, options(), FakeClock(), url)).reason_code == "endpoint_unreachable"

@@ -1,0 +1,179 @@
+"""Repair proposals: listed, read, decided once, expired by time."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from runwatch.base.clock import iso
+from runwatch.records.proposal import Proposal
+from runwatch.service import proposals
+from runwatch.service.auth import local_tenant
+from tests.service.conftest import Json, Local
+from tests.service.test_auth import other_tenant
+from tests.service.test_keys import bearing, keyed, me
+from tests.service.test_problems import check, fields
+from tests.support.clock import START, FakeClock
+
+EVIDENCE = {"verifier_id": "vrf_1", "is_correct": True, "quality_score": 0.8}
+
+
+async def propose(local: Local, run_id: str, *, tenant_id: str | None = None, arm_id: str = "arm_1") -> str:
+    """Have a run propose a repair, and return its id."""
+    return await local.context.database.write(
+        lambda transaction: proposals.add(
+            transaction,
+            tenant_id or local_tenant(transaction),
+            execution_id=run_id,
+            slice_id="sl_1",
+            arm_id=arm_id,
+            diff="@@ region:tone @@\n-dry\n+warm",
+            verifier_evidence=EVIDENCE,
+            parent_artifact_id="art_1",
+            parent_score=0.4,
+            candidate_score=0.8,
+        )
+    )
+
+
+async def proposed(local: Local, count: int = 1, **more: Any) -> list[str]:
+    """Ids of proposals of one run, the oldest first."""
+    run_id = (await local.submit())["execution_id"]
+    return [await propose(local, run_id, **more) for _ in range(count)]
+
+
+async def ids(local: Local, **query: Any) -> list[str]:
+    return [row["proposal_id"] for row in (await local.get("/v1/proposals", **query))["proposals"]]
+
+
+async def read(local: Local, proposal_id: str) -> Json:
+    return await local.get(f"/v1/proposals/{proposal_id}")
+
+
+def clock_of(local: Local) -> FakeClock:
+    assert isinstance(local.clock, FakeClock)
+    return local.clock
+
+
+async def test_a_proposal_is_a_whole_record_alone_and_a_short_one_in_the_list(held: Local) -> None:
+    run_id = (await held.submit())["execution_id"]
+    proposal_id = await propose(held, run_id)
+    raw = await read(held, proposal_id)
+    assert raw == {
+        "proposal_id": proposal_id,
+        "status": "pending",
+        "decision": None,
+        "decided_by": None,
+        "decided_at": None,
+        "reason": None,
+        "execution_id": run_id,
+        "slice_id": "sl_1",
+        "arm_id": "arm_1",
+        "parent_artifact_id": "art_1",
+        "parent_score": 0.4,
+        "candidate_score": 0.8,
+        "diff": "@@ region:tone @@\n-dry\n+warm",
+        "verifier_evidence": EVIDENCE,
+        "created_at": iso(START),
+        "expires_at": iso(START + timedelta(days=30)),
+    }
+    assert not Proposal(raw).flaws()
+    assert not Proposal(raw).unknown()
+    page = await held.get("/v1/proposals")
+    del raw["diff"], raw["verifier_evidence"]
+    assert page == {"proposals": [raw], "next_cursor": None}
+
+
+async def test_proposals_are_paged_newest_first_and_filtered(held: Local) -> None:
+    first, second, third = await proposed(held, 3)
+    (other_arm,) = await proposed(held, arm_id="arm_2")
+    assert await ids(held) == [other_arm, third, second, first]
+    page = await held.get("/v1/proposals", limit=2)
+    assert [row["proposal_id"] for row in page["proposals"]] == [other_arm, third]
+    page = await held.get("/v1/proposals", limit=2, cursor=page["next_cursor"])
+    assert [row["proposal_id"] for row in page["proposals"]] == [second, first]
+    assert page["next_cursor"] is None
+    assert await ids(held, arm_id="arm_2") == [other_arm]
+    await held.http.post(f"/v1/proposals/{second}/approve")
+    await held.http.post(f"/v1/proposals/{third}/reject")
+    assert await ids(held, status="approved") == [second]
+    assert await ids(held, status="rejected") == [third]
+    assert await ids(held, status="pending", arm_id="arm_1") == [first]
+    assert await ids(held, status="expired") == []
+
+
+@pytest.mark.parametrize(("name", "value"), [("status", "open"), ("limit", "0"), ("cursor", "x")])
+async def test_a_filter_that_is_none_is_refused(local: Local, name: str, value: str) -> None:
+    problem = check(await local.http.get("/v1/proposals", params={name: value}), "validation_failed")
+    assert fields(problem) == [name]
+
+
+@pytest.mark.parametrize(
+    ("verb", "decision", "body", "reason"),
+    [
+        ("approve", "approved", None, None),
+        ("reject", "rejected", None, None),
+        ("reject", "rejected", {}, None),
+        ("reject", "rejected", {"reason": "too warm"}, "too warm"),
+    ],
+)
+async def test_a_decision_is_made_once(
+    held: Local, verb: str, decision: str, body: Json | None, reason: str | None
+) -> None:
+    (proposal_id,) = await proposed(held)
+    path = f"/v1/proposals/{proposal_id}/{verb}"
+    answer = await held.http.post(path, json=body, headers=keyed("k"))
+    assert answer.status_code == 200
+    expected = {
+        "status": decision, "decision": decision, "decided_by": await me(held), "decided_at": iso(START),
+        "reason": reason, "diff": "@@ region:tone @@\n-dry\n+warm",
+    }  # fmt: skip
+    assert {name: answer.json()[name] for name in expected} == expected
+    assert await read(held, proposal_id) == answer.json()
+    assert (await held.http.post(path, json=body, headers=keyed("k"))).content == answer.content
+    for other in ("approve", "reject"):
+        check(await held.http.post(f"/v1/proposals/{proposal_id}/{other}"), "invalid_state")
+    assert await read(held, proposal_id) == answer.json()
+
+
+@pytest.mark.parametrize("reason", [7, "x" * 2001])
+async def test_a_reason_that_is_none_decides_nothing(held: Local, reason: object) -> None:
+    (proposal_id,) = await proposed(held)
+    answer = await held.http.post(f"/v1/proposals/{proposal_id}/reject", json={"reason": reason})
+    assert fields(check(answer, "validation_failed")) == ["reason"]
+    assert (await read(held, proposal_id))["status"] == "pending"
+
+
+async def test_a_proposal_that_nobody_decided_for_thirty_days_is_expired(held: Local) -> None:
+    early, decided = await proposed(held, 2)
+    await held.http.post(f"/v1/proposals/{decided}/approve")
+    clock_of(held).advance(timedelta(days=30).total_seconds())
+    assert (await read(held, early))["status"] == "pending"
+    assert await ids(held, status="pending") == [early]
+    (late,) = await proposed(held)
+    clock_of(held).advance(0.001)
+    shown = await read(held, early)
+    assert (shown["status"], shown["decision"], shown["decided_at"]) == ("expired", None, None)
+    for verb in ("approve", "reject"):
+        check(await held.http.post(f"/v1/proposals/{early}/{verb}"), "invalid_state")
+    assert await ids(held, status="expired") == [early]
+    assert await ids(held, status="pending") == [late]
+    assert await ids(held, status="approved") == [decided]
+    assert {row["status"] for row in (await held.get("/v1/proposals"))["proposals"]} == {
+        "expired", "approved", "pending",
+    }  # fmt: skip
+
+
+async def test_an_unknown_proposal_and_one_of_another_organization_are_not_found(held: Local) -> None:
+    tenant = await other_tenant(held)
+    (foreign,) = await proposed(held, tenant_id=tenant)
+    for proposal_id in ("prop_unknown", foreign):
+        check(await held.http.get(f"/v1/proposals/{proposal_id}"), "not_found")
+        check(await held.http.post(f"/v1/proposals/{proposal_id}/approve"), "not_found")
+        check(await held.http.post(f"/v1/proposals/{proposal_id}/reject"), "not_found")
+    assert await ids(held) == []
+    bearer, _ = await held.add_key(tenant)
+    answer = await held.http.get(f"/v1/proposals/{foreign}", headers=bearing(bearer))
+    assert answer.json()["status"] == "pending"

@@ -1,0 +1,528 @@
+"""The wire forms against a model server on loopback: what is sent, what is read, and what each failure is called."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from runwatch.base.json import Numeral, loads
+from runwatch.base.secret import Secret
+from runwatch.service.outbound import Outbound, OutboundError
+from runwatch.service.providers import KINDS, Generation, ProviderAddress, ProviderError, Providers, ServedModel
+from runwatch.service.providers.failures import kind_of_outbound
+from tests.support.clock import FakeClock
+from tests.support.model_server import CUT, DROP, HANG, Fault, ModelServer
+from tests.support.scripted import Said
+
+FORMS = ("openai_chat", "openai_responses", "anthropic_messages")
+PATHS = {"openai_chat": "chat/completions", "openai_responses": "responses", "anthropic_messages": "messages"}
+KEY = "sk-sentinel-4711"
+
+
+@pytest.fixture
+async def providers() -> AsyncIterator[Providers]:
+    outbound = Outbound()
+    yield Providers(outbound, FakeClock())
+    await outbound.close()
+
+
+def address(server: ModelServer, form: str = "openai_chat", key: str | None = KEY) -> ProviderAddress:
+    return at(server.base_url, form, key)
+
+
+def at(base_url: str, form: str = "openai_chat", key: str | None = KEY) -> ProviderAddress:
+    return ProviderAddress(base_url, form, "none" if key is None else "api_key", None if key is None else Secret(key))
+
+
+async def generate(
+    providers: Providers,
+    where: ProviderAddress,
+    model: str = "tiny-1",
+    objective: str = "Say hello.",
+    inputs: Any = None,
+    max_output_tokens: int | None = None,
+    timeout_s: float = 60.0,
+) -> Generation:
+    return await providers.generate(
+        where, model, objective, inputs, max_output_tokens=max_output_tokens, timeout_s=timeout_s
+    )
+
+
+async def failure(
+    providers: Providers,
+    server: ModelServer,
+    *answers: Said | Fault,
+    form: str = "openai_chat",
+    timeout_s: float = 60.0,
+) -> ProviderError:
+    """What a call raises that is answered like this."""
+    server.say("POST", ".*", *answers)
+    with pytest.raises(ProviderError) as caught:
+        await generate(providers, address(server, form), timeout_s=timeout_s)
+    return caught.value
+
+
+def said(value: Any, status: int = 200) -> Said:
+    return Said(status, json.dumps(value).encode(), content_type="application/json")
+
+
+async def listed(providers: Providers, *entries: Any) -> list[ServedModel]:
+    async with ModelServer() as server:
+        server.say("GET", ".*", said({"object": "list", "data": list(entries)}))
+        return await providers.list_models(address(server))
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_a_message_goes_out_and_text_tokens_model_and_id_come_back(providers: Providers, form: str) -> None:
+    async with ModelServer(key=KEY, usage=(12, 5)) as server:
+        server.answer("Hello.")
+        answer = await generate(providers, address(server, form))
+        assert answer == Generation("Hello.", 12, 5, None, "tiny-1-resolved", "call_1", len("Say hello."))
+        assert [heard.head.path for heard in server.heard] == [f"/v1/{PATHS[form]}"]
+
+
+@pytest.mark.parametrize(
+    ("form", "body"),
+    [
+        ("openai_chat", {"model": "tiny-1", "messages": [{"role": "user", "content": "Say hello."}]}),
+        (
+            "openai_responses",
+            {"model": "tiny-1", "input": [{"role": "user", "content": "Say hello."}], "store": False},
+        ),
+        (
+            "anthropic_messages",
+            {"model": "tiny-1", "max_tokens": 4096, "messages": [{"role": "user", "content": "Say hello."}]},
+        ),
+    ],
+)
+async def test_a_request_says_no_more_than_it_must(providers: Providers, form: str, body: Any) -> None:
+    async with ModelServer() as server:
+        await generate(providers, address(server, form))
+        assert server.bodies == [body]
+
+
+@pytest.mark.parametrize(
+    ("form", "member"),
+    [("openai_chat", "max_tokens"), ("openai_responses", "max_output_tokens"), ("anthropic_messages", "max_tokens")],
+)
+async def test_a_cap_on_the_output_is_sent(providers: Providers, form: str, member: str) -> None:
+    async with ModelServer() as server:
+        await generate(providers, address(server, form), max_output_tokens=77)
+        assert server.bodies[0][member] == 77
+
+
+async def test_openai_keys_go_as_bearer_and_anthropic_keys_in_their_own_header(providers: Providers) -> None:
+    async with ModelServer(key=KEY) as server:
+        for form in FORMS:
+            await generate(providers, address(server, form))
+        heads = [heard.head for heard in server.heard]
+        assert [head.header("authorization") for head in heads] == [f"Bearer {KEY}", f"Bearer {KEY}", None]
+        assert [head.header("x-api-key") for head in heads] == [None, None, KEY]
+        assert [head.header("anthropic-version") for head in heads] == [None, None, "2023-06-01"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_a_server_without_keys_gets_none(providers: Providers, form: str) -> None:
+    async with ModelServer() as server:
+        await generate(providers, address(server, form, key=None))
+        head = server.heard[0].head
+        assert (head.header("authorization"), head.header("x-api-key")) == (None, None)
+
+
+@pytest.mark.parametrize("key", ["", "  ", "line\nbreak", "schlüssel"])
+async def test_a_key_that_no_header_can_carry_is_refused_unsent(providers: Providers, key: str) -> None:
+    async with ModelServer() as server:
+        with pytest.raises(ProviderError) as caught:
+            await generate(providers, address(server, key=key))
+        assert (caught.value.kind, caught.value.was_sent) == ("authentication", False)
+        assert server.heard == []
+
+
+async def test_inline_inputs_follow_the_objective_with_their_exact_numbers(providers: Providers) -> None:
+    inputs = {"kind": "inline_json", "json": loads('{"price": 1.10, "name": "Zoë"}')}
+    async with ModelServer() as server:
+        await generate(providers, address(server), inputs=inputs)
+        assert server.prompts == ['Say hello.\n\nInputs (JSON):\n{"price":1.10,"name":"Zoë"}']
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"kind": "url_list", "json": {"urls": ["https://a.example/1", "https://b.example/2"]}},
+        {"kind": "url_list", "urls": ["https://a.example/1"], "url": "https://b.example/2"},
+    ],
+)
+async def test_of_urls_only_the_addresses_are_sent(providers: Providers, inputs: Any) -> None:
+    async with ModelServer() as server:
+        await generate(providers, address(server), inputs=inputs)
+        assert server.prompts == [
+            "Say hello.\n\nInputs (addresses, not fetched):\nhttps://a.example/1\nhttps://b.example/2"
+        ]
+
+
+async def test_inputs_of_another_form_are_sent_as_json(providers: Providers) -> None:
+    async with ModelServer() as server:
+        await generate(providers, address(server), inputs={"kind": "url_list", "refs": [1]})
+        assert server.prompts == ['Say hello.\n\nInputs (JSON):\n{"kind":"url_list","refs":[1]}']
+
+
+async def test_half_a_surrogate_pair_does_not_stop_a_call(providers: Providers) -> None:
+    async with ModelServer() as server:
+        answer = await generate(providers, address(server), inputs={"kind": "inline_json", "json": {"a": "\ud800"}})
+        assert server.prompts[0].endswith('{"a":"?"}')
+        assert answer.text.isprintable() or "\n" in answer.text
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_missing_usage_model_and_id_are_unknown(providers: Providers, form: str) -> None:
+    bare = {
+        "openai_chat": {"choices": [{"message": {"content": "x"}}]},
+        "openai_responses": {"output": [{"type": "message", "content": [{"type": "output_text", "text": "x"}]}]},
+        "anthropic_messages": {"content": [{"type": "text", "text": "x"}]},
+    }
+    async with ModelServer() as server:
+        server.say("POST", ".*", said(bare[form]))
+        assert await generate(providers, address(server, form)) == Generation("x", None, None, None, None, None, 10)
+
+
+@pytest.mark.parametrize("usage", [None, [], "12", {"prompt_tokens": "12", "completion_tokens": True, "cost": "much"}])
+async def test_usage_of_a_strange_form_is_unknown(providers: Providers, usage: Any) -> None:
+    async with ModelServer() as server:
+        server.say("POST", ".*", said({"choices": [{"message": {"content": "x"}}], "usage": usage, "model": 7}))
+        answer = await generate(providers, address(server))
+        assert (answer.input_tokens, answer.output_tokens, answer.usd, answer.upstream_ref) == (None, None, None, None)
+
+
+async def test_a_reported_cost_keeps_its_digits(providers: Providers) -> None:
+    async with ModelServer() as server:
+        body = b'{"choices":[{"message":{"content":"x"}}],"usage":{"cost":0.000100000000000000020}}'
+        server.say("POST", ".*", Said(200, body, content_type="application/json"))
+        assert (await generate(providers, address(server))).usd == Decimal("0.000100000000000000020")
+
+
+async def test_the_text_of_all_parts_is_joined(providers: Providers) -> None:
+    parts = [{"type": "text", "text": "one "}, {"type": "thinking", "thinking": "no"}, {"type": "text", "text": "two"}]
+    outputs = [{"type": "output_text", "text": "one "}, {"type": "output_text", "text": "two"}]
+    answers = {
+        "openai_chat": {"choices": [{"message": {"content": parts}}]},
+        "openai_responses": {"output": [{"type": "reasoning"}, {"type": "message", "content": outputs}]},
+        "anthropic_messages": {"content": parts},
+    }
+    for form in FORMS:
+        async with ModelServer() as server:
+            server.say("POST", ".*", said(answers[form]))
+            assert (await generate(providers, address(server, form))).text == "one two"
+
+
+async def test_a_refusal_is_the_output_that_stands_in_its_place(providers: Providers) -> None:
+    refusal = {"output": [{"type": "message", "content": [{"type": "refusal", "refusal": "I will not."}]}]}
+    answers = {
+        "openai_chat": {"choices": [{"message": {"content": None, "refusal": "I will not."}}]},
+        "openai_responses": refusal,
+    }
+    for form, answer in answers.items():
+        async with ModelServer() as server:
+            server.say("POST", ".*", said(answer))
+            assert (await generate(providers, address(server, form))).text == "I will not."
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, "invalid_response"),
+        (401, "authentication"),
+        (402, "provider_insufficient_funds"),
+        (403, "permission"),
+        (404, "model_not_found"),
+        (408, "timeout"),
+        (429, "rate_limited"),
+        (500, "source_5xx"),
+        (502, "source_5xx"),
+        (503, "capacity"),
+        (529, "capacity"),
+        (302, "invalid_response"),
+    ],
+)
+async def test_each_status_has_its_kind(providers: Providers, form: str, status: int, kind: str) -> None:
+    async with ModelServer() as server:
+        error = await failure(providers, server, Said(status, b"<html>no</html>", content_type="text/html"), form=form)
+        assert (error.kind, error.was_sent, error.http_status) == (kind, True, status)
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "kind"),
+    [
+        (429, {"code": "insufficient_quota", "type": "insufficient_quota"}, "provider_insufficient_funds"),
+        (400, {"type": "invalid_request_error", "code": "model_not_found"}, "model_not_found"),
+        (400, {"type": "overloaded_error"}, "capacity"),
+        (200, {"code": 402, "message": "no credits"}, "provider_insufficient_funds"),
+        (200, {"code": 502}, "source_5xx"),
+        (200, {"message": "?"}, "invalid_response"),
+    ],
+)
+async def test_a_code_in_the_body_says_more_than_the_status(
+    providers: Providers, status: int, error: Any, kind: str
+) -> None:
+    async with ModelServer() as server:
+        assert (await failure(providers, server, said({"error": error}, status))).kind == kind
+
+
+async def test_a_failed_response_of_the_responses_form_has_its_kind(providers: Providers) -> None:
+    async with ModelServer() as server:
+        body = {"status": "failed", "error": {"code": "rate_limit_exceeded"}, "output": []}
+        assert (await failure(providers, server, said(body), form="openai_responses")).kind == "rate_limited"
+        body = {"status": "in_progress", "error": None, "output": []}  # type: ignore[dict-item]
+        assert (await failure(providers, server, said(body), form="openai_responses")).kind == "invalid_response"
+
+
+@pytest.mark.parametrize("empty", [None, {}, ""])
+async def test_an_empty_error_beside_an_answer_is_none(providers: Providers, empty: Any) -> None:
+    async with ModelServer() as server:
+        server.say("POST", ".*", said({"error": empty, "choices": [{"message": {"content": "x"}}]}))
+        assert (await generate(providers, address(server))).text == "x"
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"data: {}",
+        b"[]",
+        b"{}",
+        b'{"choices": [], "output": {}, "content": "x"}',
+        b'{"choices": [{"message": "x"}]}',
+        b'{"choices": [{"message": {"content": 5}}], "output": 5}',
+        b"[" * 100_000,
+        b"\xff",
+    ],
+)
+async def test_an_answer_of_another_shape_is_invalid(providers: Providers, form: str, body: bytes) -> None:
+    async with ModelServer() as server:
+        error = await failure(providers, server, Said(200, body, content_type="application/json"), form=form)
+        assert (error.kind, error.was_sent) == ("invalid_response", True)
+
+
+async def test_an_answer_above_8_mib_is_too_large(providers: Providers) -> None:
+    async with ModelServer() as server:
+        server.answer("x" * (8 * 1024 * 1024 - 1000))
+        assert len((await generate(providers, address(server))).text) > 8_000_000
+        server.answer("x" * (8 * 1024 * 1024))
+        with pytest.raises(ProviderError) as caught:
+            await generate(providers, address(server))
+        assert (caught.value.kind, caught.value.was_sent) == ("response_too_large", True)
+
+
+@pytest.mark.parametrize("fault", [DROP, CUT])
+async def test_a_lost_connection_is_a_network_failure_that_may_have_been_heard(
+    providers: Providers, fault: Fault
+) -> None:
+    async with ModelServer() as server:
+        error = await failure(providers, server, fault)
+        assert (error.kind, error.was_sent, error.http_status) == ("network", True, None)
+
+
+async def test_no_answer_in_time_is_a_timeout(providers: Providers) -> None:
+    async with ModelServer() as server:
+        error = await failure(providers, server, HANG, timeout_s=0.05)
+        assert error.kind == "timeout"
+
+
+async def test_a_server_that_does_not_listen_is_a_network_failure_and_nothing_was_sent(providers: Providers) -> None:
+    async with ModelServer() as server:
+        gone = address(server)
+    with pytest.raises(ProviderError) as caught:
+        await generate(providers, gone)
+    assert (caught.value.kind, caught.value.was_sent) == ("network", False)
+
+
+@pytest.mark.parametrize("base_url", ["http://169.254.169.254/v1", "ftp://127.0.0.1/v1", "http://8.8.8.8/v1"])
+async def test_an_address_that_may_not_be_called_is_rejected_unsent(providers: Providers, base_url: str) -> None:
+    with pytest.raises(ProviderError) as caught:
+        await generate(providers, at(base_url))
+    assert (caught.value.kind, caught.value.was_sent) == ("egress_rejected", False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("scheme_rejected", "egress_rejected"),
+        ("private_range_rejected", "egress_rejected"),
+        ("dns_resolution_failed", "network"),
+        ("network", "network"),
+        ("timeout", "timeout"),
+        ("response_too_large", "response_too_large"),
+    ],
+)
+def test_each_failure_of_a_call_has_its_kind(kind: str, told: str) -> None:
+    assert kind_of_outbound(OutboundError(kind)) == told
+    assert told in KINDS
+
+
+async def test_a_call_can_be_cancelled_and_closes_its_connection(providers: Providers) -> None:
+    async with ModelServer() as server:
+        server.say("POST", ".*", HANG)
+        call = asyncio.create_task(generate(providers, address(server)))
+        await server.until_heard()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+
+async def test_no_failure_repeats_key_prompt_or_what_the_provider_said(providers: Providers) -> None:
+    async with ModelServer() as server:
+        answers = [said({"error": {"type": "x", "message": f"{KEY} Say hello."}}, status) for status in (400, 401, 500)]
+        for answer in answers:
+            error = await failure(providers, server, answer)
+            shown = f"{error!r} {error} {error.detail} {error.hint} {error.__cause__!r} {vars(error)}"
+            assert KEY not in shown
+            assert "hello" not in shown
+
+
+async def test_output_and_key_are_in_no_representation(providers: Providers) -> None:
+    async with ModelServer() as server:
+        server.answer("private words")
+        where = address(server)
+        assert "private words" not in repr(await generate(providers, where))
+        assert KEY not in repr(where)
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_models_are_listed_once_each_in_the_order_of_the_provider(providers: Providers, form: str) -> None:
+    async with ModelServer(models=("b-model", "a-model", "b-model"), key=KEY) as server:
+        models = await providers.list_models(address(server, form))
+        assert [model.upstream_ref for model in models] == ["b-model", "a-model"]
+        assert {model.capabilities for model in models} == {("text.generate",)}
+        assert {model.data_classes for model in models} == {("public",)}
+
+
+async def test_a_model_list_in_pages_is_read_to_its_end(providers: Providers) -> None:
+    names = tuple(f"claude/{number}" for number in range(5))
+    async with ModelServer(models=names, page_size=2) as server:
+        models = await providers.list_models(address(server, "anthropic_messages"))
+        assert tuple(model.upstream_ref for model in models) == names
+        queries = [heard.head.query for heard in server.heard]
+        assert [query.get("after_id") for query in queries] == [None, "claude/1", "claude/3"]
+
+
+async def test_a_list_that_never_ends_is_given_up(providers: Providers) -> None:
+    async with ModelServer() as server:
+        server.say("GET", ".*", said({"data": [{"id": "x"}], "has_more": True, "last_id": "x"}))
+        assert len(await providers.list_models(address(server, "anthropic_messages"))) == 1
+        assert len(server.heard) == 20
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+async def test_a_base_url_without_v1_is_tried_with_it(providers: Providers, slash: str) -> None:
+    async with ModelServer() as server:
+        found = await providers.find_models(at(f"{server.origin}{slash}"))
+        assert found.base_url == f"{server.origin}/v1"
+        assert [model.upstream_ref for model in found.models] == ["tiny-1"]
+        assert [heard.head.path for heard in server.heard] == ["/models", "/v1/models"]
+
+
+async def test_a_page_for_people_in_place_of_the_list_is_taken_for_the_wrong_base(providers: Providers) -> None:
+    async with ModelServer() as server:
+        server.say("GET", "/models", Said(200, b"<html></html>", content_type="text/html"))
+        assert (await providers.find_models(at(server.origin))).base_url == f"{server.origin}/v1"
+
+
+async def test_a_base_url_that_works_is_kept_as_it_is(providers: Providers) -> None:
+    async with ModelServer(prefix="/inference/openai") as server:
+        assert (await providers.find_models(address(server))).base_url == server.base_url
+
+
+@pytest.mark.parametrize("path", ["/v1", "/api/v1", "/v1beta/openai"])
+async def test_a_base_url_with_a_version_is_not_tried_again(providers: Providers, path: str) -> None:
+    async with ModelServer(prefix="/elsewhere") as server:
+        with pytest.raises(ProviderError) as caught:
+            await providers.find_models(at(f"{server.origin}{path}"))
+        assert caught.value.kind == "model_not_found"
+        assert len(server.heard) == 1
+
+
+async def test_a_refused_key_is_not_tried_at_another_base(providers: Providers) -> None:
+    async with ModelServer(key="another", prefix="") as server:
+        with pytest.raises(ProviderError) as caught:
+            await providers.list_models(address(server))
+        assert caught.value.kind == "authentication"
+        assert len(server.heard) == 1
+
+
+@pytest.mark.parametrize("body", [{}, {"data": None}, {"data": {}}, "x", 5])
+async def test_an_answer_that_is_no_list_is_invalid(providers: Providers, body: Any) -> None:
+    async with ModelServer() as server:
+        server.say("GET", ".*", said(body))
+        with pytest.raises(ProviderError) as caught:
+            await providers.list_models(address(server))
+        assert caught.value.kind == "invalid_response"
+
+
+async def test_a_bare_array_is_a_list_too(providers: Providers) -> None:
+    async with ModelServer() as server:
+        server.say("GET", ".*", said([{"id": "x"}]))
+        assert [model.upstream_ref for model in await providers.list_models(address(server))] == ["x"]
+
+
+async def test_entries_that_name_no_model_are_left_out(providers: Providers) -> None:
+    models = await listed(
+        providers, {"id": "x"}, {"id": ""}, {"id": 5}, {}, "x", None, {"id": "y" * 513}, {"id": "\ud800"}
+    )
+    assert [model.upstream_ref for model in models] == ["x"]
+
+
+async def test_models_that_do_not_answer_with_text_are_left_out(providers: Providers) -> None:
+    models = await listed(
+        providers,
+        {"id": "text-embedding-3-small"},
+        {"id": "whisper-1"},
+        {"id": "dall-e-3"},
+        {"id": "flux", "type": "image"},
+        {"id": "picture", "architecture": {"output_modalities": ["image"]}},
+        {"id": "gpt-image-1", "architecture": {"output_modalities": ["image", "text"]}},
+        {"id": "imagine-chat"},
+    )
+    assert [model.upstream_ref for model in models] == ["gpt-image-1", "imagine-chat"]
+
+
+async def test_what_a_list_tells_is_kept_and_the_rest_is_unknown(providers: Providers) -> None:
+    told, bare = await listed(
+        providers,
+        {
+            "id": "Northwind/ember-7b-2026-05-01",
+            "name": "Ember 7B",
+            "pricing": {"prompt": "0.00000015", "completion": "0.0000006"},
+            "expiration_date": "2027-01-01",
+        },
+        {"id": "tiny-preview", "owned_by": "Lab", "pricing": {"prompt": "-1", "completion": "-1"}},
+    )
+    assert told == ServedModel(
+        upstream_ref="Northwind/ember-7b-2026-05-01",
+        display_name="Ember 7B",
+        capabilities=("text.generate",),
+        data_classes=("public",),
+        publisher_id="northwind",
+        family="ember-7b",
+        release="2026-05-01",
+        lifecycle="deprecated",
+        license={"identifier": "unknown", "commercial_use": "unknown", "evidence_ref": None},
+        prices={"input_usd_per_million": "0.15", "output_usd_per_million": "0.6"},
+    )
+    assert (bare.display_name, bare.publisher_id, bare.family) == ("tiny-preview", "lab", "tiny-preview")
+    assert (bare.release, bare.lifecycle, bare.prices) == ("unknown", "preview", None)
+
+
+async def test_a_date_without_hyphens_is_a_release_too(providers: Providers) -> None:
+    (model,) = await listed(providers, {"id": "claude-sonnet-4-20250514"})
+    assert (model.family, model.release) == ("claude-sonnet-4", "2025-05-14")
+
+
+async def test_exact_numbers_survive_from_the_wire_to_the_cost(providers: Providers) -> None:
+    async with ModelServer(cost_usd=Numeral("0.10")) as server:
+        assert str((await generate(providers, address(server))).usd) == "0.10"

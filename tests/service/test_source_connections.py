@@ -1,0 +1,388 @@
+"""Connections to sources: connect, test, take over models, rotate, disconnect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runwatch.service.connections import named_handles
+from runwatch.service.vault import DIRECTORY
+from tests.service.conftest import Json, Local, Serving
+from tests.service.sourcing import SECRET, Saved, completed, connect, connection_body, model_arm, post, save, sync
+from tests.service.test_auth import other_tenant
+from tests.service.test_problems import check, fields
+from tests.support.clock import FakeClock
+from tests.support.model_server import DROP, HANG, ModelServer
+from tests.support.scripted import Said
+
+CONNECTIONS = "/v1/source-connections"
+URL = "http://127.0.0.1:9/v1"
+
+REFUSALS = (
+    (401, "authentication"), (403, "permission"), (402, "provider_insufficient_funds"), (429, "rate_limited"),
+    (503, "capacity"), (500, "source_5xx"),
+)  # fmt: skip
+
+
+def secrets_of(data_dir: Path) -> list[str]:
+    directory = data_dir / DIRECTORY
+    return [file.read_text() for file in directory.iterdir()] if directory.is_dir() else []
+
+
+async def catalog(local: Local) -> list[str]:
+    return [entry["deployment"]["upstream_ref"] for entry in (await local.get("/v1/model-catalog"))["models"]]
+
+
+async def test_a_new_connection_is_a_whole_record_that_is_not_usable(local: Local) -> None:
+    handoff = await completed(local, URL)
+    connection = await post(local, CONNECTIONS, connection_body(handoff))
+    tenant_id = (await local.get("/v1/account"))["tenant_id"]
+    assert connection == {
+        "connection_id": connection["connection_id"],
+        "source_id": "openai_compatible",
+        "display_name": "Lab",
+        "auth_scheme": "api_key",
+        "auth_binding_ref": connection["auth_binding_ref"],
+        "source_scope": handoff["source_scope"],
+        "status": "disabled",
+        "access_lane": "byok",
+        "credential_owner": "customer",
+        "commercial_owner": "customer",
+        "customer_ref": tenant_id,
+        "binding_revision": 1,
+        "tested_binding_revision": None,
+        "test_state": "untested",
+        "test_error": None,
+        "test_failure": None,
+        "last_tested_at": None,
+        "rotated_at": None,
+        "revoked_at": None,
+        "created_at": "2026-11-21T12:00:00.000Z",
+        "updated_at": "2026-11-21T12:00:00.000Z",
+        "endpoint": {"base_url": URL, "protocol_profile": "openai_chat", "location": "local"},
+        "usable": False,
+    }
+    assert await local.get(f"{CONNECTIONS}/{connection['connection_id']}") == connection
+    assert await local.get(CONNECTIONS) == {"connections": [connection]}
+    assert (await local.get(f"/v1/source-credential-handoffs/{handoff['handoff_intent_id']}"))["state"] == "consumed"
+
+
+async def test_a_handoff_connects_once(local: Local) -> None:
+    handoff = await completed(local, URL)
+    await post(local, CONNECTIONS, connection_body(handoff), key="k")
+    check(await local.http.post(CONNECTIONS, json=connection_body(handoff)), "invalid_state")
+    assert len((await local.get(CONNECTIONS))["connections"]) == 1
+
+
+async def test_the_same_request_again_connects_nothing_more(local: Local) -> None:
+    handoff = await completed(local, URL)
+    first = await post(local, CONNECTIONS, connection_body(handoff), key="k")
+    assert await post(local, CONNECTIONS, connection_body(handoff), key="k") == first
+
+
+async def test_a_pending_handoff_connects_nothing(local: Local) -> None:
+    body = {"source_id": "openai_compatible", "auth_scheme": "api_key", "endpoint": {"base_url": URL}}
+    handoff = await post(local, "/v1/source-credential-handoffs", body, status=201)
+    answer = await local.http.post(CONNECTIONS, json=connection_body({**handoff, "source_scope": {}}))
+    assert "pending" in (check(answer, "invalid_state").detail or "")
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"handoff_intent_id": "hand_unknown"}, ["handoff_intent_id"]),
+        ({"source_id": "openai_direct"}, ["source_id"]),
+        ({"auth_scheme": "none"}, ["auth_scheme"]),
+        ({"source_scope": {"kind": "account", "account_ref": "acct_other"}}, ["source_scope"]),
+        ({"source_scope": "acct"}, ["source_scope"]),
+        ({"display_name": ""}, ["display_name"]),
+        ({"display_name": "x" * 201}, ["display_name"]),
+    ],
+)
+async def test_a_connection_has_to_be_that_of_its_handoff(local: Local, change: Json, named: list[str]) -> None:
+    handoff = await completed(local, URL)
+    answer = await local.http.post(CONNECTIONS, json=connection_body(handoff, **change))
+    assert fields(check(answer, "validation_failed")) == named
+    # Nothing was used up by it.
+    await post(local, CONNECTIONS, connection_body(handoff))
+
+
+async def test_a_passed_test_makes_a_connection_usable(local: Local) -> None:
+    async with ModelServer(key=SECRET) as server:
+        saved = await save(local, server)
+    connection = saved.connection
+    assert (connection["status"], connection["test_state"], connection["usable"]) == ("active", "passed", True)
+    assert (connection["binding_revision"], connection["tested_binding_revision"]) == (1, 1)
+    assert connection["last_tested_at"] == "2026-11-21T12:00:00.000Z"
+
+
+async def test_a_server_without_a_key_is_tested_without_one(local: Local) -> None:
+    async with ModelServer() as server:
+        await save(local, server, secret=None)
+        assert {heard.head.header("authorization") for heard in server.heard} == {None}
+
+
+async def test_the_base_url_that_works_is_kept(local: Local) -> None:
+    async with ModelServer(key=SECRET) as server:
+        connection = await connect(local, server.origin)
+        tested = await post(local, f"{CONNECTIONS}/{connection['connection_id']}/test")
+        assert tested["endpoint"]["base_url"] == server.base_url
+        handoff = await completed(local, server.origin)
+        path = f"{CONNECTIONS}/{connection['connection_id']}/rotate"
+        await post(local, path, {"handoff_intent_id": handoff["handoff_intent_id"]})
+
+
+@pytest.mark.parametrize(("status", "kind"), REFUSALS)
+async def test_a_refused_test_says_why_and_the_next_may_pass(local: Local, status: int, kind: str) -> None:
+    async with ModelServer(key=SECRET) as server:
+        connection = await connect(local, server.base_url)
+        path = f"{CONNECTIONS}/{connection['connection_id']}"
+        server.say("GET", ".*", Said(status, {"error": "sk-echo"}, content_type="application/json"))
+        failed = await post(local, f"{path}/test")
+        assert (failed["test_state"], failed["test_error"], failed["test_failure"]) == ("failed", kind, kind)
+        assert (failed["status"], failed["usable"]) == ("disabled", False)
+        check(await local.http.post(f"{path}/deployments/sync", json={}), "invalid_state")
+        server.say("GET", ".*", Said(200, {"data": []}))
+        passed = await post(local, f"{path}/test")
+        assert (passed["test_state"], passed["test_error"], passed["test_failure"]) == ("passed", None, None)
+
+
+async def test_a_source_that_nobody_answers_for_is_unavailable_and_the_failure_is_kept(local: Local) -> None:
+    async with ModelServer(key=SECRET) as server:
+        connection = await connect(local, server.base_url)
+        path = f"{CONNECTIONS}/{connection['connection_id']}"
+        server.say("GET", ".*", DROP)
+        problem = check(await local.http.post(f"{path}/test", headers={"Idempotency-Key": "k"}), "upstream_unavailable")
+        stored = await local.stored_problem(problem.instance or "")
+        assert stored is not None
+        assert stored["cause"] == "network"
+        failed = await local.get(path)
+        assert (failed["test_state"], failed["test_error"], failed["test_failure"]) == ("failed", None, "network")
+        server.say("GET", ".*", Said(200, {"data": []}))
+        # A failure is not kept for the key, so that the same request may succeed.
+        assert (await post(local, f"{path}/test", key="k"))["usable"]
+
+
+async def test_an_answer_that_is_no_list_of_models_is_no_pass(local: Local) -> None:
+    async with ModelServer() as server:
+        connection = await connect(local, server.base_url, secret=None)
+        path = f"{CONNECTIONS}/{connection['connection_id']}"
+        server.say("GET", ".*", Said(200, {"data": "nothing"}))
+        check(await local.http.post(f"{path}/test"), "upstream_unavailable")
+        assert (await local.get(path))["test_failure"] == "invalid_response"
+
+
+async def test_a_secret_that_is_lost_fails_the_test_without_a_call(local: Local, data_dir: Path) -> None:
+    async with ModelServer(key=SECRET) as server:
+        connection = await connect(local, server.base_url)
+        for file in (data_dir / DIRECTORY).iterdir():
+            file.unlink()
+        failed = await post(local, f"{CONNECTIONS}/{connection['connection_id']}/test")
+        assert (failed["test_error"], server.heard) == ("authentication", [])
+
+
+async def test_a_sync_takes_over_new_models_keeps_ids_and_disables_those_that_are_gone(local: Local) -> None:
+    async with ModelServer(models=("tiny-1", "tiny-2"), key=SECRET) as server:
+        saved = await save(local, server)
+        assert {name: row["status"] for name, row in saved.deployments.items()} == {
+            "tiny-1": "listed",
+            "tiny-2": "listed",
+        }
+        server.say("GET", ".*", Said(200, {"data": [{"id": "tiny-2"}, {"id": "tiny-3"}]}))
+        later = await sync(local, saved.path)
+        assert {name: row["status"] for name, row in later.items()} == {
+            "tiny-1": "disabled",
+            "tiny-2": "listed",
+            "tiny-3": "listed",
+        }
+        for name, row in saved.deployments.items():
+            assert later[name]["model_deployment_id"] == row["model_deployment_id"]
+        assert sorted(await catalog(local)) == ["tiny-2", "tiny-3"]
+        server.say("GET", ".*", Said(200, {"data": [{"id": "tiny-1"}]}))
+        back = await sync(local, saved.path)
+        assert back["tiny-1"]["status"] == "listed"
+        assert back["tiny-1"]["model_deployment_id"] == saved.deployments["tiny-1"]["model_deployment_id"]
+
+
+async def test_names_that_no_call_could_carry_are_left_out(local: Local) -> None:
+    async with ModelServer(models=("good", "", "x" * 256, "line\nbreak", "\ud800")) as server:
+        assert list((await save(local, server, secret=None)).deployments) == ["good"]
+
+
+async def test_a_sync_needs_a_passed_test(local: Local) -> None:
+    async with ModelServer() as server:
+        connection = await connect(local, server.base_url, secret=None)
+        path = f"{CONNECTIONS}/{connection['connection_id']}/deployments/sync"
+        check(await local.http.post(path, json={}), "invalid_state")
+        assert server.heard == []
+
+
+async def test_a_sync_that_is_refused_makes_the_test_a_failed_one(local: Local) -> None:
+    async with ModelServer(key=SECRET) as server:
+        saved = await save(local, server)
+        arm = await model_arm(local, saved.deployments["tiny-1"])
+        server.say("GET", ".*", Said(401, {}))
+        problem = check(await local.http.post(f"{saved.path}/deployments/sync", json={}), "invalid_state")
+        assert "authentication" in (problem.detail or "")
+    assert (await local.get(saved.path))["test_error"] == "authentication"
+    assert (await local.get(f"/v1/arms/{arm['arm_id']}"))["status"] == "degraded"
+
+
+async def test_a_sync_that_meets_nobody_changes_nothing(local: Local) -> None:
+    async with ModelServer(key=SECRET) as server:
+        saved = await save(local, server)
+        server.say("GET", ".*", DROP)
+        check(await local.http.post(f"{saved.path}/deployments/sync", json={}), "upstream_unavailable")
+    assert (await local.get(saved.path))["usable"]
+    assert await catalog(local) == ["tiny-1"]
+
+
+async def rotated(local: Local, saved: Saved, server: ModelServer, secret: str) -> Json:
+    handoff = await completed(local, server.base_url, secret=secret)
+    return await post(local, f"{saved.path}/rotate", {"handoff_intent_id": handoff["handoff_intent_id"]})
+
+
+async def test_a_rotated_connection_is_used_again_after_a_test(local: Local, data_dir: Path) -> None:
+    async with ModelServer(key=SECRET) as server:
+        saved = await save(local, server)
+        arm = await model_arm(local, saved.deployments["tiny-1"])
+        before = saved.connection
+        after = await rotated(local, saved, server, "sk-wrong")
+        assert (after["binding_revision"], after["tested_binding_revision"]) == (2, 1)
+        assert (after["test_state"], after["usable"]) == ("untested", False)
+        assert after["rotated_at"] == "2026-11-21T12:00:00.000Z"
+        assert after["auth_binding_ref"] != before["auth_binding_ref"]
+        assert secrets_of(data_dir) == ["sk-wrong"]
+        assert await catalog(local) == []
+        waiting = await local.get(f"/v1/arms/{arm['arm_id']}")
+        assert (waiting["status"], waiting["route_availability"]["reason"]) == ("degraded", "not_ready")
+        assert (await post(local, f"{saved.path}/test"))["test_error"] == "authentication"
+        await rotated(local, saved, server, SECRET)
+        tested = await post(local, f"{saved.path}/test")
+        assert (tested["tested_binding_revision"], tested["usable"]) == (3, True)
+        assert await catalog(local) == ["tiny-1"]
+        assert (await local.get(f"/v1/arms/{arm['arm_id']}"))["status"] == "ready"
+
+
+async def test_a_rotation_takes_only_a_handoff_of_the_same_address(local: Local) -> None:
+    async with ModelServer(key=SECRET) as server:
+        saved = await save(local, server)
+        for other in (await completed(local, URL), await completed(local, server.base_url, secret=None)):
+            body = {"handoff_intent_id": other["handoff_intent_id"]}
+            problem = check(await local.http.post(f"{saved.path}/rotate", json=body), "validation_failed")
+            assert fields(problem) == ["handoff_intent_id"]
+    assert (await local.get(saved.path))["binding_revision"] == 1
+
+
+async def test_a_test_that_was_overtaken_by_a_rotation_proves_nothing(local: Local) -> None:
+    async with ModelServer(key=SECRET) as server:
+        saved = await save(local, server)
+        context = local.context
+        asked = context.providers.find_models
+
+        async def find_models(address: Any) -> Any:
+            found = await asked(address)
+            await rotated(local, saved, server, "sk-later")
+            return found
+
+        context.providers.find_models = find_models  # type: ignore[method-assign]
+        check(await local.http.post(f"{saved.path}/test"), "invalid_state")
+    assert (await local.get(saved.path))["usable"] is False
+
+
+async def test_a_disconnected_source_disables_what_stands_on_it(local: Local, data_dir: Path) -> None:
+    async with ModelServer(models=("tiny-1", "tiny-2"), key=SECRET) as server:
+        saved = await save(local, server)
+        other = await save(local, server)
+        arm = await model_arm(local, saved.deployments["tiny-1"])
+        kept = await model_arm(local, other.deployments["tiny-1"])
+        answer = await local.http.delete(saved.path, headers={"Idempotency-Key": "k"})
+        gone = answer.json()
+        assert (gone["status"], gone["revoked_at"]) == ("disabled", "2026-11-21T12:00:00.000Z")
+        assert gone["effects"]["arms"] == [arm["arm_id"]]
+        assert sorted(gone["effects"]["model_deployments"]) == sorted(
+            row["model_deployment_id"] for row in saved.deployments.values()
+        )
+        assert secrets_of(data_dir) == [SECRET]
+        disabled = await local.get(f"/v1/arms/{arm['arm_id']}")
+        assert (disabled["status"], disabled["status_reason"]) == (
+            "disabled",
+            "The source connection was disconnected.",
+        )
+        assert disabled["route_availability"]["reason"] == "operator_suspended"
+        assert (await local.get(f"/v1/arms/{kept['arm_id']}"))["status"] == "ready"
+        for path in ("test", "deployments/sync"):
+            check(await local.http.post(f"{saved.path}/{path}"), "invalid_state")
+        handoff = await completed(local, server.base_url)
+        body = {"handoff_intent_id": handoff["handoff_intent_id"]}
+        check(await local.http.post(f"{saved.path}/rotate", json=body), "invalid_state")
+        again = (await local.http.delete(saved.path)).json()
+        assert again == {**gone, "effects": {"arms": [], "model_deployments": []}}
+        assert (await local.http.delete(saved.path, headers={"Idempotency-Key": "k"})).json() == gone
+
+
+async def test_the_last_secret_is_gone_when_its_connection_is(local: Local, data_dir: Path) -> None:
+    connection = await connect(local, URL)
+    assert secrets_of(data_dir) == [SECRET]
+    assert (await local.http.delete(f"{CONNECTIONS}/{connection['connection_id']}")).status_code == 200
+    assert secrets_of(data_dir) == []
+
+
+async def test_the_handles_in_use_are_those_of_the_secrets(local: Local, data_dir: Path) -> None:
+    await connect(local, URL)
+    await completed(local, URL)
+    handles = await local.context.database.read(named_handles)
+    assert handles == {file.name for file in (data_dir / DIRECTORY).iterdir()}
+    assert len(handles) == 2
+
+
+async def test_a_connection_survives_a_restart(serving: Serving) -> None:
+    async with ModelServer(key=SECRET) as server:
+        async with serving() as service:
+            saved = await save(service, server)
+        async with serving() as service:
+            assert await service.get(saved.path) == saved.connection
+            assert (await post(service, f"{saved.path}/test"))["usable"]
+
+
+@pytest.mark.parametrize("path", ["", "/test", "/deployments/sync", "/rotate"])
+async def test_another_organizations_connection_does_not_exist(local: Local, path: str) -> None:
+    connection = await connect(local, URL)
+    key, _ = await local.add_key(await other_tenant(local))
+    headers = {"Authorization": f"Bearer {key}"}
+    assert (await local.http.get(CONNECTIONS, headers=headers)).json() == {"connections": []}
+    for connection_id in (connection["connection_id"], "conn_unknown"):
+        methods = ("POST",) if path else ("GET", "DELETE")
+        for method in methods:
+            answer = await local.http.request(
+                method,
+                f"{CONNECTIONS}/{connection_id}{path}",
+                headers=headers,
+                json={"handoff_intent_id": "x"} if path == "/rotate" else None,
+            )
+            check(answer, "not_found")
+    handoff = await completed(local, URL)
+    answer = await local.http.post(CONNECTIONS, json=connection_body(handoff), headers=headers)
+    assert fields(check(answer, "validation_failed")) == ["handoff_intent_id"]
+
+
+async def test_a_server_that_never_answers_is_given_up(serving: Serving) -> None:
+    async with serving(FakeClock()) as service, ModelServer() as server:
+        connection = await connect(service, server.base_url, secret=None)
+        server.say("GET", ".*", HANG)
+        path = f"{CONNECTIONS}/{connection['connection_id']}"
+        shortened(service)
+        check(await service.http.post(f"{path}/test"), "upstream_unavailable")
+        assert (await service.get(path))["test_failure"] == "timeout"
+
+
+def shortened(service: Local) -> None:
+    """Have calls to other servers end after a moment, whatever their callers grant them."""
+    send = service.context.outbound.send
+
+    async def soon(*arguments: Any, **options: Any) -> Any:
+        return await send(*arguments, **{**options, "timeout_s": 0.2})
+
+    service.context.outbound.send = soon  # type: ignore[method-assign]

@@ -1,0 +1,330 @@
+"""Output checks: registered, read, changed, tested and retired."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from runwatch.service.tables.organization import audit
+from tests.service.conftest import Json, Local, Serving
+from tests.service.test_auth import other_tenant
+from tests.service.test_problems import check, fields
+from tests.support.clock import FakeClock
+from tests.support.dock import Dock, dock
+
+PATH = "/v1/verifiers"
+
+
+def verifier_body(url: str = "https://nowhere.invalid/check", **more: Any) -> Json:
+    """The body that registers a check, with members replaced."""
+    return {
+        "display_name": "Release notes",
+        "version": "1.2.0",
+        "kind": "endpoint",
+        "endpoint": {"url": url, "auth_ref": ""},
+        "input_data_classes": ["public"],
+        "scoring": {"correctness": "boolean_anchors", "quality": "scalar_0_1"},
+        **more,
+    }
+
+
+@pytest.fixture
+async def service(serving: Serving) -> AsyncIterator[Local]:
+    """A service that may call checks on this machine."""
+    async with serving(allow_loopback_checks=True) as running:
+        yield running
+
+
+@pytest.fixture
+async def endpoint() -> AsyncIterator[Dock]:
+    """A good check on this machine."""
+    async with dock() as made:
+        yield made
+
+
+async def registered(service: Local, url: str = "https://nowhere.invalid/check", **more: Any) -> Json:
+    """A check that was registered."""
+    answer = await service.http.post(PATH, json=verifier_body(url, **more))
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+async def changed(service: Local, verifier_id: str, **patch: Any) -> Json:
+    """A check that was changed."""
+    answer = await service.http.patch(f"{PATH}/{verifier_id}", json=patch)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+async def test_a_good_check_is_registered_as_ready_and_answered_with_record_and_outcome(
+    service: Local, endpoint: Dock
+) -> None:
+    outcome = await registered(service, endpoint.url)
+    assert outcome["verifier_id"].startswith("vrf_")
+    assert (outcome["status"], outcome["status_reason"], outcome["revision"]) == ("ready", None, 1)
+    assert outcome["hash"].startswith("sha256:")
+    assert outcome["correctness_declaration"] == {"status": "not_declared", "statement": "Not declared"}
+    preflight = outcome.pop("preflight")
+    assert preflight["contract"]["validated"] is True
+    assert await service.get(f"{PATH}/{outcome['verifier_id']}") == outcome
+    sent = verifier_body(endpoint.url)
+    assert {name: outcome[name] for name in sent} == sent
+    assert outcome["connection"]["status"] == "unbound"
+
+
+async def test_a_failing_probe_registers_the_check_all_the_same(service: Local) -> None:
+    outcome = await registered(service)
+    assert (outcome["status"], outcome["status_reason"]) == ("degraded", "endpoint_unreachable")
+    assert outcome["preflight"]["reason_code"] == "dns_resolution_failed"
+    assert (await service.get(f"{PATH}/{outcome['verifier_id']}"))["status"] == "degraded"
+
+
+async def test_plain_http_beyond_this_machine_is_registered_and_told_by_the_probe(service: Local) -> None:
+    outcome = await registered(service, "http://93.184.215.14/check")
+    assert outcome["preflight"]["reason_code"] == "scheme_rejected"
+
+
+async def test_checks_on_this_machine_are_not_called_unless_that_is_allowed(local: Local, endpoint: Dock) -> None:
+    outcome = await registered(local, endpoint.url)
+    assert outcome["preflight"]["reason_code"] == "scheme_rejected"
+    assert endpoint.heads == []
+
+
+@pytest.mark.parametrize(
+    ("over", "named"),
+    [
+        ({"display_name": ""}, "display_name"),
+        ({"display_name": None}, "display_name"),
+        ({"display_name": " "}, "display_name"),
+        ({"display_name": "n" * 201}, "display_name"),
+        ({"version": 1}, "version"),
+        ({"version": ""}, "version"),
+        ({"kind": "function"}, "kind"),
+        ({"endpoint": None}, "endpoint"),
+        ({"endpoint": {}}, "endpoint.url"),
+        ({"endpoint": {"url": "check"}}, "endpoint.url"),
+        ({"endpoint": {"url": "https://"}}, "endpoint.url"),
+        ({"endpoint": {"url": "https://a.test:port/"}}, "endpoint.url"),
+        ({"endpoint": {"url": "https://user:word@a.test/"}}, "endpoint.url"),
+        ({"endpoint": {"url": "https://a.test/#part"}}, "endpoint.url"),
+        ({"endpoint": {"url": "https://a.test/ b"}}, "endpoint.url"),
+        ({"endpoint": {"url": "https://a.test/" + "p" * 2000}}, "endpoint.url"),
+        ({"endpoint": {"url": "https://a.test/", "auth_ref": 1}}, "endpoint.auth_ref"),
+        ({"endpoint": {"url": "https://a.test/", "auth_ref": "solverapi_live_x"}}, "endpoint.auth_ref"),
+        ({"endpoint": {"url": "https://a.test/", "api_key": "x"}}, "endpoint"),
+        ({"secret": "x"}, "body"),
+        ({"input_data_classes": []}, "input_data_classes"),
+        ({"input_data_classes": ["public", "public"]}, "input_data_classes"),
+        ({"input_data_classes": [""]}, "input_data_classes[0]"),
+        ({"scoring": {"correctness": "boolean_anchors"}}, "scoring.quality"),
+        ({"scoring": {"correctness": "vibes", "quality": "scalar_0_1"}}, "scoring.correctness"),
+        ({"correctness_declaration": {"method": "mostly"}}, "correctness_declaration.method"),
+        ({"correctness_declaration": "deterministic"}, "correctness_declaration"),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+async def test_a_body_that_is_wrong_is_refused_by_field(local: Local, over: Json, named: str) -> None:
+    answer = await local.http.post(PATH, json=verifier_body(**over))
+    assert fields(check(answer, "validation_failed")) == [named]
+    assert (await local.get(PATH))["verifiers"] == []
+
+
+@pytest.mark.parametrize("missing", sorted(verifier_body()))
+async def test_every_member_is_required(local: Local, missing: str) -> None:
+    body = verifier_body()
+    del body[missing]
+    assert fields(check(await local.http.post(PATH, json=body), "validation_failed")) == [missing]
+
+
+async def test_unknown_members_pass(local: Local) -> None:
+    assert (await registered(local, note="ours"))["display_name"] == "Release notes"
+
+
+async def test_checks_are_listed_newest_first_a_page_at_a_time(local: Local) -> None:
+    ids = [(await registered(local, display_name=f"check {number}"))["verifier_id"] for number in range(5)]
+    first = await local.get(PATH, limit=2)
+    assert [entry["verifier_id"] for entry in first["verifiers"]] == ids[:2:-1]
+    second = await local.get(PATH, limit=2, cursor=first["next_cursor"])
+    third = await local.get(PATH, limit=2, cursor=second["next_cursor"])
+    assert [entry["verifier_id"] for entry in third["verifiers"]] == ids[:1]
+    assert third["next_cursor"] is None
+    for wrong in ("0", "101", "x", "-1", "1.5"):
+        check(await local.http.get(PATH, params={"limit": wrong}), "validation_failed")
+    check(await local.http.get(PATH, params={"cursor": "!"}), "validation_failed")
+
+
+async def test_a_change_raises_the_revision_and_nothing_else_does(service: Local, endpoint: Dock) -> None:
+    before = await registered(service, endpoint.url)
+    verifier_id = before["verifier_id"]
+    renamed = await changed(service, verifier_id, display_name="Other")
+    assert (renamed["display_name"], renamed["revision"], renamed["hash"]) == ("Other", 2, before["hash"])
+    same = await changed(service, verifier_id, display_name="Other")
+    assert same == renamed
+    assert await changed(service, verifier_id) == renamed
+    newer = await changed(service, verifier_id, version="2")
+    assert (newer["version"], newer["revision"]) == ("2", 3)
+    assert newer["hash"] != before["hash"]
+    await service.http.post(f"{PATH}/{verifier_id}/test")
+    assert (await service.get(f"{PATH}/{verifier_id}"))["revision"] == 3
+
+
+async def test_a_declaration_is_made_kept_and_withdrawn_without_touching_the_hash(local: Local) -> None:
+    before = await registered(local)
+    verifier_id = before["verifier_id"]
+    declared = await changed(local, verifier_id, correctness_declaration={"method": "deterministic"})
+    assert declared["correctness_declaration"] == {
+        "status": "declared",
+        "method": "deterministic",
+        "declared_at": "2026-11-21T12:00:00.000Z",
+        "statement": "Tenant declared deterministic correctness; not independently verified",
+    }
+    assert (declared["revision"], declared["hash"]) == (2, before["hash"])
+    assert isinstance(local.clock, FakeClock)
+    local.clock.advance(60)
+    again = await changed(local, verifier_id, correctness_declaration={"method": "deterministic"})
+    assert again == declared
+    withdrawn = await changed(local, verifier_id, correctness_declaration=None)
+    assert withdrawn["correctness_declaration"] == {"status": "not_declared", "statement": "Not declared"}
+    assert withdrawn["revision"] == 3
+
+
+async def test_a_check_may_be_declared_when_it_is_registered(local: Local) -> None:
+    outcome = await registered(local, correctness_declaration={"method": "deterministic"})
+    assert outcome["correctness_declaration"]["status"] == "declared"
+
+
+async def test_a_new_endpoint_is_probed(service: Local, endpoint: Dock) -> None:
+    verifier_id = (await registered(service))["verifier_id"]
+    moved = await changed(service, verifier_id, endpoint={"url": endpoint.url})
+    assert (moved["status"], moved["status_reason"], moved["revision"]) == ("ready", None, 2)
+    assert moved["endpoint"] == {"url": endpoint.url, "auth_ref": ""}
+
+
+async def test_a_reference_stays_when_only_the_address_changes(local: Local) -> None:
+    url = "https://nowhere.invalid/check"
+    verifier_id = (await registered(local, endpoint={"url": url, "auth_ref": "cred_ref_01"}))["verifier_id"]
+    moved = await changed(local, verifier_id, endpoint={"url": f"{url}2"})
+    assert moved["endpoint"] == {"url": f"{url}2", "auth_ref": "cred_ref_01"}
+
+
+@pytest.mark.parametrize(
+    ("patch", "named"),
+    [
+        ({"display_name": None}, "display_name"),
+        ({"version": ""}, "version"),
+        ({"endpoint": None}, "endpoint"),
+        ({"endpoint": {"url": "x"}}, "endpoint.url"),
+        ({"endpoint": {"url": "https://a.test/", "secret": "x"}}, "endpoint"),
+        ({"kind": "endpoint"}, "body"),
+        ({"scoring": {}}, "body"),
+        ({"input_data_classes": ["public"]}, "body"),
+        ({"token": "x"}, "body"),
+        ({"correctness_declaration": {}}, "correctness_declaration.method"),
+        ([], "body"),
+    ],
+    ids=str,
+)
+async def test_a_change_that_is_wrong_is_refused_by_field(local: Local, patch: Any, named: str) -> None:
+    before = await registered(local)
+    before.pop("preflight")
+    answer = await local.http.patch(f"{PATH}/{before['verifier_id']}", json=patch)
+    assert fields(check(answer, "validation_failed")) == [named]
+    assert await local.get(f"{PATH}/{before['verifier_id']}") == before
+
+
+async def test_a_test_tells_and_keeps_what_it_found(service: Local, endpoint: Dock) -> None:
+    verifier_id = (await registered(service, endpoint.url))["verifier_id"]
+    endpoint.status = 500
+    answer = await service.http.post(f"{PATH}/{verifier_id}/test")
+    report = answer.json()
+    assert sorted(report) == ["correctness_declaration", "probe", "status", "status_reason", "verifier_id"]
+    assert (report["status"], report["status_reason"]) == ("degraded", "response_incompatible")
+    assert report["probe"]["http_status"] == 500
+    assert (await service.get(f"{PATH}/{verifier_id}"))["status"] == "degraded"
+    endpoint.status = 200
+    assert (await service.http.post(f"{PATH}/{verifier_id}/test")).json()["status"] == "ready"
+
+
+async def test_a_retired_check_is_gone_and_can_be_retired_again(local: Local) -> None:
+    verifier_id = (await registered(local))["verifier_id"]
+    for _ in range(2):
+        answer = await local.http.delete(f"{PATH}/{verifier_id}")
+        assert (answer.status_code, answer.content) == (204, b"")
+    place = f"{PATH}/{verifier_id}"
+    assert (await local.get(PATH))["verifiers"] == []
+    check(await local.http.get(place), "not_found")
+    check(await local.http.patch(place, json={"version": "2"}), "not_found")
+    check(await local.http.post(f"{place}/test"), "not_found")
+    check(await local.http.get(f"{place}/connection"), "not_found")
+
+
+async def test_a_repeated_registration_with_the_same_key_is_one_check(service: Local, endpoint: Dock) -> None:
+    headers = {"Idempotency-Key": "once"}
+    first = await service.http.post(PATH, json=verifier_body(endpoint.url), headers=headers)
+    again = await service.http.post(PATH, json=verifier_body(endpoint.url), headers=headers)
+    assert again.content == first.content
+    assert len(endpoint.heads) == 1
+    other = await service.http.post(PATH, json=verifier_body(endpoint.url, version="2"), headers=headers)
+    check(other, "idempotency_conflict")
+
+
+async def test_a_repeated_retirement_with_the_same_key_is_answered_again(local: Local) -> None:
+    verifier_id = (await registered(local))["verifier_id"]
+    for _ in range(2):
+        answer = await local.http.delete(f"{PATH}/{verifier_id}", headers={"Idempotency-Key": "gone"})
+        assert (answer.status_code, answer.content) == (204, b"")
+
+
+async def test_unknown_checks_and_those_of_others_are_not_found(local: Local) -> None:
+    verifier_id = (await registered(local))["verifier_id"]
+    bearer, _ = await local.add_key(await other_tenant(local))
+    stranger = {"Authorization": f"Bearer {bearer}"}
+    for place, headers in ((f"{PATH}/vrf_nobody", {}), (f"{PATH}/{verifier_id}", stranger)):
+        check(await local.http.get(place, headers=headers), "not_found")
+        check(await local.http.get(f"{place}/connection", headers=headers), "not_found")
+        if not headers:
+            check(await local.http.delete(place), "not_found")
+            check(await local.http.post(f"{place}/test"), "not_found")
+            check(await local.http.post(f"{place}/connection/revoke", json={}), "not_found")
+    assert (await local.http.get(PATH, headers=stranger)).json()["verifiers"] == []
+
+
+async def test_what_is_done_to_a_check_is_in_the_decision_log(local: Local) -> None:
+    verifier_id = (await registered(local))["verifier_id"]
+    await changed(local, verifier_id, version="2")
+    await local.http.delete(f"{PATH}/{verifier_id}")
+    await local.http.delete(f"{PATH}/{verifier_id}")
+    rows = await local.context.database.read(
+        lambda transaction: transaction.oldest(audit, {"resource_id": verifier_id})
+    )
+    assert [(row["kind"], row["action"], row["resource_type"]) for row in rows] == [
+        ("registry_action", action, "verifier") for action in ("registered", "updated", "retired")
+    ]
+    assert all(row["acted_by"].startswith("key_") for row in rows)
+
+
+async def test_checks_survive_a_restart(serving: Serving) -> None:
+    async with serving() as first:
+        verifier_id = (await registered(first))["verifier_id"]
+        before = await first.get(f"{PATH}/{verifier_id}")
+    async with serving() as second:
+        assert await second.get(f"{PATH}/{verifier_id}") == before
+
+
+async def test_a_sample_service_serves_checks_of_its_own(serving: Serving) -> None:
+    async with serving(sample=True) as sample:
+        origin = sample.running.file.base_url
+        good = await registered(sample, f"{origin}/docks/five-bullets")
+        assert (good["status"], good["preflight"]["detail"]) == ("ready", None)
+        broken = await registered(sample, f"{origin}/docks/invalid")
+        assert (broken["status"], broken["status_reason"]) == ("degraded", "response_incompatible")
+        refused = await registered(sample, f"{origin}/docks/unauthorised")
+        assert refused["status_reason"] == "authentication_failed"
+        elsewhere = await registered(sample, f"{origin}/v1/account")
+        assert elsewhere["preflight"]["reason_code"] == "scheme_rejected"
+
+
+async def test_without_a_sample_there_are_no_docks(local: Local) -> None:
+    check(await local.http.post("/docks/non-empty", json={"candidate": "x"}), "not_found")

@@ -1,0 +1,393 @@
+"""Webhooks: final runs are told, signed, tried again, replayed, and the secret stays a secret."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import itertools
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runwatch.base.clock import iso
+from runwatch.base.json import loads
+from runwatch.base.log import REDACTED, redact
+from runwatch.records.webhook import Delivery, Webhook
+from runwatch.service import webhooks
+from runwatch.service.auth import local_tenant
+from runwatch.service.deliverer import PAUSE_S
+from runwatch.service.tables.organization import webhooks as webhooks_table
+from tests.service.conftest import Json, Local, Serving, capped
+from tests.service.test_auth import other_tenant
+from tests.service.test_keys import bearing, keyed
+from tests.service.test_problems import check, fields
+from tests.support.clock import START, FakeClock
+from tests.support.receiver import HANG_UP, WAIT_S, Receiver, Taken
+
+EVERY = ["execution.completed", "execution.failed", "execution.cancelled", "execution.expired"]
+URL = "https://hooks.example.test/runs"
+BODY = {"url": URL, "event_types": EVERY}
+
+
+@pytest.fixture
+async def near(serving: Serving) -> AsyncIterator[Local]:
+    """A service that may tell receivers on this machine."""
+    async with serving(allow_loopback_checks=True) as service:
+        yield service
+
+
+async def add(local: Local, url: str, *event_types: str) -> Json:
+    """Add a webhook and return the answer."""
+    answer = await local.http.post("/v1/webhooks", json={"url": url, "event_types": list(event_types or EVERY)})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+async def done(local: Local, body: Json | None = None) -> str:
+    """The id of a run that is final."""
+    run_id = str((await local.submit(body))["execution_id"])
+    await local.finished(run_id)
+    return run_id
+
+
+async def deliveries(local: Local, webhook_id: str, **query: Any) -> list[Json]:
+    return list((await local.get(f"/v1/webhooks/{webhook_id}/deliveries", **query))["deliveries"])
+
+
+async def settled(local: Local, webhook_id: str, count: int = 1) -> list[Json]:
+    """The deliveries to a webhook once there are so many and none is pending."""
+    async with asyncio.timeout(WAIT_S):
+        while True:
+            rows = await deliveries(local, webhook_id)
+            if len(rows) == count and all(row["status"] != "pending" for row in rows):
+                return rows
+
+
+def is_signed(taken: Taken, secret: str) -> bool:
+    """Whether a delivery carries a signature under a secret, computed as a receiver would."""
+    signed = taken.headers["runwatch-timestamp"].encode() + b"." + taken.body
+    return taken.headers["runwatch-signature"] == f"v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
+
+
+async def test_a_webhook_is_added_with_a_secret_that_is_told_only_then(local: Local) -> None:
+    made = (await local.http.post("/v1/webhooks", json={**BODY, "event_types": EVERY[:2]})).json()
+    secret = made.pop("secret")
+    assert made == {
+        "webhook_id": made["webhook_id"],
+        "url": URL,
+        "event_types": EVERY[:2],
+        "status": "active",
+        "created_at": iso(START),
+        "secret_rotated_at": None,
+    }
+    assert not Webhook(made).flaws()
+    assert len(secret) > 40
+    shown = await local.http.get("/v1/webhooks")
+    assert shown.json() == {"webhooks": [made]}
+    assert redact(f"it is {secret}") == f"it is {REDACTED}"
+
+
+async def test_a_repeated_request_adds_one_webhook_and_the_secret_is_only_in_the_vault(
+    local: Local, data_dir: Path
+) -> None:
+    first = await local.http.post("/v1/webhooks", json=BODY, headers=keyed("k"))
+    again = await local.http.post("/v1/webhooks", json=BODY, headers=keyed("k"))
+    told = first.json()
+    secret = told.pop("secret")
+    assert again.json() == {**told, "secret_withheld": True}
+    assert len((await local.get("/v1/webhooks"))["webhooks"]) == 1
+    holding = [file for file in data_dir.rglob("*") if file.is_file() and secret.encode() in file.read_bytes()]
+    assert [file.parent.name for file in holding] == ["secrets"]
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({}, ["url", "event_types"]),
+        ({**BODY, "event_types": []}, ["event_types"]),
+        ({**BODY, "event_types": ["execution.started"]}, ["event_types[0]"]),
+        ({**BODY, "event_types": [EVERY[0], EVERY[0]]}, ["event_types"]),
+        ({**BODY, "url": "hooks.example.test"}, ["url"]),
+        ({**BODY, "url": "ftp://hooks.example.test"}, ["url"]),
+        ({**BODY, "url": "http://hooks.example.test"}, ["url"]),
+        ({**BODY, "url": "https://user:word@hooks.example.test"}, ["url"]),
+        ({**BODY, "url": "https://hooks.example.test:99999"}, ["url"]),
+        ({**BODY, "url": "https://hooks.example.test/ä"}, ["url"]),
+        ({**BODY, "url": "https://hooks.example.test/\n"}, ["url"]),
+        ({**BODY, "url": f"https://hooks.example.test/{'x' * 2000}"}, ["url"]),
+        ({**BODY, "url": "https://127.0.0.1/hook"}, ["url"]),
+        ({**BODY, "url": "http://localhost:80/hook"}, ["url"]),
+    ],
+)
+async def test_a_bad_body_adds_nothing(local: Local, data_dir: Path, body: Json, named: list[str]) -> None:
+    assert fields(check(await local.http.post("/v1/webhooks", json=body), "validation_failed")) == named
+    assert (await local.get("/v1/webhooks"))["webhooks"] == []
+    assert not list(data_dir.glob("secrets/*"))
+
+
+async def test_an_organization_has_no_more_than_twenty(local: Local, data_dir: Path) -> None:
+    for _ in range(20):
+        await add(local, URL)
+    check(await local.http.post("/v1/webhooks", json=BODY), "invalid_state")
+    assert len(list(data_dir.glob("secrets/*"))) == 20
+
+
+async def test_a_final_run_is_told_once_with_a_signature_that_holds(near: Local) -> None:
+    async with Receiver() as receiver:
+        hook = await add(near, receiver.url)
+        run_id = await done(near)
+        (row,) = await settled(near, hook["webhook_id"])
+        (taken,) = receiver.taken
+        assert (taken.method, taken.path) == ("POST", "/hook")
+        assert is_signed(taken, hook["secret"])
+        assert not is_signed(taken, hook["secret"] + "x")
+        told = loads(taken.body)
+        assert told == {
+            "event_id": row["event_id"],
+            "type": "execution.completed",
+            "created_at": row["created_at"],
+            "tenant_id": (await near.get("/v1/account"))["tenant_id"],
+            "execution": await near.get(f"/v1/executions/{run_id}"),
+        }
+        headers = {
+            "content-type": "application/json",
+            "runwatch-event": "execution.completed",
+            "runwatch-delivery": row["delivery_id"],
+        }
+        assert {name: taken.headers[name] for name in headers} == headers
+        assert "authorization" not in taken.headers
+        assert (row["status"], row["attempts"], row["status_code"], row["error"]) == ("delivered", 1, 204, None)
+        assert (row["execution_id"], row["event_type"]) == (run_id, "execution.completed")
+        assert row["delivered_at"] is not None
+        assert row["next_attempt_at"] is None
+        assert not Delivery(row).flaws()
+
+
+async def test_only_the_events_that_were_asked_for_are_told(near: Local) -> None:
+    async with Receiver() as receiver:
+        expired = await add(near, receiver.url, "execution.expired")
+        completed = await add(near, receiver.url, "execution.completed")
+        first, second = await done(near), await done(near, capped(0.001))
+        assert [row["execution_id"] for row in await settled(near, completed["webhook_id"])] == [first]
+        assert [row["execution_id"] for row in await settled(near, expired["webhook_id"])] == [second]
+        assert sorted(taken.headers["runwatch-event"] for taken in receiver.taken) == [EVERY[0], EVERY[3]]
+
+
+async def test_every_webhook_is_told_of_the_same_event(near: Local) -> None:
+    async with Receiver() as receiver:
+        hooks = [await add(near, receiver.url) for _ in range(2)]
+        await done(near)
+        (first,), (second,) = [await settled(near, hook["webhook_id"]) for hook in hooks]
+        assert first["event_id"] == second["event_id"]
+        assert first["delivery_id"] != second["delivery_id"]
+        by_delivery = {taken.headers["runwatch-delivery"]: taken for taken in receiver.taken}
+        for hook, row in zip(hooks, (first, second), strict=True):
+            assert is_signed(by_delivery[row["delivery_id"]], hook["secret"])
+
+
+async def test_a_cancelled_run_is_told(serving: Serving) -> None:
+    async with serving(FakeClock(manual=True), allow_loopback_checks=True) as near, Receiver() as receiver:
+        hook = await add(near, receiver.url)
+        run_id = (await near.submit())["execution_id"]
+        await near.http.post(f"/v1/executions/{run_id}/cancel")
+        (row,) = await settled(near, hook["webhook_id"])
+        assert (row["event_type"], row["execution_id"]) == ("execution.cancelled", run_id)
+
+
+async def test_a_refused_delivery_is_tried_again_after_growing_waits(near: Local) -> None:
+    clock = near.clock
+    assert isinstance(clock, FakeClock)
+    async with Receiver(500, HANG_UP, 302, 404) as receiver:
+        hook = await add(near, receiver.url)
+        await done(near)
+        clock.sleeps.clear()
+        (row,) = await settled(near, hook["webhook_id"])
+        assert (row["status"], row["attempts"], row["status_code"], row["error"]) == ("delivered", 5, 204, None)
+        assert len(receiver.taken) == 5
+        assert {taken.body for taken in receiver.taken} == {receiver.taken[0].body}
+        assert {taken.headers["runwatch-delivery"] for taken in receiver.taken} == {row["delivery_id"]}
+        stamps = [int(taken.headers["runwatch-timestamp"]) for taken in receiver.taken]
+        waits = [later - earlier for earlier, later in itertools.pairwise(stamps)]
+        for wait, least in zip(waits, webhooks.RETRY_WAITS_S, strict=True):
+            assert least <= wait <= least + 1
+        assert all(is_signed(taken, hook["secret"]) for taken in receiver.taken)
+
+
+@pytest.mark.parametrize(("status", "shown", "error"), [(503, 503, "http_error"), (HANG_UP, None, "network")])
+async def test_a_delivery_that_nobody_takes_fails_after_five_tries(
+    near: Local, status: int, shown: int | None, error: str
+) -> None:
+    async with Receiver(*[status] * 9) as receiver:
+        hook = await add(near, receiver.url)
+        await done(near)
+        (row,) = await settled(near, hook["webhook_id"])
+        assert (row["status"], row["attempts"], row["status_code"], row["error"]) == ("failed", 5, shown, error)
+        assert (row["next_attempt_at"], row["delivered_at"]) == (None, None)
+        assert len(receiver.taken) == 5
+
+
+async def test_between_two_tries_a_delivery_is_pending_with_the_time_of_the_next(serving: Serving) -> None:
+    clock = FakeClock(manual=True)
+    async with serving(clock, allow_loopback_checks=True) as near, Receiver(500) as receiver:
+        hook = await add(near, receiver.url)
+        run_id = (await near.submit())["execution_id"]
+        await near.http.post(f"/v1/executions/{run_id}/cancel")
+        async with asyncio.timeout(WAIT_S):
+            while not (row := (await deliveries(near, hook["webhook_id"]))[0])["attempts"]:
+                pass
+        assert (row["status"], row["status_code"], row["error"]) == ("pending", 500, "http_error")
+        assert row["next_attempt_at"] == iso(clock.now().replace(second=10))
+        check(await near.http.post(f"/v1/webhooks/deliveries/{row['delivery_id']}/replay"), "invalid_state")
+        assert len(receiver.taken) == 1
+        clock.advance(10)
+        (row,) = await settled(near, hook["webhook_id"])
+        assert (row["status"], row["attempts"]) == ("delivered", 2)
+
+
+async def test_what_waits_is_sent_after_a_restart(serving: Serving) -> None:
+    async with Receiver(500) as receiver:
+        async with serving(FakeClock(manual=True), allow_loopback_checks=True) as near:
+            hook = await add(near, receiver.url)
+            run_id = (await near.submit())["execution_id"]
+            await near.http.post(f"/v1/executions/{run_id}/cancel")
+            await receiver.wait_for(1)
+        async with serving(allow_loopback_checks=True) as near:
+            (row,) = await settled(near, hook["webhook_id"])
+            assert row["status"] == "delivered"
+            assert len(receiver.taken) == 2
+            assert is_signed(receiver.taken[1], hook["secret"])
+
+
+async def test_a_service_that_may_not_reach_this_machine_does_not(serving: Serving) -> None:
+    async with Receiver() as receiver:
+        async with serving(allow_loopback_checks=True) as near:
+            hook = await add(near, receiver.url)
+        async with serving() as local:
+            await done(local)
+            (row,) = await settled(local, hook["webhook_id"])
+            assert (row["status"], row["error"]) == ("failed", "scheme_rejected")
+            assert receiver.taken == []
+
+
+async def test_a_lost_secret_fails_the_delivery_by_name(near: Local, data_dir: Path) -> None:
+    async with Receiver() as receiver:
+        hook = await add(near, receiver.url)
+        for file in data_dir.glob("secrets/*"):
+            file.unlink()
+        await done(near)
+        (row,) = await settled(near, hook["webhook_id"])
+        assert (row["status"], row["error"]) == ("failed", "credential_unavailable")
+        assert receiver.taken == []
+
+
+async def test_deliveries_go_on_after_the_database_failed(near: Local, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = near.clock
+    assert isinstance(clock, FakeClock)
+    kept = webhooks.note_try
+    failures = iter([True])
+
+    def fail_once(*arguments: Any, **more: Any) -> None:
+        if next(failures, False):
+            raise OSError("the disk is full")
+        kept(*arguments, **more)
+
+    monkeypatch.setattr(webhooks, "note_try", fail_once)
+    async with Receiver() as receiver:
+        hook = await add(near, receiver.url)
+        await done(near)
+        (row,) = await settled(near, hook["webhook_id"])
+        assert (row["status"], row["attempts"]) == ("delivered", 1)
+        assert len(receiver.taken) == 2
+        assert PAUSE_S in clock.sleeps
+
+
+async def test_deliveries_are_paged_newest_first(near: Local) -> None:
+    async with Receiver() as receiver:
+        hook = await add(near, receiver.url)
+        runs = [await done(near) for _ in range(3)]
+        await settled(near, hook["webhook_id"], 3)
+        path = f"/v1/webhooks/{hook['webhook_id']}/deliveries"
+        page = await near.get(path, limit=2)
+        assert [row["execution_id"] for row in page["deliveries"]] == [runs[2], runs[1]]
+        rest = await near.get(path, limit=2, cursor=page["next_cursor"])
+        assert [row["execution_id"] for row in rest["deliveries"]] == [runs[0]]
+        assert rest["next_cursor"] is None
+        assert fields(check(await near.http.get(path, params={"limit": "x"}), "validation_failed")) == ["limit"]
+
+
+async def test_a_replay_tells_the_same_event_again_as_a_delivery_of_its_own(near: Local) -> None:
+    async with Receiver() as receiver:
+        hook = await add(near, receiver.url)
+        await done(near)
+        (row,) = await settled(near, hook["webhook_id"])
+        path = f"/v1/webhooks/deliveries/{row['delivery_id']}/replay"
+        answer = await near.http.post(path, headers=keyed("k"))
+        assert answer.status_code == 200
+        assert (await near.http.post(path, headers=keyed("k"))).content == answer.content
+        second, first = await settled(near, hook["webhook_id"], 2)
+        assert first == row
+        assert (second["replay_of"], second["event_id"]) == (row["delivery_id"], row["event_id"])
+        assert second["delivery_id"] == answer.json()["delivery_id"] != row["delivery_id"]
+        assert [taken.body for taken in receiver.taken] == [receiver.taken[0].body] * 2
+        assert is_signed(receiver.taken[1], hook["secret"])
+
+
+async def test_a_rotated_secret_signs_from_then_on_and_the_old_one_is_gone(near: Local, data_dir: Path) -> None:
+    async with Receiver() as receiver:
+        hook = await add(near, receiver.url)
+        path = f"/v1/webhooks/{hook['webhook_id']}/rotate-secret"
+        answer = await near.http.post(path, headers=keyed("k"))
+        again = await near.http.post(path, headers=keyed("k"))
+        told = answer.json()
+        secret = told.pop("secret")
+        assert secret != hook["secret"]
+        assert told["secret_rotated_at"] is not None
+        assert again.json() == {**told, "secret_withheld": True}
+        assert (await near.get("/v1/webhooks"))["webhooks"] == [told]
+        await done(near)
+        await settled(near, hook["webhook_id"])
+        assert is_signed(receiver.taken[0], secret)
+        assert not is_signed(receiver.taken[0], hook["secret"])
+        (file,) = data_dir.glob("secrets/*")
+        assert file.read_text() == secret
+        handles = await near.context.database.read(webhooks.secret_handles)
+        assert handles == {file.name}
+
+
+async def test_webhooks_are_one_organizations_own(near: Local, data_dir: Path) -> None:
+    bearer, _ = await near.add_key(await other_tenant(near))
+    async with Receiver() as receiver:
+        hook = await add(near, receiver.url)
+        await done(near)
+        (row,) = await settled(near, hook["webhook_id"])
+        near.http.headers.update(bearing(bearer))
+        assert (await near.get("/v1/webhooks"))["webhooks"] == []
+        for webhook_id in (hook["webhook_id"], "wh_unknown"):
+            check(await near.http.get(f"/v1/webhooks/{webhook_id}/deliveries"), "not_found")
+            check(await near.http.post(f"/v1/webhooks/{webhook_id}/rotate-secret"), "not_found")
+        for delivery_id in (row["delivery_id"], "whd_unknown"):
+            check(await near.http.post(f"/v1/webhooks/deliveries/{delivery_id}/replay"), "not_found")
+        own = await add(near, receiver.url)
+        assert await deliveries(near, own["webhook_id"]) == []
+        await near.submit()
+        await near.context.engine.settled()
+        (told,) = await settled(near, own["webhook_id"])
+        assert told["webhook_id"] == own["webhook_id"]
+        near.http.headers.update(bearing(near.key))
+        assert await deliveries(near, hook["webhook_id"]) == [row]
+    assert len(list(data_dir.glob("secrets/*"))) == 2
+
+
+async def test_a_webhook_is_stored_with_a_handle_in_place_of_its_secret(local: Local) -> None:
+    hook = await add(local, URL)
+    row = await local.context.database.read(
+        lambda transaction: transaction.one(webhooks_table, {"tenant_id": local_tenant(transaction)})
+    )
+    assert row is not None
+    assert hook["secret"] not in str(dict(row))
+    secret = await local.context.vault.get(row["secret_handle"])
+    assert secret is not None
+    assert secret.reveal() == hook["secret"]
