@@ -181,6 +181,31 @@ async def test_a_first_sending_with_a_known_outcome_forgets_the_write(
     assert files(database) == []
 
 
+async def test_asking_again_for_a_cancel_of_a_run_that_has_ended_settles_it(
+    outbox: Outbox, database: Database, client: StubClient, scope: Scope
+) -> None:
+    """A final run never changes, so that nothing is left to do, whoever ended it."""
+    kept = await keep(outbox, client, scope, CANCEL)
+    client.answers.append(refused("invalid_state", operation=CANCEL.operation))
+    with pytest.raises(ApiProblem) as caught:
+        await outbox.retry(client, scope, kept)
+    assert caught.value.outcome_known
+    assert await outbox.waiting(scope) == []
+    assert files(database) == []
+
+
+@pytest.mark.parametrize("code", ["not_found", "permission_denied", "unauthenticated", "rate_limited"])
+async def test_any_other_refusal_of_a_cancel_asked_again_keeps_it(
+    outbox: Outbox, client: StubClient, scope: Scope, code: str
+) -> None:
+    kept = await keep(outbox, client, scope, CANCEL)
+    client.answers.append(refused(code, operation=CANCEL.operation))
+    with pytest.raises(ApiProblem) as caught:
+        await outbox.retry(client, scope, kept)
+    assert not caught.value.outcome_known
+    assert orders(await outbox.waiting(scope)) == [CANCEL]
+
+
 @pytest.mark.parametrize("error", [*_UNKNOWN, *_KNOWN], ids=_name)
 async def test_asking_again_settles_only_what_is_proven(
     outbox: Outbox, client: StubClient, scope: Scope, error: ApiError

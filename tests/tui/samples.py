@@ -33,6 +33,7 @@ class Column:
     leaves: int = 0
     least: int = 4
     most: int = 40
+    keeps_ends: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Row:
 
 COLUMNS: Final = (
     Column("status", "status", least=11, most=16),
-    Column("run", "run", least=9, most=12),
+    Column("run", "run", least=9, most=12, keeps_ends=True),
     Column("age", "age", "right", leaves=4),
     Column("cost", "cost / cap", leaves=2, least=10, most=16),
     Column("last", "last", leaves=5, least=8, most=20),
@@ -110,6 +111,14 @@ class Lines:
     def count(self) -> int:
         """How many there are."""
         return len(self.lines)
+
+    def mark(self) -> int:
+        """Where the end is."""
+        return len(self.lines)
+
+    def since(self, mark: int) -> int:
+        """How many came after it."""
+        return len(self.lines) - mark
 
     def window(self, start: int, count: int) -> Sequence[EventLine | None]:
         """Some of them."""

@@ -17,6 +17,7 @@ from runwatch.tui.widgets.event_log import EventLog
 from runwatch.tui.widgets.line_input import LineInput
 from runwatch.tui.widgets.record_table import RecordTable
 from runwatch.tui.widgets.sheet import Sheet
+from runwatch.view.resources.runs import RUNS
 from tests.support.builders import event, problem, result
 from tests.support.scripted import Said
 from tests.tui import noon
@@ -331,6 +332,22 @@ async def test_new_events_appear_and_are_counted_while_somebody_looks_elsewhere(
         assert "PAUSED" not in driven.text
 
 
+async def test_events_that_came_while_another_screen_was_in_front_are_there_afterwards(tmp_path: Path) -> None:
+    growing = Growing([event(1, "running", execution_id=noon.LIVE, at=noon.at(5))])
+    async with console(noon.service(events=growing), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.shows("1 event")
+        await driven.press("plus")
+        await driven.shows("Request, exactly as sent")
+        growing.add(2)
+        growing.add(3, "completed")
+        await driven.pass_time(20)
+        assert driven.desk.live.news(noon.LIVE).is_complete
+        await driven.press("escape")
+        await driven.shows("3 events")
+        assert "ended" in driven.text
+
+
 async def test_scrolling_with_the_wheel_ends_following_and_scrolling_back_starts_it(tmp_path: Path) -> None:
     async with console(noon.service(events=Growing(many_events(100))), tmp_path, size=NARROW) as driven:
         await on_run(driven, noon.LIVE)
@@ -349,6 +366,30 @@ def _wheel(*, up: bool) -> Any:
     from textual import events
 
     return events.MouseScrollUp if up else events.MouseScrollDown
+
+
+async def test_a_searched_tail_says_that_it_is_one_and_counts_only_what_came_in(tmp_path: Path) -> None:
+    growing = Growing(many_events(6))
+    async with console(noon.service(events=growing), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.press("enter")
+        await driven.shows("6 events")
+        await driven.press("k")
+        await driven.shows("PAUSED")
+        await driven.press("slash")
+        await driven.type("nowhere")
+        await driven.press("enter")
+        await driven.shows("0 of 6 events have nowhere")
+        assert "+0 new" in driven.text
+        await driven.press("ctrl+g")
+        growing.add(6)
+        growing.add(7)
+        await driven.pass_time(4)
+        await driven.shows("0 of 8 events have nowhere")
+        assert "+2 new" in driven.text
+        await driven.press("slash", "escape")
+        await driven.hides("nowhere")
+        assert "8 events" in driven.text and "+2 new" in driven.text
 
 
 async def test_an_event_opens_in_a_drawer_and_the_drawer_closes(tmp_path: Path) -> None:
@@ -607,3 +648,15 @@ async def test_times_are_shown_in_the_next_way(tmp_path: Path) -> None:
         await driven.shows("times are shown as")
         assert driven.text != before
         assert NOON is not None
+
+
+async def test_a_tick_before_the_screen_has_its_parts_does_nothing(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path) as driven:
+        await driven.shows("8f21…9b7e")
+        shown = driven.text
+        stack = driven.app._screen_stack
+        stack.append(driven.app._screen_of(RUNS))
+        driven.app._tick()
+        driven.app._tell_screens()
+        stack.pop()
+        assert driven.text == shown

@@ -29,8 +29,13 @@ def service() -> Iterator[ScriptedService]:
 
 
 @contextmanager
-def opened(home: Path, service: ScriptedService, *, victim: bool = False, rows: int = 30) -> Iterator[Terminal]:
+def opened(
+    home: Path, service: ScriptedService, *, victim: bool = False, rows: int = 30, settings: str = ""
+) -> Iterator[Terminal]:
     """The console on a terminal, with its list read."""
+    if settings:
+        (home / "settings.toml").write_text(settings)
+        (home / "settings.toml").chmod(0o600)
     variables = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY}
     command = [sys.executable, "-m", "tests.tui.console_victim" if victim else "runwatch"]
     with Terminal(command, env=clean_environment(home, variables), columns=120, rows=rows, cwd=ROOT) as terminal:
@@ -128,8 +133,27 @@ def test_it_is_suspended_and_comes_back(tmp_path: Path, service: ScriptedService
 def test_the_mouse_works(tmp_path: Path, service: ScriptedService) -> None:
     with opened(tmp_path, service) as terminal:
         row = next(number for number, line in enumerate(terminal.screen.lines) if "5c9d…80b1" in line)
+        assert terminal.screen.modes >= {1000, 1006}
         terminal.type(f"\x1b[<0;20;{row + 1}M\x1b[<0;20;{row + 1}m")
         terminal.wait_for("─ 5c9d…80b1  ✗ failed")
+        terminal.press("q")
+        assert terminal.wait_exit() == 0
+
+
+def test_the_settings_leave_the_mouse_to_the_terminal(tmp_path: Path, service: ScriptedService) -> None:
+    with opened(tmp_path, service, settings="mouse = false\n") as terminal:
+        assert not terminal.screen.modes & {1000, 1002, 1003, 1006}
+        terminal.press("q")
+        assert terminal.wait_exit() == 0
+        assert_whole(terminal, tmp_path)
+
+
+def test_the_settings_let_the_bell_ring_for_an_error(tmp_path: Path, service: ScriptedService) -> None:
+    with opened(tmp_path, service, victim=True, settings="bell = true\n") as terminal:
+        assert terminal.screen.bells == 0
+        terminal.type("#")
+        terminal.wait_for("the work: told")
+        terminal.wait_until(lambda: terminal.screen.bells == 1, "the bell to ring")
         terminal.press("q")
         assert terminal.wait_exit() == 0
 
@@ -146,3 +170,13 @@ def test_a_window_that_changes_its_size_is_drawn_anew(tmp_path: Path, service: S
         terminal.press("q")
         assert terminal.wait_exit() == 0
         assert_whole(terminal, tmp_path)
+
+
+def test_keys_typed_faster_than_screens_open_break_nothing(tmp_path: Path, service: ScriptedService) -> None:
+    with opened(tmp_path, service) as terminal:
+        terminal.type("20H\r20\rH\r2t0tH\r" * 3)
+        terminal.press("ctrl+c")
+        assert terminal.wait_exit() == 130
+        assert_whole(terminal, tmp_path)
+    log = tmp_path / "runwatch-data" / "log" / "runwatch.log"
+    assert not log.exists() or "Traceback" not in log.read_text("utf-8")

@@ -62,6 +62,17 @@ async def test_keys_of_the_settings_are_the_ones_that_are_shown(service: Scripte
         assert "ctrl+y   Copy the main id." in driven.text
 
 
+async def test_sentences_name_the_keys_of_the_settings_too(service: ScriptedService, tmp_path: Path) -> None:
+    settings = '[keys]\n"screen.add" = "i"\n"screen.refresh" = "u"\n'
+    async with console(service, tmp_path, settings=settings) as driven:
+        await driven.press("question_mark", "slash")
+        await driven.type("also pasted ones")
+        assert "i adds ids, also pasted ones." in driven.text
+        await driven.press("escape", "slash")
+        await driven.type("nobody answers")
+        assert "u reads now." in driven.text
+
+
 async def test_the_search_looks_through_every_part(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await driven.press("question_mark", "slash")

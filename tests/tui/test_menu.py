@@ -143,7 +143,7 @@ async def test_on_requests_the_curl_command_is_offered(service: ScriptedService,
     async with console(service, tmp_path, app_class=Copying) as driven:
         app = driven.app
         assert isinstance(app, Copying)
-        await app.action_go("requests")
+        await app.go_to("requests")
         await driven.until(lambda: len(driven.table.rows) > 0, "the requests")
         await driven.press("Y", "enter")
         assert app.copied is not None

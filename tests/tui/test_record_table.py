@@ -53,6 +53,20 @@ async def test_the_ascii_set_draws_without_a_single_other_character() -> None:
         assert all(row.isascii() for row in shown)
 
 
+@pytest.mark.parametrize(
+    ("width", "shown"), [(28, "ex_0…TKS0"), (29, "ex_01…TKS0"), (40, "ex_01M…TKS0"), (80, "ex_01M8…TKS0")]
+)
+async def test_an_id_in_a_narrow_column_loses_its_middle(width: int, shown: str) -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        pane = table.parent
+        assert isinstance(pane, Pane)
+        pane.styles.width = width
+        table.show([samples.row("r1", ("● running", "live"), ("ex_01M8…TKS0", "plain"))])
+        await pilot.pause()
+        assert lines_of(app)[2].split()[4] == shown
+
+
 async def test_narrow_windows_leave_columns_out_and_sideways_brings_them_in() -> None:
     app, table = stage()
     async with app.run_test(size=(80, 20)) as pilot:

@@ -53,6 +53,17 @@ async def test_the_whole_sheet() -> None:
         assert rows[12].endswith("━ tab moves  esc leaves ━┛")
 
 
+async def test_the_records_take_as_many_rows_as_there_are() -> None:
+    app = Stage()
+    async with app.run_test(size=(100, 30)) as pilot:
+        sheet = await opened(app, pilot, samples.cancel_six())
+        assert sheet.query_one("#sheet-rows").size.height == 6
+        rows = [row.strip("┃ ") for row in lines_of(app)]
+        last = max(number for number, row in enumerate(rows) if row.endswith("waiting"))
+        assert rows[last + 1] == ""
+        assert rows[last + 2].startswith("production profile")
+
+
 async def test_enter_on_the_first_button_leaves_and_changes_nothing() -> None:
     app = Stage()
     async with app.run_test(size=(100, 30)) as pilot:
@@ -189,7 +200,7 @@ async def test_an_unknown_outcome_can_be_asked_again_with_the_same_key(way: str)
         await pilot.pause()
         assert state(sheet) == "unknown"
         said = " ".join(str(app.screen.query_one("#sheet-state", Static).content).split())
-        assert said == "sent, no answer: the connection was cut; r asks again with the same key and body"
+        assert said == "outcome unknown: the connection was cut; r asks again with the same key and body"
         await (pilot.press("r") if way == "key" else pilot.click("#sheet-again"))
         await pilot.pause()
         assert len(app.told_of(AskedAgain)) == 1

@@ -16,6 +16,11 @@ from runwatch.view.resources.runs import RUNS
 PATHS = Paths(Path("/somewhere/settings.toml"), Path("/somewhere/data"))
 
 
+def key_of(action: str) -> str:
+    """A key that no action has by itself."""
+    return f"<{action}>"
+
+
 def test_each_sign_stands_beside_its_ascii_form() -> None:
     labels = [str(entry.label) for entry in signs().lines]
     for name in ("live", "good", "bad", "off", "warn", "unknown", "nothing"):
@@ -29,13 +34,20 @@ def test_every_form_of_a_filter_can_be_read(example: str) -> None:
 
 
 def test_places_and_version_are_named() -> None:
-    texts = [str(entry.text) for part in reference(PATHS) for entry in part.lines]
+    texts = [str(entry.text) for part in reference(PATHS, key_of) for entry in part.lines]
     assert str(PATHS.settings_file) in texts
     assert str(PATHS.log_file) in texts
     assert f"runwatch {__version__}" in texts
 
 
 def test_a_search_finds_lines_by_all_of_its_words_without_regard_to_capitals() -> None:
-    shown = found([*reference(PATHS), *facts()], "KEY twice")
-    assert [[str(entry.label) for entry in part.lines] for part in shown] == [["Waiting"]]
-    assert found(facts(), "no such words at all") == []
+    shown = found([*reference(PATHS, key_of), *facts(key_of)], "KEY twice")
+    assert [[str(entry.label) for entry in part.lines] for part in shown] == [["Waiting", "Lost answers"]]
+    assert found(facts(key_of), "no such words at all") == []
+
+
+def test_sentences_name_the_keys_that_hold_now() -> None:
+    said = " ".join(str(entry.text) for part in [*reference(PATHS, key_of), *facts(key_of)] for entry in part.lines)
+    for action in ("screen.add", "screen.copy", "screen.copy_menu", "screen.refresh", "app.outbox"):
+        assert f"<{action}>" in said
+    assert "{" not in said

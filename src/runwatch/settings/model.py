@@ -92,7 +92,11 @@ class Settings(Group):
         "home_screen", "runs", "The screen that the console opens with.", takes="the name of a screen", check=_word
     )
     time = choice("time", ("relative", "local", "utc"), "How moments are shown: as an age, in local time, or in UTC.")
-    bell = switch("bell", "Ring the terminal's bell when a followed run reaches a final status.")
+    bell = switch(
+        "bell",
+        "Ring the terminal's bell when a run fails or expires that you follow, submitted or added,"
+        " and when an error is shown.",
+    )
     clipboard = choice(
         "clipboard",
         ("auto", "native", "tmux", "osc52"),

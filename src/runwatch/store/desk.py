@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,9 +18,10 @@ from typing import Final, Self
 from runwatch.api.calls import Answer, Exchange
 from runwatch.api.client import Client
 from runwatch.base.clock import Clock
-from runwatch.base.errors import DataError, RunwatchError
+from runwatch.base.errors import DataError, RunwatchError, UsageError
 from runwatch.base.target import Target
 from runwatch.records.record import Record
+from runwatch.records.run import Run
 from runwatch.store.budget import WINDOW_S
 from runwatch.store.cache import RecordCache
 from runwatch.store.change import CacheRead
@@ -29,7 +30,7 @@ from runwatch.store.events import EventStore
 from runwatch.store.identity import Scope, identify
 from runwatch.store.journal import Journal
 from runwatch.store.live import Live, Refresh, TailNews
-from runwatch.store.outbox import Order, Outbox
+from runwatch.store.outbox import CANCEL, Kept, Order, Outbox
 from runwatch.store.state import Collection, Delta, Store
 from runwatch.store.watchlist import WatchList
 
@@ -174,10 +175,47 @@ class Desk:
             ApiError: it failed; see :meth:`~runwatch.store.outbox.Outbox.deliver`.
         """
         await self.live.scheduler.turn_of_a_person(told)
-        try:
+        async with self._problems_written():
             return await self.outbox.deliver(self.client, self.scope, order)
+
+    async def ask_again(self, kept: Kept, told: Callable[[float], None]) -> Answer:
+        """Ask again for a write of unknown outcome, as :meth:`act` does for a new one.
+
+        Args:
+            kept: The write.
+            told: Is told the seconds to wait, before each wait.
+
+        Raises:
+            RunwatchError: it failed; see :meth:`~runwatch.store.outbox.Outbox.retry`.
+        """
+        await self.live.scheduler.turn_of_a_person(told)
+        async with self._problems_written():
+            return await self.outbox.retry(self.client, self.scope, kept)
+
+    async def unsettled(self) -> list[Kept]:
+        """The kept writes that a person has to settle; the cancel of a run that is known to have ended settles itself.
+
+        Raises:
+            DataError: the database is not usable.
+        """
+        waiting = await self.outbox.waiting(self.scope)
+        over = [kept for kept in waiting if kept.order.operation == CANCEL and self._has_ended(kept)]
+        for kept in over:
+            # Another process may have begun to send it again meanwhile, and settles it then.
+            with contextlib.suppress(UsageError):
+                await self.outbox.drop(kept)
+        return [kept for kept in waiting if kept not in over]
+
+    def _has_ended(self, cancel: Kept) -> bool:
+        known = self.store.get(self.scope.profile, Run.KIND, cancel.order.path.get("execution_id", ""))
+        return known is not None and isinstance(known.record, Run) and known.record.is_final
+
+    @contextlib.asynccontextmanager
+    async def _problems_written(self) -> AsyncIterator[None]:
+        """Whoever is refused in the block looks for the problem next, here or in another terminal."""
+        try:
+            yield
         except RunwatchError:
-            # Whoever was refused looks for the problem next, here or in another terminal.
             await self.journal.flush()
             raise
 

@@ -158,6 +158,7 @@ class Live:
         self.budget: Final = Budget(clock, limit, others)
         self.scheduler: Final = Scheduler(clock, self.budget, lambda: self.held_s)
         self._backoffs: dict[str, Backoff] = {}
+        self._follows: set[str] = set()
         self._tails: dict[str, _Followed] = {}
         self._news: dict[str, TailNews] = {}
         self._last: dict[str, RunEvent] = {}
@@ -211,12 +212,18 @@ class Live:
 
     def follow(self, run_id: str, *, in_focus: bool = True) -> None:
         """Read the events of a run until its end, or move it in or out of the focus."""
+        self._follows.add(run_id)
         self.scheduler.add(f"tail {run_id}", Lane.FOCUS if in_focus else Lane.TAIL, lambda: self._tail(run_id))
 
     def unfollow(self, run_id: str) -> None:
         """Stop reading the events of a run; what is kept stays kept."""
         self.scheduler.remove(f"tail {run_id}")
+        self._follows.discard(run_id)
         self._tails.pop(run_id, None)
+
+    def follows(self, run_id: str) -> bool:
+        """Whether a run is being followed, also one whose last event has come."""
+        return run_id in self._follows
 
     def hurry(self, run_id: str) -> None:
         """Read the events of a followed run now."""

@@ -42,6 +42,7 @@ OFFERED: Final = timedelta(hours=12)
 """How long a kept write may be asked again: half of the time a service is known to remember a key."""
 
 SUBMIT: Final = "postExecutions"
+CANCEL: Final = "postExecutionsByExecutionIdCancel"
 
 _KEPT: Final = (
     "SELECT outbox.id, profile, service, principal, origin, operation, path, body, key, label, created_at, reason"
@@ -139,7 +140,8 @@ class Outbox:
         """Ask again with the same key and the same bytes.
 
         Raises:
-            ApiError: it failed. ``outcome_known`` is true only where the answer proves that no attempt took effect.
+            ApiError: it failed. ``outcome_known`` is true only where the answer proves that no attempt took effect, or
+                that the run to be cancelled has ended.
             UsageError: it belongs to another service or principal, is too old, settled, or being sent right now.
             DataError: the database is not usable; nothing was sent.
         """
@@ -324,10 +326,16 @@ def _without_run(answer: Answer, order: Order) -> UnusableAnswer:
 
 
 def _settles(error: ApiError) -> bool:
-    """Whether an error proves that no earlier sending of the same write took effect either."""
-    return isinstance(error, ApiProblem) and proves_nothing_happened(
-        OPERATIONS[error.operation], error.status, error.code, in_doubt=True
-    )
+    """Whether an error leaves nothing to ask again for.
+
+    It proves that no earlier sending of the same write took effect either, or it refuses a cancel because the run has
+    ended: whether by an earlier sending or by itself, a final run never changes.
+    """
+    if not isinstance(error, ApiProblem):
+        return False
+    if error.operation == CANCEL and error.code == "invalid_state":
+        return True
+    return proves_nothing_happened(OPERATIONS[error.operation], error.status, error.code, in_doubt=True)
 
 
 def _give_reason(connection: sqlite3.Connection, number: int, reason: str | bytes) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast, get_args
 
@@ -14,8 +15,6 @@ from textual.binding import BindingType
 from textual.screen import Screen
 from textual.timer import Timer
 
-from runwatch.api.calls import Exchange
-from runwatch.api.operations import OPERATIONS
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.errors import NotConfigured, RunwatchError
 from runwatch.base.log import start_log
@@ -31,34 +30,33 @@ from runwatch.settings.local import LocalService
 from runwatch.settings.model import LOCAL
 from runwatch.settings.resolve import Options, Resolver
 from runwatch.store.change import Trouble
-from runwatch.store.desk import Desk, Listeners
-from runwatch.store.live import Refresh, TailNews
 from runwatch.store.state import Delta, Store
 from runwatch.tui.actions import KeyMap, bindings
+from runwatch.tui.bell import Bell
 from runwatch.tui.clipboard import CopyRoute, Surroundings, copy
 from runwatch.tui.draw import Pieces, word
 from runwatch.tui.kit import KitApp
-from runwatch.tui.mutations import cancel_runs
 from runwatch.tui.screens.base import SETTINGS, ConsoleScreen
-from runwatch.tui.screens.problems import ProblemsScreen
-from runwatch.tui.screens.requests import RequestsScreen
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.screens.runs import RunsScreen
 from runwatch.tui.screens.welcome import Notes, demo_words, welcome_words
-from runwatch.tui.seeking import seek_record
 from runwatch.tui.sources import JournalSource, Source, StoreSource
 from runwatch.tui.themes import DEFAULT_THEME, load_theme, theme_directories
 from runwatch.tui.widgets.context_bar import Hold, Place
 from runwatch.tui.work import start_work
 from runwatch.view.drawn import Drawn, cut, line
 from runwatch.view.facts import RunFacts
-from runwatch.view.format import Context, TimeMode, ago
+from runwatch.view.format import Context, TimeMode
 from runwatch.view.glyphs import ASCII, UNICODE, Role
 from runwatch.view.registry import by_kind, by_name
 from runwatch.view.resource import ResourceSpec
 from runwatch.view.resources.runs import RUNS
 
 if TYPE_CHECKING:
+    from runwatch.api.calls import Exchange
+    from runwatch.store.desk import Desk
+    from runwatch.store.live import TailNews
+    from runwatch.tui.kept_writes import KeptWrites
     from runwatch.tui.widgets.command_line import CommandLine
 
 CACHED: Final = (Run, Receipt)
@@ -70,12 +68,19 @@ GATHER_S: Final = 0.1
 _TIMES: Final[tuple[TimeMode, ...]] = get_args(TimeMode)
 
 
-_OWN_SCREENS: Final[Mapping[str, Callable[[Source], ResourceScreen]]] = {
-    "run": RunsScreen,
-    "problem": ProblemsScreen,
-    "request": RequestsScreen,
-}
-"""Screens that show more than the generic one, by the kind of their records."""
+def _own_screen(kind: str) -> Callable[[Source], ResourceScreen] | None:
+    """The screen of a kind that shows more than the generic one; only that of the runs is needed at the start."""
+    if kind == Run.KIND:
+        return RunsScreen
+    if kind == "problem":
+        from runwatch.tui.screens.problems import ProblemsScreen
+
+        return ProblemsScreen
+    if kind == "request":
+        from runwatch.tui.screens.requests import RequestsScreen
+
+        return RequestsScreen
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +110,10 @@ class ConsoleApp(KitApp):
     Args:
         opening: How it is opened.
         clock: Time.
+
+    Attributes:
+        kept_writes: The writes of unknown outcome.
+        draft: What was typed into the form for runs and not submitted yet, by field.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")
@@ -125,6 +134,7 @@ class ConsoleApp(KitApp):
             palette = load_theme(DEFAULT_THEME, self.theme_directories)
         glyphs = ASCII if self.settings.glyphs == "ascii" else UNICODE
         super().__init__(palette=palette, glyphs=glyphs, keys=keys, clock=clock)
+        self.uses_mouse = self.settings.mouse
         self.opening: Final = opening
         self.store: Final = Store()
         self.desk: Desk | None = None
@@ -135,10 +145,18 @@ class ConsoleApp(KitApp):
         self._changed: set[str] = set()
         self._gather: Timer | None = None
         self._history: list[str] = []
-        self._draft: dict[str, str] | None = None
+        self.draft: Mapping[str, str] | None = None
         self._notes = Notes(self)
+        self._bell = Bell(self)
         self._sought: tuple[str, str] | None = None
         self._listed: type[Record] | None = None
+
+    @cached_property
+    def kept_writes(self) -> KeptWrites:
+        """The writes of this console, or of an earlier one, whose answer never came."""
+        from runwatch.tui.kept_writes import KeptWrites
+
+        return KeptWrites(self)
 
     # What screens ask.
 
@@ -201,6 +219,10 @@ class ConsoleApp(KitApp):
                 return screen
         raise LookupError("no screen is open")
 
+    def alarm(self) -> None:
+        """Ring the bell for an error that is shown, if the settings want it."""
+        self._bell.ring()
+
     def refresh_kind(self, spec: ResourceSpec[Any]) -> None:
         """Read a list now, also one that was given up; and open the desk again where that failed."""
         if self.desk is None:
@@ -252,8 +274,12 @@ class ConsoleApp(KitApp):
 
     # What people do.
 
-    async def action_go(self, name: str) -> None:
-        """Go to a screen."""
+    def action_go(self, name: str) -> None:
+        """Go to a screen, once everything that was typed before has been done: what is typed next is for that one."""
+        self.call_later(self.go_to, name)
+
+    async def go_to(self, name: str) -> None:
+        """Go to a screen, and wait until it is there."""
         if not _has_screen(name):
             self.console_screen.say(f"There is no screen named {name}.", Role.WARN)
             return
@@ -272,6 +298,10 @@ class ConsoleApp(KitApp):
         message.stop()
         await message.command.do(message.argument)
 
+    def action_outbox(self) -> None:
+        """Show the writes whose answer never came, to settle them."""
+        self.kept_writes.open()
+
     def action_help(self) -> None:
         """Show the keys that work now, and everything else there is to know."""
         from runwatch.tui.screens.help import open_help
@@ -288,23 +318,24 @@ class ConsoleApp(KitApp):
         else:
             self.exit()
 
-    def open_run_form(self, request: Mapping[str, Any] | None, *, field: str = "") -> None:
-        """Start a run, from a request that was sent before or from what was typed last, beginning in a field."""
+    def open_run_form(self, like: RunFacts | None = None, *, field: str = "") -> None:
+        """Start a run, like an earlier one or from what was typed last, beginning in a field."""
         from runwatch.tui.screens.run_form import RunForm
-        from runwatch.view.draft import values_of
+        from runwatch.view.draft import again
 
-        self.push_screen(RunForm(self._draft if request is None else values_of(request), field))
-
-    def leave_form(self, values: Mapping[str, str]) -> None:
-        """Leave the form and keep what was typed."""
-        self._draft = dict(values)
-        self.pop_screen()
+        if like is None:
+            self.push_screen(RunForm(self.draft, field))
+        else:
+            known = again(like)
+            self.push_screen(RunForm(known.values, field, like=known))
 
     def show_run(self, run_id: str) -> None:
         """Put the cursor of the list of runs on a run, now or when the list is in front again."""
         for screen in self.screen_stack:
             if isinstance(screen, RunsScreen):
                 screen.want(run_id)
+                # What was sent for it is on the watch list by now.
+                screen.read_source()
 
     async def open_run(self, run_id: str) -> None:
         """Go to the list of runs and open one, now or as soon as it is there."""
@@ -314,7 +345,7 @@ class ConsoleApp(KitApp):
         """Go to the list of a kind and open one of its records, now or as soon as it is there."""
         spec = by_kind(kind)
         if not (isinstance(self.screen, ResourceScreen) and self.screen.spec is spec):
-            await self.action_go(spec.name)
+            await self.go_to(spec.name)
         if isinstance(self.screen, ResourceScreen) and self.screen.spec is spec:
             self.screen.want(record_id, opened=True)
             self._sought = (kind, record_id)
@@ -323,12 +354,18 @@ class ConsoleApp(KitApp):
     def _seek(self) -> None:
         """Read the record that a person has named, as soon as there is a service: no list may ever show it."""
         if self._sought is not None and self.desk is not None:
+            from runwatch.tui.seeking import seek_record
+
             start_work(self.console_screen, seek_record(self, self.desk, *self._sought), "reading", group="seek")
             self._sought = None
 
     def warn(self, warning: str) -> None:
         """Say something above the hints that stays there until a person has seen it."""
         self.warnings.append(warning)
+        self.put_notes()
+
+    def put_notes(self) -> None:
+        """Have the screen in front say the warnings as they are now."""
         self._notes.put(self.console_screen)
 
     def open_add_ids(self) -> None:
@@ -349,6 +386,8 @@ class ConsoleApp(KitApp):
         elif not live:
             screen.say("The run has ended, and a final run never changes.", Role.WARN)
         else:
+            from runwatch.tui.mutations import cancel_runs
+
             screen.open_sheet(cancel_runs(screen, desk, live))
 
     # Its life.
@@ -366,7 +405,7 @@ class ConsoleApp(KitApp):
         self.store.listen(self._note_delta)
         self.set_interval(1.0, self._tick)
         if self.opening.demo:
-            self._notes.welcome(demo_words())
+            self._notes.welcome(demo_words(self.keys.shown("screen.new")))
         self.call_after_refresh(lambda: start_work(self, self._open(), "opening"))
 
     async def on_event(self, event: events.Event) -> None:
@@ -386,6 +425,11 @@ class ConsoleApp(KitApp):
             target = await self._find_target()
             self._profile = target.profile
             self.opening_words = "connecting…"
+            # Importing the client and the database takes longer than a frame, so that it happens beside the loop.
+            await asyncio.to_thread(__import__, "runwatch.store.desk")
+            from runwatch.store.desk import Desk, Listeners
+            from runwatch.store.live import Refresh
+
             self.desk = await Desk.open(
                 target,
                 self.opening.paths.database,
@@ -400,7 +444,7 @@ class ConsoleApp(KitApp):
                 listeners=Listeners(self._tail_moved, self._exchanged),
             )
             await self.desk.start(CACHED)
-            await self._tell_of_kept_writes(self.desk)
+            await self.kept_writes.tell()
             if self.opening.demo:
                 from runwatch.tui.demo import keep_runs_moving
 
@@ -413,16 +457,6 @@ class ConsoleApp(KitApp):
                 screen.use(self._source(screen.spec))
         self._seek()
         self._tick()
-
-    async def _tell_of_kept_writes(self, desk: Desk) -> None:
-        """Say which writes of an earlier session never got their answer, and how to settle them."""
-        kept = await desk.outbox.waiting(desk.scope)
-        for write in kept:
-            title = OPERATIONS[write.order.operation].title
-            how = f"runwatch runs submit --resend {write.order.key}" if write.is_offered else "look it up in the list"
-            self.warnings.append(f"{title}: sent {ago(write.created_at, self.clock.now())}, outcome unknown; {how}")
-        if kept:
-            self._notes.put(self.console_screen)
 
     async def _find_target(self) -> Target:
         """The configured service; with nothing configured, the local one, which is started when it does not run."""
@@ -439,6 +473,9 @@ class ConsoleApp(KitApp):
         return self.opening.start_local(directory)
 
     async def _show(self, name: str) -> None:
+        if self._exit:
+            # Screens that were asked for before the console ended would come up without any widget.
+            return
         screen: ConsoleScreen
         if name == SETTINGS:
             from runwatch.tui.screens.settings import SettingsScreen
@@ -458,7 +495,7 @@ class ConsoleApp(KitApp):
         self._notes.put(screen)
 
     def _screen_of(self, spec: ResourceSpec[Any]) -> ResourceScreen:
-        own = _OWN_SCREENS.get(spec.kind)
+        own = _own_screen(spec.kind)
         source = self._source(spec)
         return ResourceScreen(spec, source) if own is None else own(source)
 
@@ -502,10 +539,12 @@ class ConsoleApp(KitApp):
 
     @property
     def _front(self) -> Screen[Any] | None:
-        """The screen in front; none any more while the console ends, when answers may still come."""
-        return self.screen_stack[-1] if self.is_running and self.screen_stack else None
+        """The screen in front, once its parts are there; none while the console ends, when answers may still come."""
+        screen = self.screen_stack[-1] if self.is_running and self.screen_stack else None
+        return screen if screen is not None and screen.is_mounted else None
 
     def _note_delta(self, delta: Delta) -> None:
+        self._bell.note(delta)
         self._changed.add(delta.kind)
         if self._gather is None:
             self._gather = self.set_timer(GATHER_S, self._tell_screens)

@@ -31,7 +31,7 @@ ALIASES: Final = {"requests": ("http",)}
 _MOVES: Final = ("move", "go(", "follow_end", "focus_", "app.focus_")
 """Actions that are nothing to say in words: the cursor's, and screens, which are commands of their own."""
 
-_SAID_OTHERWISE: Final = frozenset({"app.command", "app.help", "app.quit", "screen.time"})
+_SAID_OTHERWISE: Final = frozenset({"app.command", "app.help", "app.quit", "app.outbox", "screen.time"})
 
 
 def open_command_line(console: ConsoleApp) -> None:
@@ -62,6 +62,7 @@ def commands(console: ConsoleApp) -> Iterator[Command]:
                   takes="NAME", must=True, known=theme_names(console.theme_directories))  # fmt: skip
     yield Command("time", "Show times as ages, in local time or in UTC.", partial(show_times, console),
                   keys.shown("screen.time"), takes="MODE", known=get_args(TimeMode))  # fmt: skip
+    yield Command("outbox", BY_ID["app.outbox"].help, _act(console, "app.outbox"), keys.shown("app.outbox"))
     yield from _actions(console)
     yield Command("quit", "Leave runwatch; live runs go on.", partial(_quit, console))
 
@@ -99,7 +100,7 @@ def _find(text: str, known: list[str]) -> str | None:
 async def filter_view(console: ConsoleApp, text: str) -> None:
     """Filter the list in front; where there is none, the runs."""
     if not isinstance(console.screen, ResourceScreen):
-        await console.action_go("runs")
+        await console.go_to("runs")
     screen = console.screen
     if isinstance(screen, ResourceScreen):
         screen.filter_by(text)
@@ -128,7 +129,7 @@ def _screen(console: ConsoleApp, spec: ResourceSpec[Any]) -> Command:
     async def go(text: str) -> None:
         screen = console.screen
         if not (isinstance(screen, ResourceScreen) and screen.spec.name == spec.name):
-            await console.action_go(spec.name)
+            await console.go_to(spec.name)
             screen = console.screen
         if text and isinstance(screen, ResourceScreen):
             screen.filter_by(text)
@@ -160,7 +161,7 @@ def _act(console: ConsoleApp, action: str) -> Callable[[str], Awaitable[None]]:
 
 def _go(console: ConsoleApp, name: str) -> Callable[[str], Awaitable[None]]:
     async def go(_: str) -> None:
-        await console.action_go(name)
+        await console.go_to(name)
 
     return go
 

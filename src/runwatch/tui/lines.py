@@ -5,13 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from runwatch.records.event import RunEvent
-from runwatch.store.events import EventStore, Gap
-from runwatch.store.identity import Scope
 from runwatch.view.format import Context
 from runwatch.view.timeline import EventLine, event_line, gap_line
+
+if TYPE_CHECKING:
+    from runwatch.store.events import EventStore, Gap
+    from runwatch.store.identity import Scope
 
 PAGE: Final = 256
 """Events fetched at once."""
@@ -74,6 +76,14 @@ class StoredLines:
     def count(self) -> int:
         """How many lines there are."""
         return self._count + len(self._gaps) if self._found is None else len(self._found)
+
+    def mark(self) -> int:
+        """The number that the next event will have."""
+        return self._count
+
+    def since(self, mark: int) -> int:
+        """How many events from that number on are shown; gaps are no events."""
+        return self._count - mark if self._found is None else len(self._found) - bisect_left(self._found, mark)
 
     def number(self, index: int) -> int | None:
         """The number of the event on a line; ``None`` on a gap."""

@@ -20,6 +20,7 @@ from runwatch.base.target import Target
 from runwatch.records.run import Run
 from runwatch.store.change import RecordRead
 from runwatch.store.desk import Desk
+from runwatch.store.outbox import CANCEL, SUBMIT, Kept
 from runwatch.store.outbox import Order as Write
 from runwatch.tui.draw import Piece, Pieces, word
 from runwatch.tui.widgets.sheet import Order, Sheet, SheetRow, Typed
@@ -44,10 +45,12 @@ class Item:
     Attributes:
         id: The record it is about; names its row.
         write: What is sent.
+        kept: The write as it was kept, where it is asked again.
     """
 
     id: str
     write: Write
+    kept: Kept | None = None
 
 
 class Mutation:
@@ -80,7 +83,12 @@ class Mutation:
         start_work(self._screen, self._send(), "sending", group="mutation")
 
     async def _send(self) -> None:
-        outcomes = [await self._deliver(item) for item in self._items]
+        self._show([await self._deliver(item) for item in self._items])
+        # What could not be settled stays said after the sheet is gone.
+        await self._screen.console.kept_writes.tell()
+
+    def _show(self, outcomes: Sequence[RunwatchError | None]) -> None:
+        """Say on the sheet what came of it all."""
         if len(self._items) > 1:
             good = sum(error is None for error in outcomes)
             role = Role.GOOD if good == len(outcomes) else Role.WARN
@@ -91,6 +99,8 @@ class Mutation:
             self.sheet.finish((word("done", Role.GOOD),))
         elif isinstance(error, ApiError) and not error.outcome_known:
             self.sheet.lose(line(error.title))
+        elif self._items[0].kept is not None and _is_over(error):
+            self.sheet.finish((word("settled: the run has ended, and nothing is left to cancel", Role.GOOD),))
         else:
             self.sheet.refuse(problem_entry(self._desk, self._items[0].write.operation, error))
 
@@ -100,7 +110,10 @@ class Mutation:
 
         self._tell(item, word("sending", Role.LIVE))
         try:
-            answer = await self._desk.act(item.write, told)
+            if item.kept is None:
+                answer = await self._desk.act(item.write, told)
+            else:
+                answer = await self._desk.ask_again(item.kept, told)
         except RunwatchError as error:
             self._tell(item, _outcome(error))
             return error
@@ -114,12 +127,17 @@ class Mutation:
             self.sheet.show_outcome(item.id, (outcome,))
 
 
+def _is_over(error: RunwatchError) -> bool:
+    """Whether a run was not cancelled because it has ended."""
+    return isinstance(error, ApiProblem) and error.operation == CANCEL and error.code == "invalid_state"
+
+
 def _outcome(error: RunwatchError) -> Piece:
     """What came of one write among several, in a few words."""
     if isinstance(error, ApiError) and not error.outcome_known:
         return word("? unknown, asked again later", Role.WARN)
     if isinstance(error, ApiProblem):
-        if error.code == "invalid_state":
+        if _is_over(error):
             return word("already final", Role.QUIET)
         return word(f"refused: {error.code or error.status}", Role.BAD)
     return word(error.title, Role.BAD)
@@ -163,15 +181,14 @@ def cancel_runs(screen: ConsoleScreen, desk: Desk, runs: Sequence[RunFacts]) -> 
     many = len(live) != 1
     noun = f"{len(live)} runs" if many else f"run {short_id(live[0].id, glyphs)}"
     rows = tuple(SheetRow(run.id, _run_line(screen, run)) for run in live) if many else ()
-    typed = None
-    if desk.target.production:
-        expected = str(len(live)) if many else live[0].id[-TYPED_CHARACTERS:]
-        asked = "the number of runs" if many else f"the last {TYPED_CHARACTERS} characters of the id"
-        typed = Typed(line(f"production profile: type {asked}"), expected)
+    if many and desk.target.production:
+        typed: Typed | None = Typed(line("production profile: type the number of runs"), str(len(live)))
+    else:
+        typed = typed_end(desk, live[0].id)
     writes = [
         Item(
             run.id,
-            Write("postExecutionsByExecutionIdCancel", {"execution_id": run.id}, None, str(uuid.uuid4()), "cancel"),
+            Write(CANCEL, {"execution_id": run.id}, None, str(uuid.uuid4()), "cancel"),
         )
         for run in live
     ]
@@ -190,12 +207,12 @@ def cancel_runs(screen: ConsoleScreen, desk: Desk, runs: Sequence[RunFacts]) -> 
         ),
         keep=line("Keep them running" if many else "Keep it running"),
         confirm=line(f"Cancel {noun}"),
-        profile=_profile(desk),
+        profile=profile_words(desk),
         key=None if many else line(writes[0].write.key),
         rows=rows,
         typed=typed,
         age=_age(desk),
-        off=_read_only(desk),
+        off=read_only_words(desk),
     )
 
     def done(run_id: str, answer: Any) -> None:
@@ -232,10 +249,10 @@ def submit_run(
         request=line("POST /v1/executions"),
         keep=line("Do not start it"),
         confirm=line("Start the run"),
-        profile=_profile(desk),
+        profile=profile_words(desk),
         key=line(key),
         body=block(json_text(shown, 2)),
-        off=_read_only(desk),
+        off=read_only_words(desk),
     )
 
     def accepted(_: str, answer: Any) -> None:
@@ -246,10 +263,19 @@ def submit_run(
             done(run.id)
         desk.live.refresh(Run)
 
-    return Mutation(screen, desk, order, [Item("run", Write("postExecutions", {}, body, key))], accepted)
+    return Mutation(screen, desk, order, [Item("run", Write(SUBMIT, {}, body, key))], accepted)
 
 
-def _profile(desk: Desk) -> Pieces:
+def typed_end(desk: Desk, record_id: str) -> Typed | None:
+    """What has to be typed before something is done to one record; ``None`` where the profile is no production one."""
+    if not desk.target.production:
+        return None
+    prompt = f"production profile: type the last {TYPED_CHARACTERS} characters of the id"
+    return Typed(line(prompt), record_id[-TYPED_CHARACTERS:])
+
+
+def profile_words(desk: Desk) -> Pieces:
+    """Profile and mode, for the frame of a sheet."""
     mode = word("READ-ONLY", Role.WARN) if desk.client.read_only else word("write", Role.PLAIN)
     return (word(f"{line(desk.target.profile)} ", Role.PLAIN), mode)
 
@@ -260,7 +286,8 @@ def _age(desk: Desk) -> Drawn | None:
     return None if read_at is None else line(f"data is {compact(max(0.0, desk.clock.monotonic() - read_at))} old")
 
 
-def _read_only(desk: Desk) -> Drawn | None:
+def read_only_words(desk: Desk) -> Drawn | None:
+    """Why nothing can be sent, where that is so."""
     return line("This profile is read-only; nothing can be sent.") if desk.client.read_only else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from runwatch.api.operations import OPERATIONS
+from runwatch.tui.actions import BY_ID
 from runwatch.tui.draw import Pieces, word
 from runwatch.tui.messages import CopyWanted
 from runwatch.tui.widgets.menu import Menu, MenuItem
@@ -68,7 +69,10 @@ def _actions(screen: ResourceScreen, row: Row[Any]) -> Iterator[MenuItem]:
             off = line(action.off_because)
         elif is_read_only and action.operation in OPERATIONS and OPERATIONS[action.operation].mutates:
             off = _READ_ONLY
-        yield MenuItem(line(action.label), (row.key, action), line(f"runwatch {action.verb} {line(row.id)}"), off)
+        key = f"screen.{action.id}"
+        here = screen.console.keys.shown(key) if key in BY_ID else line("")
+        note = line(f"runwatch {action.verb} {line(row.id)}") if action.verb else here
+        yield MenuItem(line(action.label), (row.key, action), note, off)
 
 
 def _title(screen: ResourceScreen, row: Row[Any], what: str) -> Pieces:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from runwatch.base.clock import Clock
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
-from runwatch.store.desk import Desk
 from runwatch.store.freshness import LoadState, PaneState, pane_state
 from runwatch.store.state import Collection, Store
 from runwatch.view.entries import problem_of_line, request_of_line
 from runwatch.view.facts import OwnRequest, RunFacts
 from runwatch.view.resource import ResourceSpec
+
+if TYPE_CHECKING:
+    from runwatch.store.desk import Desk
 
 LEAST_INTERVAL_S = 5.0
 """A list is not called stale sooner than after twice this, however often it is read."""

@@ -61,6 +61,7 @@ class TerminalApp(App[None]):
 
     Attributes:
         crash: The exception that ended the app, if one did.
+        uses_mouse: Whether the terminal is asked to report the mouse; otherwise its own selection works as in a shell.
     """
 
     ENABLE_COMMAND_PALETTE = False
@@ -72,6 +73,7 @@ class TerminalApp(App[None]):
         # Without colours the framework has to leave the terminal its own; otherwise it draws in shades of grey.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.crash: BaseException | None = None
+        self.uses_mouse = True
         self.animation_level = "none"
 
     def get_driver_class(self) -> type[Driver]:
@@ -113,9 +115,11 @@ class TerminalApp(App[None]):
         self._note_crash(error.error if isinstance(error, WorkerFailed) else error)
 
     def _note_crash(self, error: BaseException) -> None:
-        if self.crash is None:
-            self.crash = error
         _log.error("the console ended on an exception", exc_info=error)
+        # A screen that was just opening loses its widgets when the console ends; that is no other way of ending.
+        if self._exit:
+            return
+        self.crash = error
         self._return_code = CRASHED
         self._exit = True
         self._close_messages_no_wait()
@@ -163,7 +167,7 @@ class _Ending:
         loop.set_exception_handler(_note_stray)
         try:
             if self.code is None:
-                await self._app.run_async()
+                await self._app.run_async(mouse=self._app.uses_mouse)
         finally:
             self._loop = None
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
+from runwatch.base.json import Numeral
 from runwatch.records.codes import CODES
+from runwatch.view.facts import RunFacts
 
 _SEPARATORS: Final = re.compile(r"[\s,]+")
 
@@ -49,6 +51,7 @@ FIELDS: Final = (
 )
 """Every field, in the order in which people fill them in."""
 
+_REQUIRED: Final = frozenset({"mode", "objective", "data_classes", "max_cost_usd", "max_runtime_s"})
 _NUMBERS: Final = frozenset({"max_cost_usd", "max_runtime_s", "cost_coefficient"})
 _LISTS: Final = frozenset({"data_classes", "on_eval"})
 
@@ -68,8 +71,68 @@ def values_of(request: Mapping[str, Any]) -> dict[str, str]:
         if isinstance(value, list):
             values[field.id] = ", ".join(item for item in value if isinstance(item, str))
         elif value is not None and not isinstance(value, (dict, bool)):
-            values[field.id] = str(value)
+            values[field.id] = value.literal if isinstance(value, Numeral) else str(value)
     return values
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """What is known of an earlier run, to start one like it.
+
+    Attributes:
+        run_id: The earlier run.
+        values: What the form holds; where nothing is known, what it always begins with.
+        unknown: Labels of the fields that nothing is known of.
+        left_out: Members of the earlier request that the form cannot send again.
+    """
+
+    run_id: str
+    values: Mapping[str, str]
+    unknown: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """What is missing, in words; empty when the form holds the whole earlier request."""
+        told = []
+        if self.unknown:
+            told.append(f"Not known of the earlier run: {', '.join(self.unknown)}.")
+        if self.left_out:
+            told.append(f"The earlier request also had {', '.join(self.left_out)}, which this form does not send.")
+        return " ".join(told)
+
+
+def again(facts: RunFacts) -> Again:
+    """What to start a run like this one with: our own request where it was kept, else what the run tells of itself.
+
+    A run tells its mode and its policy at most (:class:`~runwatch.records.run.Run`); a test run is the safe guess where
+    even the mode is missing, because it costs nothing.
+    """
+    if facts.request is not None:
+        request = facts.request.raw
+        return Again(facts.id, values_of(request), left_out=tuple(_unsent(request)))
+    found = values_of({**facts.raw, "mode": facts.mode.value})
+    unknown = tuple(field.label for field in FIELDS if not found[field.id] and not _is_left_empty(field, facts))
+    return Again(facts.id, {**start_values(), **{name: value for name, value in found.items() if value}}, unknown)
+
+
+def _is_left_empty(field: DraftField, facts: RunFacts) -> bool:
+    """Whether a run that tells nothing of a field tells by that, as far as it goes, that it was left empty."""
+    is_told = field.path.startswith("policy.") and facts.run.policy is not None
+    return (is_told and field.id not in _REQUIRED) or (field.live_only and facts.is_test)
+
+
+def _unsent(request: Mapping[str, Any], parent: str = "") -> Iterator[str]:
+    """Paths of the members of a request that no field of the form becomes."""
+    paths = {field.path for field in FIELDS}
+    for name, value in request.items():
+        path = f"{parent}{name}"
+        if path in paths:
+            continue
+        if isinstance(value, Mapping) and any(known.startswith(f"{path}.") for known in paths):
+            yield from _unsent(value, f"{path}.")
+        else:
+            yield path
 
 
 def body_of(values: Mapping[str, str]) -> dict[str, Any]:
@@ -80,7 +143,7 @@ def body_of(values: Mapping[str, str]) -> dict[str, Any]:
     body: dict[str, Any] = {}
     for field in FIELDS:
         typed = values.get(field.id, "").strip()
-        if not typed and field.id not in {"mode", "objective", "data_classes", "max_cost_usd", "max_runtime_s"}:
+        if not typed and field.id not in _REQUIRED:
             continue
         value: Any = typed
         if field.id in _LISTS:

@@ -10,6 +10,7 @@ from runwatch.base.paths import Paths
 from runwatch.view.detail import Line, Section
 from runwatch.view.drawn import line
 from runwatch.view.glyphs import ASCII, UNICODE, Role
+from runwatch.view.key_words import KeyOf, with_keys
 
 FILTERS: Final = (
     ("word", "somewhere in the visible text"),
@@ -32,9 +33,17 @@ STATES: Final = (
     ("updated 2s ago", Role.QUIET, "What is shown is as old as that. Everything is well."),
     ("reading", Role.QUIET, "A newer answer is awaited; what is shown stays."),
     ("stale 48s", Role.WARN, "The data is older than it should be. Rows are dimmed, and reading goes on."),
-    ("offline", Role.BAD, "Nobody answers. Rows stay with their age; reading goes on by itself, r reads now."),
+    (
+        "offline",
+        Role.BAD,
+        "Nobody answers. Rows stay with their age; reading goes on by itself, {screen.refresh} reads now.",
+    ),
     ("held 0:23", Role.WARN, "The service answered 429. Nothing is sent until the time is over."),
-    ("not authorised", Role.BAD, "The key is not accepted, or may not do this. Nothing is read until r is pressed."),
+    (
+        "not authorised",
+        Role.BAD,
+        "The key is not accepted, or may not do this. Nothing is read until {screen.refresh} is pressed.",
+    ),
     ("not offered", Role.QUIET, "This service does not have such a list. The watch list stands in for it."),
     ("error", Role.BAD, "The answer was a problem. Its instance is in the list of problems, to be quoted."),
     ("partial", Role.WARN, "Something in the answer was no record. The rest is shown."),
@@ -47,7 +56,7 @@ FACTS: Final = (
     (
         "Lists",
         "Runs and receipts are listed by the service. Where a service does not offer the list, the console shows the"
-        " runs that were submitted or added here: a adds ids, also pasted ones.",
+        " runs that were submitted or added here: {screen.add} adds ids, also pasted ones.",
     ),
     (
         "Events",
@@ -65,13 +74,18 @@ FACTS: Final = (
     ),
     (
         "Problems",
-        "Every refusal carries an instance: an id that is safe to quote, and by which support finds what happened. y"
-        " copies it, Y copies the whole block.",
+        "Every refusal carries an instance: an id that is safe to quote, and by which support finds what happened."
+        " {screen.copy} copies it, {screen.copy_menu} copies the whole block.",
     ),
     (
         "Waiting",
         "A 429 is never answered with another try: the console waits as long as the service says. A read is tried twice"
         " more when the network or the service fails; a write only with its idempotency key.",
+    ),
+    (
+        "Lost answers",
+        "A write whose answer never came may or may not have taken effect. It is kept on this machine, also over a"
+        " restart: {app.outbox} or :outbox asks again with the same key and body, which never does it twice.",
     ),
     (
         "Test runs",
@@ -90,7 +104,8 @@ FACTS: Final = (
         "Cancelling ends a run, but a call to a provider that is under way is not reversed, and may be charged.",
     ),
 )
-"""How the service works, as far as a person meets it (console-anchors 0, as the wire reference corrects it)."""
+"""How the service works, as far as a person meets it (console-anchors 0, as the wire reference corrects it); keys stand
+in it by the ids of their actions."""
 
 
 def signs() -> Section:
@@ -113,14 +128,19 @@ def signs() -> Section:
     )
 
 
-def reference(paths: Paths) -> list[Section]:
-    """Signs, filters, states and places."""
+def reference(paths: Paths, key_of: KeyOf) -> list[Section]:
+    """Signs, filters, states and places.
+
+    Args:
+        paths: The places.
+        key_of: The present keys.
+    """
     return [
         signs(),
         Section(line("Filters, for every list and for events"), _lines(dict(FILTERS))),
         Section(
             line("States of a pane, in the lower left of its frame"),
-            tuple(Line(line(name), line(meaning), role) for name, role, meaning in STATES),
+            tuple(Line(line(name), line(with_keys(meaning, key_of)), role) for name, role, meaning in STATES),
         ),
         Section(
             line("Places and version"),
@@ -136,9 +156,9 @@ def reference(paths: Paths) -> list[Section]:
     ]
 
 
-def facts() -> list[Section]:
-    """How the service works."""
-    return [Section(line("How the service works"), _lines(dict(FACTS)))]
+def facts(key_of: KeyOf) -> list[Section]:
+    """How the service works, with the present keys."""
+    return [Section(line("How the service works"), _lines({label: with_keys(text, key_of) for label, text in FACTS}))]
 
 
 def found(sections: list[Section], text: str) -> list[Section]:

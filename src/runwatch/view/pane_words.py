@@ -11,6 +11,7 @@ from runwatch.view.drawn import Drawn, line
 from runwatch.view.explain import explain_code
 from runwatch.view.format import Context, clock, compact, time_of_day
 from runwatch.view.glyphs import Role
+from runwatch.view.key_words import KeyOf
 from runwatch.view.resource import ResourceSpec, Styled
 
 _ROLES = {
@@ -68,30 +69,31 @@ def fresh_words(age_s: float | None) -> str:
     return "just now" if age_s is None or age_s < JUST_NOW_S else f"{compact(age_s)} ago"
 
 
-def note_lines(spec: ResourceSpec[Any], state: PaneState, context: Context) -> tuple[Drawn, ...]:
-    """What a pane without rows says: why there are none, and what to do next."""
+def note_lines(spec: ResourceSpec[Any], state: PaneState, context: Context, key_of: KeyOf) -> tuple[Drawn, ...]:
+    """What a pane without rows says: why there are none, and what to do next, with the present keys."""
+    refresh = key_of("screen.refresh")
     failure = state.failure
     match state.load:
         case LoadState.LOADING | LoadState.REFRESHING:
             return (age_words(state, context).text,)
         case LoadState.OFFLINE:
-            return (*_told(failure, "offline"), line("Reading goes on by itself; r reads now."))
+            return (*_told(failure, "offline"), line(f"Reading goes on by itself; {refresh} reads now."))
         case LoadState.NOT_AUTHORISED:
             code = failure.problem.code if failure and failure.problem else "unauthenticated"
             told = explain_code(code)
             return (
                 *_told(failure, told.sentence),
                 line(told.next_step),
-                line("Nothing is read until you press r."),
+                line(f"Nothing is read until you press {refresh}."),
             )
         case LoadState.NOT_OFFERED:
-            rest = "What was submitted or added here is shown instead; a adds ids."
+            rest = f"What was submitted or added here is shown instead; {key_of('screen.add')} adds ids."
             return (
                 line(f"This service offers no list of {spec.name}."),
-                line(rest if spec.record is Run else "The other screens go on; r asks again."),
+                line(rest if spec.record is Run else f"The other screens go on; {refresh} asks again."),
             )
         case LoadState.ERROR:
-            told_next = failure.hint if failure and failure.hint else "r reads again."
+            told_next = failure.hint if failure and failure.hint else f"{refresh} reads again."
             return (*_told(failure, "error"), line(told_next))
         case LoadState.RATE_LIMITED:
             return (line(f"The service asked to wait; reading goes on in {clock(state.held_s)}."),)

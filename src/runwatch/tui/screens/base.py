@@ -15,8 +15,8 @@ from runwatch.tui.draw import Pieces
 from runwatch.tui.messages import AskedAgain, Confirmed, CopyWanted, CrumbChosen, Left, WorkFailed
 from runwatch.tui.widgets.context_bar import ContextBar
 from runwatch.tui.widgets.crumb_bar import CrumbBar
+from runwatch.tui.widgets.menu import Menu
 from runwatch.tui.widgets.overlay import Overlay
-from runwatch.tui.widgets.sheet import Sheet
 from runwatch.tui.widgets.status_line import Hint, StatusLine
 from runwatch.view.drawn import line
 from runwatch.view.glyphs import Role
@@ -24,6 +24,7 @@ from runwatch.view.glyphs import Role
 if TYPE_CHECKING:
     from runwatch.tui.app import ConsoleApp
     from runwatch.tui.mutations import Mutation
+    from runwatch.tui.widgets.sheet import Sheet
 
 
 SETTINGS: Final = "settings"
@@ -119,8 +120,12 @@ class ConsoleScreen(Screen[None]):
         self.query_one(StatusLine).show_hints(self.hints())
 
     def say(self, notice: str, role: str = Role.PLAIN) -> None:
-        """Say something for a while in place of the hints."""
-        self.query_one(StatusLine).say(((line(notice), role),))
+        """Say something for a while in place of the hints; an error rings, if the settings want it."""
+        if role == Role.BAD:
+            self.console.alarm()
+        # A screen that is just coming or going has no status line.
+        for status in self.query(StatusLine):
+            status.say(((line(notice), role),))
 
     def put_over(self, overlay: Overlay) -> None:
         """Put a menu or the command line over the lower part, in place of one that is there."""
@@ -153,6 +158,18 @@ class ConsoleScreen(Screen[None]):
         message.stop()
         self.data_changed(frozenset())
         self.sheet_left(message.sheet)
+
+    async def on_menu_chosen(self, message: Menu.Chosen) -> None:
+        """Do what was chosen."""
+        message.stop()
+        await self.take_choice(message.item.target)
+
+    async def take_choice(self, target: object) -> None:
+        """Do what was chosen in a menu that any screen may have; subclasses know those of their own."""
+        from runwatch.tui.kept_writes import Settling
+
+        if isinstance(target, Settling):
+            self.console.kept_writes.settle(self, target)
 
     async def on_copy_wanted(self, message: CopyWanted) -> None:
         """Copy what a widget offers."""

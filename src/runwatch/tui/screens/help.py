@@ -150,7 +150,12 @@ class HelpScreen(ConsoleScreen):
         self.query_one(DetailView).focus()
 
     def _show(self) -> None:
-        parts = {"keys": self._keys(), "signs": reference(self.console.opening.paths), "service": facts()}
+        key_of = self.console.keys.shown
+        parts = {
+            "keys": self._keys(),
+            "signs": reference(self.console.opening.paths, key_of),
+            "service": facts(key_of),
+        }
         shown = parts[self.query_one(TabBar).active]
         if self._search:
             shown = found([section for part in parts.values() for section in part], self._search)

@@ -99,7 +99,11 @@ class ProblemsScreen(ResourceScreen):
 
     def _note(self, state: PaneState) -> tuple[Drawn, ...]:
         if self._sought and not self._rows:
-            return (line("No problem met from this machine has an id that stands in this text."), line("esc clears it"))
+            key = self.console.keys.shown("screen.back")
+            return (
+                line("No problem met from this machine has an id that stands in this text."),
+                line(f"{key} clears it"),
+            )
         return super()._note(state)
 
     # Finding.
@@ -202,7 +206,7 @@ class ProblemsScreen(ResourceScreen):
             return
         field = _first_field(entry)
         if field is not None:
-            self.console.open_run_form(None, field=field)
+            self.console.open_run_form(field=field)
         else:
             self.say(explain_code(code_of(entry) or "").next_step)
 

@@ -28,7 +28,6 @@ from runwatch.tui.sources import Source
 from runwatch.tui.widgets.detail_view import DetailLink, DetailView
 from runwatch.tui.widgets.filter_bar import Complete, FilterBar, completion
 from runwatch.tui.widgets.list_pane import ListPane
-from runwatch.tui.widgets.menu import Menu
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.record_table import RecordTable
 from runwatch.tui.widgets.status_line import Hint
@@ -287,7 +286,8 @@ class ResourceScreen(ConsoleScreen):
         self.show_detail()
         self.add_class("-opened")
         self.show_crumbs(self._filter_words())
-        self.call_after_refresh(self.focus_detail)
+        # Until then a person may have gone to another screen.
+        self.call_after_refresh(lambda: self.focus_detail() if self.is_current else None)
 
     def focus_detail(self) -> None:
         """Put the focus into the detail."""
@@ -358,10 +358,12 @@ class ResourceScreen(ConsoleScreen):
         """Show everything that can be done with the record, and why the rest of it cannot."""
         open_action_menu(self)
 
-    async def on_menu_chosen(self, message: Menu.Chosen) -> None:
-        """Copy or do what was chosen."""
-        message.stop()
-        await take_choice(self, message.item.target)
+    async def take_choice(self, target: object) -> None:
+        """Copy or do what was chosen in a menu of a record."""
+        if isinstance(target, Copy | tuple):
+            await take_choice(self, target)
+        else:
+            await super().take_choice(target)
 
     async def do_with(self, row: Row[Any], action: Action[Any]) -> None:
         """Do something with a record; what no screen does is done by a verb of the command line."""
@@ -433,13 +435,16 @@ class ResourceScreen(ConsoleScreen):
 
     def _note(self, state: PaneState) -> tuple[Drawn, ...]:
         if self._total and self._query is not None and not self._rows:
-            return (line(f"0 of {self._total} match {self._query.text}"), line("esc clears the filter"))
+            return (
+                line(f"0 of {self._total} match {self._query.text}"),
+                line(f"{self.console.keys.shown('screen.back')} clears the filter"),
+            )
         failure = self.console.failure
         if failure is not None:
             return tuple(line(text) for text in (failure.title, failure.detail, failure.hint) if text)
         if self.console.desk is None and self._source.state().age_s is None:
             return (line(self.console.opening_words),)
-        return note_lines(self.spec, state, self.console.context())
+        return note_lines(self.spec, state, self.console.context(), self.console.keys.shown)
 
     def _show_edge(self) -> None:
         state, context = self._source.state(), self.console.context()

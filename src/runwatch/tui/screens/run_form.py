@@ -25,19 +25,21 @@ from runwatch.tui.widgets.sheet import Sheet
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.tui.work import start_work
 from runwatch.view.detail import Line, Section
-from runwatch.view.draft import FIELDS, body_of, problems_of, start_values
+from runwatch.view.draft import FIELDS, Again, body_of, problems_of, start_values
 from runwatch.view.drawn import json_block, line
+from runwatch.view.format import short_id
 from runwatch.view.glyphs import Role
 
 NARROW: Final = 100
 
 
 class RunForm(ConsoleScreen):
-    """The form. Leaving it keeps what was typed for the next time.
+    """The form. What is typed is kept for the next time, whichever way the form is left, until the run is accepted.
 
     Args:
         values: What it holds at first, by field; ``None`` for a new run.
         field: The field to begin in; empty for the first one that people fill in.
+        like: The earlier run that the values are from.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen", only=("screen.back",))
@@ -67,6 +69,10 @@ class RunForm(ConsoleScreen):
         & .row LineInput {
             width: 1fr;
         }
+        & #like {
+            height: auto;
+            padding: 0 1 1 1;
+        }
         & .note {
             height: auto;
             padding: 0 0 0 15;
@@ -78,9 +84,10 @@ class RunForm(ConsoleScreen):
     }
     """
 
-    def __init__(self, values: Mapping[str, str] | None = None, field: str = "") -> None:
+    def __init__(self, values: Mapping[str, str] | None = None, field: str = "", *, like: Again | None = None) -> None:
         super().__init__()
         self._first = field
+        self._like = like
         self._values = {**start_values(), **(values or {})}
         self._key = str(uuid.uuid4())
         self._can_check = False
@@ -88,7 +95,12 @@ class RunForm(ConsoleScreen):
 
     def body(self) -> Iterable[Widget]:
         """The fields, and the request beside them."""
+        title = "New run"
         fields: list[Widget] = []
+        if self._like is not None:
+            title = f"New run like {short_id(self._like.run_id, self.console.glyphs)}"
+            if self._like.note:
+                fields.append(Static(content(line(self._like.note, None), Role.WARN), id="like"))
         for field in FIELDS:
             label = Static(content(line(field.label), Role.QUIET), classes="label")
             fields.append(Horizontal(label, LineInput(self._values[field.id], id=f"field-{field.id}"), classes="row"))
@@ -103,7 +115,9 @@ class RunForm(ConsoleScreen):
         )
         yield Container(
             Pane(
-                VerticalScroll(*fields, can_focus=False), edge=Edge(title=line("New run · postExecutions")), id="inputs"
+                VerticalScroll(*fields, can_focus=False),
+                edge=Edge(title=line(f"{title} {self.console.glyphs.dot} postExecutions")),
+                id="inputs",
             ),
             Pane(DetailView(id="preview"), edge=Edge(title=line("Request, exactly as sent")), id="request"),
             id="form",
@@ -137,6 +151,8 @@ class RunForm(ConsoleScreen):
             self._values[field] = event.value
             # Another body needs another key: the same one would be a conflict.
             self._key = str(uuid.uuid4())
+            # Kept with every letter, because a form can be left in more ways than by its own key.
+            self.console.draft = dict(self._values)
         self._show()
 
     def on_input_submitted(self, event: LineInput.Submitted) -> None:
@@ -154,7 +170,7 @@ class RunForm(ConsoleScreen):
 
     def action_back(self) -> None:
         """Leave; what was typed is kept."""
-        self.console.leave_form(self._values)
+        self.app.pop_screen()
 
     @property
     def is_at_root(self) -> bool:
@@ -199,7 +215,7 @@ class RunForm(ConsoleScreen):
             self.action_back()
 
     def _accepted(self, run_id: str) -> None:
-        self._values["objective"] = ""
+        self.console.draft = None
         self.console.show_run(run_id)
 
     def _fit(self) -> None:

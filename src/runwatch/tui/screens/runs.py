@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.binding import BindingType
 from textual.widget import Widget
@@ -15,7 +15,6 @@ from runwatch.records.receipt import Receipt
 from runwatch.records.run import RunResult
 from runwatch.store.change import RecordRead
 from runwatch.store.freshness import LoadState, PaneState
-from runwatch.store.live import TailNews
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece, Pieces, word
 from runwatch.tui.lines import StoredLines
@@ -38,8 +37,14 @@ from runwatch.view.resource import Action
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.table import Row
 
+if TYPE_CHECKING:
+    from runwatch.store.live import TailNews
+
 MOST_FOUND: Final = 100_000
 """The most events that a search shows."""
+
+SEARCH_CELLS: Final = 16
+"""How much of what is searched for stands in the frame."""
 
 _TAIL_WORDS: Final = "no event yet"
 
@@ -48,7 +53,15 @@ class RunsScreen(ResourceScreen):
     """The screen of runs."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(
-        "screen", only=("screen.new", "screen.add", "screen.destroy", "screen.next_tab", "screen.previous_tab")
+        "screen",
+        only=(
+            "screen.new",
+            "screen.again",
+            "screen.add",
+            "screen.destroy",
+            "screen.next_tab",
+            "screen.previous_tab",
+        ),
     )
     DEFAULT_CSS = """
     RunsScreen {
@@ -97,7 +110,7 @@ class RunsScreen(ResourceScreen):
         """What operators do all day."""
         return (
             "list.open", "screen.filter", "screen.copy", "screen.new", ("screen.destroy", "cancel"), "tail.follow",
-            "screen.pause", "screen.next_tab", "screen.add", "screen.refresh", "screen.raw", "app.quit",
+            "screen.pause", "screen.next_tab", "screen.add", "screen.again", "screen.refresh", "screen.raw", "app.quit",
         )  # fmt: skip
 
     def focus_detail(self) -> None:
@@ -119,6 +132,11 @@ class RunsScreen(ResourceScreen):
         return tuple(parts)
 
     # The run under the cursor.
+
+    def on_screen_resume(self) -> None:
+        """Take in the events that came while a sheet or another screen stood in front."""
+        if self._shown is not None:
+            self._load_tail(self._shown)
 
     def on_unmount(self) -> None:
         """Follow nothing that nobody sees."""
@@ -230,7 +248,15 @@ class RunsScreen(ResourceScreen):
 
     def action_new(self) -> None:
         """Start a run."""
-        self.console.open_run_form(None)
+        self.console.open_run_form()
+
+    def action_again(self) -> None:
+        """Start a run like the one under the cursor."""
+        row = self.row
+        if row is None:
+            self.say("There is no run to start again.", Role.WARN)
+        else:
+            self.console.open_run_form(row.subject)
 
     def action_add(self) -> None:
         """Add ids to the watch list."""
@@ -257,10 +283,13 @@ class RunsScreen(ResourceScreen):
             yield Copy(line("event as JSON"), event.wire_text)
 
     async def do_with(self, row: Row[Any], action: Action[Any]) -> None:
-        """Cancel, or show the view that the action reads."""
+        """Cancel, start one like it, or show the view that the action reads."""
         self.table.select(row.key)
         if action.id == "cancel":
             self.console.open_cancel([row.subject])
+            return
+        if action.id == "again":
+            self.console.open_run_form(row.subject)
             return
         tab = {"watch": "events"}.get(action.id, action.id)
         if tab in dict(TABS):
@@ -387,6 +416,10 @@ class RunsScreen(ResourceScreen):
     def _tail_age(self, news: TailNews, events: int) -> Pieces:
         dot = self.console.glyphs.dot
         known = _TAIL_WORDS if not events else f"{count(events)} event{'s' * (events != 1)}"
+        if self._search and events:
+            # Whoever looks at a filtered tail has to see that it is one.
+            found = f"{count(len(self._found))} of {known} ha{'s' if len(self._found) == 1 else 've'}"
+            known = f"{found} {line(self._search, SEARCH_CELLS)}"
         if news.failure is not None:
             return (word(f"{known} {dot} "), word(f"no answer: {news.failure.title}", Role.BAD))
         if news.answered_at is None or news.is_complete:

@@ -105,11 +105,15 @@ def welcome_words(*, is_running: bool) -> tuple[Pieces, ...]:
     )
 
 
-def demo_words() -> tuple[Pieces, ...]:
-    """What the demo says of itself."""
+def demo_words(start: str) -> tuple[Pieces, ...]:
+    """What the demo says of itself.
+
+    Args:
+        start: The key that starts a run.
+    """
     return (
         (word("This is the demo: test runs come and go by themselves and cost nothing.", Role.PLAIN),),
-        line("Its service and its data are gone when you leave. + starts a run of your own."),
+        line(f"Its service and its data are gone when you leave. {start} starts a run of your own."),
     )
 
 

@@ -51,11 +51,27 @@ class LineSource(Protocol):
         """
         ...
 
+    def mark(self) -> int:
+        """Where the end is now, for :meth:`since`; it means the same whatever is filtered."""
+        ...
+
+    def since(self, mark: int) -> int:
+        """How many of the lines have come in after a mark."""
+        ...
+
 
 class NoLines:
     """The source before there is one."""
 
     def count(self) -> int:
+        """None."""
+        return 0
+
+    def mark(self) -> int:
+        """The beginning."""
+        return 0
+
+    def since(self, mark: int) -> int:
         """None."""
         return 0
 
@@ -93,7 +109,7 @@ class EventLog(LineList, inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self._source: LineSource = source or NoLines()
         self._count = self._source.count()
-        self._seen = self._count
+        self._seen = self._source.mark()
         self._following = following
         self._highlighter: Highlighter | None = None
         self._wraps = False
@@ -108,7 +124,8 @@ class EventLog(LineList, inherit_bindings=False):
         """Show the lines of another source, or the same ones filtered; the cursor goes to the end when following."""
         self._source = source
         self._cursor = 0
-        self._count = self._seen = 0
+        self._count = 0
+        self._seen = source.mark()
         self.set_following(following)
         self.update_count()
 
@@ -117,7 +134,7 @@ class EventLog(LineList, inherit_bindings=False):
         self._forget()
         self._count = self._source.count()
         if self._following:
-            self._seen = self._count
+            self._seen = self._source.mark()
         self._cursor = max(0, min(self._cursor, self._count - 1))
         self._fit()
         self.refresh()
@@ -139,7 +156,7 @@ class EventLog(LineList, inherit_bindings=False):
         if following == self._following:
             return
         self._following = following
-        self._seen = self._count
+        self._seen = self._source.mark()
         if following:
             self._fit()
         self.refresh()
@@ -148,7 +165,7 @@ class EventLog(LineList, inherit_bindings=False):
     @property
     def new_lines(self) -> int:
         """How many lines came in since the end is no longer followed."""
-        return self._count - self._seen
+        return self._source.since(self._seen)
 
     @property
     def highlighter(self) -> Highlighter | None:

@@ -40,6 +40,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         overflow-y: auto;
         scrollbar-gutter: stable;
         scrollbar-size-vertical: 1;
+        scrollbar-size-horizontal: 0;
         background: $background;
         color: $role-plain;
         & > .line-list--cursor {

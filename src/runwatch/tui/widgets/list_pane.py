@@ -55,8 +55,9 @@ class ListPane(Pane):
             note: What is said, a text a line.
             is_trouble: Whether it is said beside rows too.
         """
-        room = max(1, self.content_size.width - _MARGIN)
-        self._table.note = [row for text in note for row in wrapped(text, room)]
+        # Before it is laid out, the pane has no width that anything could be broken at.
+        room = self.content_size.width - _MARGIN
+        self._table.note = [row for text in note for row in wrapped(text, room)] if room > 0 else tuple(note)
         told = tuple(note) if is_trouble and self._table.line_count() else ()
         if told != self._told:
             self._told = told

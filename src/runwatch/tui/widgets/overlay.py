@@ -32,7 +32,6 @@ class Overlay(Pane):
         background: $surface;
         & LineList {
             height: auto;
-            scrollbar-size-horizontal: 0;
             background: $surface;
         }
     }

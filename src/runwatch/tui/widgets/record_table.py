@@ -18,7 +18,7 @@ from runwatch.tui.messages import HeaderClicked, RowHighlighted, RowOpened, Rows
 from runwatch.tui.themes import ACCENT
 from runwatch.tui.widgets.column_layout import GAP, Placed, place_columns
 from runwatch.tui.widgets.line_list import LineList
-from runwatch.view.drawn import Drawn, fit, line
+from runwatch.view.drawn import Drawn, elide, fit, line
 from runwatch.view.glyphs import Role
 from runwatch.view.resource import Styled
 
@@ -44,6 +44,8 @@ class TableColumn(Protocol):
     def least(self) -> int: ...
     @property
     def most(self) -> int: ...
+    @property
+    def keeps_ends(self) -> bool: ...
 
 
 class TableRow(Protocol):
@@ -80,6 +82,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self._mark_from: str | None = None
         self._sorted_by: tuple[str, bool] | None = None
         self._natural: list[int] = [0] * len(self._columns)
+        self._sampled: tuple[str, ...] = ()
         self._placed: tuple[Placed, ...] = ()
         self._skipped = 0
         self._is_wide = False
@@ -195,7 +198,10 @@ class RecordTable(LineList, inherit_bindings=False):
         ]
         for placed in self._placed:
             text, role = row.cell(placed.column)
-            shown = fit(text, placed.width, placed.column.align, app.glyphs.ellipsis)
+            mark = app.glyphs.ellipsis
+            if placed.column.keeps_ends:
+                text = elide(text, placed.width, mark)
+            shown = fit(text, placed.width, placed.column.align, mark)
             segments += [self.piece(shown, Role.QUIET if self._is_stale else role, style), segment(_GAP, style)]
         return segments
 
@@ -306,11 +312,17 @@ class RecordTable(LineList, inherit_bindings=False):
         self.scroll_to(y=max(0, index - offset), animate=False, force=True)
 
     def _measure(self) -> None:
-        """Widen the columns to what the first rows and those around the cursor need; they never get narrower again."""
-        near = range(self._cursor, self._cursor + self.rows_in_sight)
-        sample = [*range(min(SAMPLE, len(self._rows))), *(place for place in near if SAMPLE <= place < len(self._rows))]
+        """Widen the columns to what the first rows and those in sight need; they never get narrower again.
+
+        The first rows are looked at only when other rows have become the first: every second the same ones come anew.
+        """
+        first = tuple(row.key for row in self._rows[:SAMPLE])
+        places = set() if first == self._sampled else set(range(len(first)))
+        self._sampled = first
+        for start in (self._cursor, round(self.scroll_y)):
+            places.update(range(start, min(start + self.rows_in_sight, len(self._rows))))
         for position, column in enumerate(self._columns):
-            widest = max((cell_width(self._rows[place].cell(column).text) for place in sample), default=0)
+            widest = max((cell_width(self._rows[place].cell(column).text) for place in places), default=0)
             self._natural[position] = max(self._natural[position], min(widest, column.most))
         self._lay_out()
 
@@ -321,7 +333,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self._placed = place_columns(
             self._columns,
             [
-                max(natural, min(cell_width(self._title(column)), column.most), column.least)
+                max(natural, min(cell_width(self._title(column)), column.most))
                 for column, natural in zip(self._columns, self._natural, strict=True)
             ],
             self.cells - MARGIN,

@@ -250,9 +250,9 @@ class Sheet(ModalScreen[None]):
         self.call_next(put)
 
     def lose(self, reason: Drawn) -> None:
-        """Say that it was sent and no answer came, so that nobody knows what it did."""
+        """Say that it was sent and that no answer told what it did."""
         again = line(f"{kit(self._confirm).keys.shown('sheet.ask_again')} asks again with the same key and body")
-        self._end("unknown", (line(f"sent, no answer: {reason}; {again}"), Role.WARN))
+        self._end("unknown", (line(f"outcome unknown: {reason}; {again}"), Role.WARN))
         self._again.display = True
 
     def tell(self, notice: Pieces) -> None:
