@@ -21,7 +21,7 @@ from tests.support.terminal import Terminal
 ROUNDS = 9
 TARGET_HELP = 4.0
 
-_BARE = """
+BARE = """
 from textual.app import App
 from textual.widgets import Static
 class Bare(App):
@@ -67,9 +67,9 @@ def figures() -> list[Figure]:
     with tempfile.TemporaryDirectory() as directory:
         home = Path(directory)
         for _ in range(ROUNDS):
-            paints[""].append(paint_seconds([*python, _BARE], "READY", home))
+            paints[""].append(paint_seconds([*python, BARE], "READY", home))
             for name, imports in BILL.items():
-                paints[name].append(paint_seconds([*python, f"{imports}\n{_BARE}"], "READY", home))
+                paints[name].append(paint_seconds([*python, f"{imports}\n{BARE}"], "READY", home))
             calls["pass"].append(run_seconds([*python, "pass"], home))
             for flag in ("--help", "--version"):
                 calls[flag].append(run_seconds([sys.executable, "-m", "runwatch", flag], home))

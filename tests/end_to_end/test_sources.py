@@ -1,0 +1,116 @@
+"""From nothing to a model's answer by verbs alone: real processes, a real service, and a model server on loopback."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.support.cli import Cli
+from tests.support.model_server import ModelServer, running_model_server
+from tests.support.service import ServiceProcess
+
+SECRET: Final = "sk-canary-e2e-3344556677"
+
+LIVE: Final = (
+    *("runs", "submit", "--mode", "live", "--objective", "Say hello", "--data-class", "public"),
+    *("--max-cost-usd", "0.5", "--max-runtime-s", "60", "--exit-status"),
+)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the command keeps its data; the service's are elsewhere."""
+    return tmp_path_factory.mktemp("console")
+
+
+@pytest.fixture(scope="module")
+def cli(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+    """The command and the real local service."""
+    with ServiceProcess(tmp_path_factory.mktemp("service") / "data") as service:
+        yield Cli(home, base_url=service.base_url, api_key=service.api_key)
+
+
+@pytest.fixture(scope="module")
+def models() -> Iterator[ModelServer]:
+    """A server with one model that asks for a key."""
+    server = ModelServer(models=("tiny-1",), key=SECRET)
+    server.answer("Hello from tiny-1.")
+    with running_model_server(server) as running:
+        yield running
+
+
+def test_a_model_is_connected_saved_run_rotated_and_disconnected(cli: Cli, models: ModelServer, home: Path) -> None:
+    connect = ("sources", "connect", "--openai-compatible", models.base_url, "--name", "Box", "--json")
+    wrong = cli(*connect, "--key-stdin", stdin=b"sk-not-the-one-1")
+    assert (wrong.code, wrong.json["connection"]["test_error"]) == (1, "authentication")
+    connection_id = wrong.json["connection"]["connection_id"]
+
+    # The right key makes the same connection usable, and its model is saved from the catalog.
+    rotated = cli("sources", "rotate", connection_id, "--key-stdin", "--json", stdin=SECRET.encode())
+    assert (rotated.code, rotated.json["test_state"]) == (0, "passed")
+    (deployment,) = cli("sources", "sync", connection_id, "--json").json
+    arm = cli("models", "save", deployment["model_deployment_id"], "--name", "Tiny", "--json").json
+    assert [it["display_name"] for it in cli("arms", "list", "--status", "ready", "--json").json] == ["Tiny"]
+
+    run = cli(*LIVE, "--arm-id", arm["arm_id"], "--watch", "--json")
+    assert run.code == 0, run.errors
+    execution_id = run.json_lines[0]["execution_id"]
+    assert "Hello from tiny-1." in cli("runs", "result", execution_id).text
+    receipt = cli("receipts", "show", execution_id, "--json").json
+    assert receipt["slices"][0]["route"]["selected"]["arm_id"] == arm["arm_id"]
+    assert any("Say hello" in prompt for prompt in models.prompts)
+
+    gone = cli("sources", "disconnect", connection_id, "--yes", "--json")
+    assert gone.json == [{"connection_id": connection_id, "outcome": "disconnected", "status": "disabled"}]
+    assert cli("arms", "show", arm["arm_id"], "--json").json["status"] == "disabled"
+    assert cli("models", "list", "--json").json == []
+
+    kept = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+    assert connection_id.encode() in kept
+    assert SECRET.encode() not in kept
+    assert b"intent=" not in kept
+
+
+def test_a_template_is_applied_to_its_echo_proof(cli: Cli) -> None:
+    plan = cli("templates", "plan", "starter", "--json")
+    assert plan.code == 0
+    words = ("--digest", plan.json["digest"], "--issued-at", plan.json["issued_at"], "--json")
+    applied = cli("templates", "apply", "starter", *words)
+    assert applied.code == 0, applied.errors
+    stale = cli(
+        "templates", "apply", "starter", "--digest", "sha256:0", "--issued-at", plan.json["issued_at"], "--json"
+    )
+    assert stale.code == 1
+    assert json.loads(stale.errors.splitlines()[-1])["problem"]["errors"]
+
+
+def test_a_minted_key_works_until_it_is_revoked(cli: Cli) -> None:
+    made = cli("keys", "create", "--name", "e2e", "--json").json
+    assert cli("account", env={"RUNWATCH_API_KEY": made["key"]}).code == 0
+    assert cli("keys", "label", made["api_key_id"], "other", "--json").json["display_name"] == "other"
+    assert cli("keys", "revoke", made["api_key_id"]).code == 2
+    assert cli("keys", "revoke", made["api_key_id"], "--yes").code == 0
+    assert cli("account", env={"RUNWATCH_API_KEY": made["key"]}).code == 4
+    assert made["key"] not in cli("keys", "list", "--json").text
+
+
+def test_every_list_and_report_answers_on_the_local_service(cli: Cli) -> None:
+    nouns = (
+        "models",
+        "arms",
+        "verifiers",
+        "templates",
+        "agents",
+        "credentials",
+        "github",
+        "sources",
+        "proposals",
+        "keys",
+    )
+    for words in (*((noun, "list") for noun in nouns), ("models", "deployments"), ("models", "definitions"),
+                  ("sources", "list", "--available"), ("usage",), ("evals",), ("compliance", "export")):  # fmt: skip
+        assert cli(*words, "--json").code == 0, words
