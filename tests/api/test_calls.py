@@ -326,9 +326,9 @@ class TestReadOnly:
         assert len(server.heard) == 2
 
     def test_exactly_the_operations_that_change_something_mutate(self) -> None:
-        mutating = {operation.id for operation in OPERATIONS.values() if operation.mutates}
-        assert mutating == {"postExecutions", "postExecutionsByExecutionIdCancel"}
-        assert all(operation.mutates == (operation.method != "GET") for operation in OPERATIONS.values())
+        asks = {"postTenantTemplatePlans", "postModelCatalogQuote"}
+        for operation in OPERATIONS.values():
+            assert operation.mutates == (operation.method != "GET" and operation.id not in asks), operation.id
 
 
 class TestTheObserver:

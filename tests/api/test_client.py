@@ -61,11 +61,12 @@ def test_every_record_that_is_read_has_an_operation(kind: type[Record]) -> None:
     assert any(operation.record is kind for operation in OPERATIONS.values())
 
 
-def test_every_operation_stands_where_its_record_says() -> None:
+def test_every_list_stands_where_its_record_says() -> None:
     for operation in OPERATIONS.values():
-        assert operation.record is not None
-        assert operation.record.WIRE is not None
-        assert operation.path.startswith(operation.record.WIRE.path)
+        if operation.lists and operation.method == "GET":
+            assert operation.record is not None
+            assert operation.record.WIRE is not None
+            assert operation.path == operation.record.WIRE.path
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from runwatch import __version__
+from tests.commands.test_entry import offer_source
 from tests.support.builders import echo_events, event, run
 from tests.support.cli import Cli
 from tests.support.scripted import Said, ScriptedService, running_service
@@ -231,6 +232,26 @@ def test_a_key_is_typed_hidden(cli: Cli) -> None:
         assert b"canary" not in terminal.raw
 
 
+def test_the_key_of_a_source_is_typed_hidden_or_left_to_a_browser(live: tuple[Cli, ScriptedService]) -> None:
+    cli, service = live
+    offer_source(service)
+    words = ("sources", "connect", "--openai-compatible", "https://models.test/v1")
+    with Terminal(cli.command(*words), env=cli.environment) as terminal:
+        terminal.wait_for("leave it empty to enter it in a browser")
+        terminal.type("sk-typed-canary\n")
+        assert terminal.wait_exit() == 0
+        assert b"canary" not in terminal.raw
+    assert [heard.body for heard in service.requests("POST", "/connect/source")] == [b'{"secret":"sk-typed-canary"}']
+    offer_source(service, after="pending")
+    with Terminal(cli.command(*words), env=cli.environment) as terminal:
+        terminal.wait_for("in a browser")
+        terminal.type("\n")
+        terminal.wait_for("waiting until it is done")
+        terminal.press("ctrl+c")
+        assert terminal.wait_exit() == 130
+        assert b"The private address still works" in terminal.raw
+
+
 def test_a_table_on_a_terminal_fits_its_width_and_keeps_the_ids_whole(live: tuple[Cli, ScriptedService]) -> None:
     cli, service = live
     long_id = "ex_01HXE0000000000000000000000000000001"
@@ -277,11 +298,11 @@ def test_the_same_key_and_body_is_the_same_run_and_another_body_a_conflict(real:
     assert json.loads(other.errors)["problem"]["type"].endswith("/idempotency_conflict")
 
 
-def test_a_live_run_without_models_fails_with_its_reason(real: Cli) -> None:
+def test_a_live_run_without_models_is_refused_with_its_reason(real: Cli) -> None:
     words = [word if word != "echo" else "live" for word in ECHO]
     outcome = real(*words, "--watch", "--exit-status")
-    assert outcome.code == 10
-    assert "no_eligible_arms" in outcome.text
+    assert outcome.code == 1
+    assert "data_class_not_available" in outcome.errors
 
 
 def test_a_wrong_key_exits_4_everywhere(real: Cli) -> None:

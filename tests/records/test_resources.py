@@ -15,7 +15,8 @@ from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.records.states import FINAL_STATES, KNOWN_STATES, LIVE_STATES, is_final
-from tests.support import builders
+from runwatch.records.verifier import Probe
+from tests.support import builders, resources
 from tests.support.parts import RECORDED_STATES
 
 WHOLE = [
@@ -33,12 +34,32 @@ WHOLE = [
     *builders.echo_events(),
     *builders.live_events(),
     *[builders.recorded_event(1, state) for state in RECORDED_STATES],
+    *resources.WHOLE,
 ]
 
 
 @pytest.mark.parametrize("record", WHOLE, ids=lambda record: type(record).__name__)
 def test_what_the_wire_reference_shows_has_no_flaw(record: Record) -> None:
     assert record.flaws() == ()
+
+
+@pytest.mark.parametrize("record", resources.WHOLE, ids=lambda record: type(record).__name__)
+def test_what_the_wire_reference_shows_is_declared_member_for_member(record: Record) -> None:
+    assert record.unknown() == {}
+
+
+def test_a_catalog_entry_is_named_by_its_deployment() -> None:
+    assert resources.catalog_entry("mdep_1").id == "mdep_1"
+    assert resources.catalog_entry("mdep_1", deployment=None).id == "mdep_1"
+    assert resources.catalog_entry("mdep_1", deployment=3, arm_registration_template=None).id == ""
+
+
+def test_a_probe_is_usable_only_where_its_answer_kept_the_contract() -> None:
+    for reachable in (True, False):
+        probe = resources.verifier_test(reachable=reachable).probe
+        assert probe is not None
+        assert probe.is_usable is reachable
+    assert not Probe({}).is_usable
 
 
 def test_the_four_final_states_end_a_run_and_nothing_else_does() -> None:

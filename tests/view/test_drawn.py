@@ -83,6 +83,15 @@ def test_pieces_put_together_stay_clean_and_keep_their_width(one: str, other: st
     assert cell_width(fitted) == width
 
 
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [(12, "ex_01M8…TKS0"), (11, "ex_01M…TKS0"), (9, "ex_0…TKS0"), (6, "e…TKS0"), (5, "ex…S0"), (2, "e…")],
+)
+def test_what_lost_its_middle_loses_more_of_its_head_as_long_as_there_is_room(width: int, shown: str) -> None:
+    assert elide(line("ex_01M8…TKS0"), width) == shown
+    assert elide(line("ex_01M8~TKS0"), width, "~") == shown.replace("…", "~")
+
+
 def test_copies_and_pickles_come_back_through_the_gate() -> None:
     text = block("a\nb\x07")
     for again in (copy.copy(text), copy.deepcopy(text), pickle.loads(pickle.dumps(text))):

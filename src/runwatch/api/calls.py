@@ -56,8 +56,8 @@ class Exchange:
         at: When it was sent, UTC.
         operation: The operation's id.
         method: The HTTP method.
-        path: The path as sent.
-        query: The query as sent, without the question mark.
+        path: The path as sent; the operation's own where the address is a secret.
+        query: The query as sent, without the question mark; empty where the address is a secret.
         status: The HTTP status, or ``None`` when no answer came.
         elapsed_s: Seconds until the answer was read, or lost.
         attempt: Which attempt of its call, from 1.
@@ -224,8 +224,8 @@ class Caller:
             at=attempt.at,
             operation=call.operation.id,
             method=request.method,
-            path=request.path,
-            query=request.query,
+            path=call.operation.path if call.operation.secret_address else request.path,
+            query="" if call.operation.secret_address else request.query,
             status=None if reply is None else reply.status,
             elapsed_s=ended - attempt.began,
             attempt=history.attempts,

@@ -1,4 +1,4 @@
-"""The client: one typed method an operation, and a generic request (DESIGN, Client).
+"""The client: typed methods for runs, receipts and the account, a generic request for everything (DESIGN, Client).
 
 ::
 
@@ -23,7 +23,8 @@ from runwatch.api.decode import BIG, Unreadable, decode_page, decode_page_sliced
 from runwatch.api.errors import ApiProblem, InvalidRequest, ReadOnlyRefused, UnusableAnswer
 from runwatch.api.failures import Call
 from runwatch.api.gate import Gate
-from runwatch.api.operations import OPERATIONS, Operation
+from runwatch.api.operations import OPERATIONS, PRIVATE_ENTRY, Operation
+from runwatch.api.private import entry_request, keep_secrets_of
 from runwatch.api.reply import Reply
 from runwatch.api.request import QueryValue, build_request
 from runwatch.api.retry import RETRIES
@@ -31,6 +32,7 @@ from runwatch.api.tail import Done, Pause, Read, RunTail
 from runwatch.api.transport import Transport
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.log import keep_secret
+from runwatch.base.secret import Secret
 from runwatch.base.target import Target
 from runwatch.records.account import Account
 from runwatch.records.event import RunEvent
@@ -129,7 +131,30 @@ class Client:
             return decode_value(reply.body)
 
         value, answer = await self._caller.make(call, read)
+        keep_secrets_of(call.operation, value)
         return replace(answer, value=value)
+
+    async def enter_secret(self, address: Secret, secret: Secret) -> object:
+        """Enter a secret on the private page that an intent names, and get what the page answers.
+
+        It is sent once: a page takes one secret, and whether it did is read from the resource that it was for.
+
+        Args:
+            address: The ``continue_url`` of the intent.
+            secret: What is entered. Neither it nor the address reaches a log, the journal or the disk.
+
+        Raises:
+            InvalidRequest: the page is not at the service's own address; nothing was sent.
+            ApiError: as for :meth:`request`.
+        """
+        if self.read_only:
+            raise ReadOnlyRefused(operation=PRIVATE_ENTRY.id, what=PRIVATE_ENTRY.title)
+        call = Call(PRIVATE_ENTRY, entry_request(self.target.origin, address, secret))
+
+        async def read(reply: Reply) -> object:
+            return decode_value(reply.body)
+
+        return (await self._caller.make(call, read))[0]
 
     async def submit_run(self, body: bytes, *, key: str) -> Run:
         """Submit a run (``POST /v1/executions``).

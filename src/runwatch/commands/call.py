@@ -26,6 +26,7 @@ class Call:
         output: Where data, notes and warnings go.
         clock: Time and sleep.
         stdin: Standard input.
+        words: The words of the verb.
         pending_key: The idempotency key of a submit under way, for the message of an interruption.
         on_interrupt: What a person should know who interrupts the verb now.
     """
@@ -36,6 +37,7 @@ class Call:
     output: Output
     clock: Clock
     stdin: TextIO
+    words: tuple[str, ...] = ()
     pending_key: str | None = None
     on_interrupt: str | None = None
 

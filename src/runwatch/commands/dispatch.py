@@ -29,7 +29,7 @@ def run_verb(verb: Verb, options: Options) -> int:
         OSError: stdout is closed or its disk is full.
     """
     output = Output(options.format or "table")
-    call = Call(options, os.environ, find_paths(), output, SystemClock(), sys.stdin)
+    call = Call(options, os.environ, find_paths(), output, SystemClock(), sys.stdin, verb.path)
     try:
         return _code_of(verb, call)
     except Unwritable as error:

@@ -6,104 +6,30 @@ purpose: it is all that ``runwatch --help`` imports beside argparse (DESIGN 7).
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class Flag(NamedTuple):
-    """One option.
-
-    Attributes:
-        name: The long name with its dashes.
-        help: One line for the help text.
-        metavar: The placeholder of its value; empty for a switch.
-        kind: ``switch``, ``text``, ``texts`` (may be repeated), ``count`` (whole number, 0 or more) or ``number``.
-        choices: The accepted values; empty accepts any.
-        hidden: Whether the help text leaves it out.
-    """
-
-    name: str
-    help: str
-    metavar: str = ""
-    kind: str = "switch"
-    choices: tuple[str, ...] = ()
-    hidden: bool = False
-
-
-class Argument(NamedTuple):
-    """One positional argument.
-
-    Attributes:
-        name: The placeholder, which is also its attribute in lower case.
-        help: One line for the help text.
-        takes: ``1``, ``?`` (may be left out), ``+`` (at least one) or ``*`` (any number).
-        choices: The accepted values; empty accepts any.
-    """
-
-    name: str
-    help: str
-    takes: str = "1"
-    choices: tuple[str, ...] = ()
-
-
-class Verb(NamedTuple):
-    """One thing the command line can do.
-
-    Attributes:
-        path: The words that call it.
-        summary: One line for lists of verbs.
-        run: ``module:function`` below :mod:`runwatch`; the function takes the call and answers the exit code.
-        arguments: Positional arguments in order.
-        flags: Its options, the shared ones included.
-        notes: Further paragraphs of its help.
-    """
-
-    path: tuple[str, ...]
-    summary: str
-    run: str
-    arguments: tuple[Argument, ...] = ()
-    flags: tuple[Flag, ...] = ()
-    notes: str = ""
-
-    @property
-    def name(self) -> str:
-        """The words as they are typed."""
-        return " ".join(self.path)
-
-
-FORMATS = ("table", "json", "ndjson", "csv")
-
-TARGET = (
-    Flag("--profile", "the profile of the settings file to use", "NAME", "text"),
-    Flag("--base-url", "the service to call, with or without /v1", "URL", "text"),
-    Flag("--local", "use the local service, and start it when it is not running"),
-    Flag("--read-only", "refuse everything that changes something"),
+from runwatch.commands.forms import (
+    CONSOLE,
+    EXIT_STATUS,
+    FIELDS,
+    FILTER,
+    FORMAT,
+    LIMIT,
+    MODES,
+    PROFILE,
+    REACTIONS,
+    RUN_ID,
+    RUN_IDS,
+    SETTING,
+    SINCE,
+    STATUS,
+    TARGET,
+    YES,
+    Argument,
+    Flag,
+    Verb,
 )
-CONSOLE = (
-    *TARGET,
-    Flag("--theme", "the colours of the console", "NAME", "text"),
-    Flag("--open", "the screen to begin with, and the id of what to show there", "SCREEN[/ID]", "text"),
-)
-"""The options of the console itself, which has no verb."""
+from runwatch.commands.resource_verbs import OUTPUT, RESOURCE_VERBS
 
-FORMAT = (
-    Flag("--format", "how data is printed (default: table)", "FORMAT", "text", FORMATS),
-    Flag("--json", "short for --format json"),
-)
-LIMIT = Flag("--limit", "read at most N records (default: 1000, 0: all)", "N", "count")
-FILTER = Flag("--filter", "keep the records that match, e.g. 'is:live age<10m'", "EXPRESSION", "text")
-FIELDS = Flag("--fields", "print only these members, nested ones with dots", "A,B", "text")
-STATUS = Flag("--status", "only records of this status", "STATUS", "text")
-SINCE = Flag("--since", "only records since this moment or age, e.g. 2026-11-20 or 2h", "WHEN", "text")
-YES = Flag("--yes", "do not ask before something is destroyed")
-EXIT_STATUS = Flag("--exit-status", "exit 10 when a run failed, 12 when one expired, 11 when one was cancelled")
-
-MODES = ("echo", "live")
-REACTIONS = ("gate", "fallback", "repair_retry")
-
-SETTING = Argument("NAME", "the setting, e.g. profiles.work.base_url")
-PROFILE = Argument("PROFILE", "the profile")
-RUN_ID = Argument("ID", "the run's id")
-RUN_IDS = Argument("ID", "ids of runs", "+")
+__all__ = ["CONSOLE", "FORMAT", "GROUPS", "TARGET", "VERBS", "Argument", "Flag", "Verb"]
 
 VERBS = (
     Verb(
@@ -128,6 +54,12 @@ VERBS = (
             Flag("--allow-remote", "allow an address that other machines can reach"),
             Flag("--rate-limit-rpm", "answer 429 above N requests a minute (default: no limit)", "N", "count"),
             Flag("--allow-loopback-checks", "allow output checks, agents and webhooks on this machine, by plain http"),
+            Flag("--allow-signup", "let anyone who reaches the service make an organization with a key of its own"),
+            Flag("--provider-config", "a TOML file that names further sources of models, never keys", "FILE", "text"),
+            Flag("--sample", "serve sample sources of models, which cost nothing and call nobody"),
+            Flag("--balance-usd", "the balance from this start on, in US dollars", "USD", "number", hidden=True),
+            Flag("--quota-executions", "how many runs a month may be submitted", "N", "count", hidden=True),
+            Flag("--concurrency", "how many runs are worked on at once", "N", "count", hidden=True),
             Flag("--idle-exit-s", "end after N seconds without caller and live run", "N", "number", hidden=True),
             Flag("--pace", "multiply the waits of test runs", "FACTOR", "number", hidden=True),
         ),
@@ -218,6 +150,25 @@ VERBS = (
         (FIELDS, *TARGET, *FORMAT),
     ),
     Verb(
+        ("receipts", "compare"),
+        "show every value in which the receipts of two runs differ",
+        "commands.receipts:compare",
+        (RUN_ID, Argument("OTHER", "the other run's id")),
+        (*TARGET, *FORMAT),
+    ),
+    Verb(
+        ("receipts", "export"),
+        "write receipts as they are, one JSON line each",
+        "commands.receipts:export",
+        flags=(
+            STATUS,
+            SINCE,
+            Flag("--arm-id", "only receipts of runs that used this saved model", "ID", "text"),
+            OUTPUT, LIMIT, *TARGET,
+        ),
+    ),
+    *RESOURCE_VERBS,
+    Verb(
         ("problems", "list"),
         "list the problems met from this machine, newest first",
         "commands.problems:list_problems",
@@ -258,6 +209,13 @@ VERBS = (
         "show who the service thinks you are, and what is left to spend",
         "commands.account:account",
         flags=(FIELDS, *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("open",),
+        "show records that were kept in a file",
+        "commands.opening:open_file",
+        (Argument("FILE", "JSON or lines of JSON, - for standard input"),),
+        (FIELDS, *FORMAT),
     ),
     Verb(
         ("doctor",),
@@ -306,6 +264,17 @@ VERBS = (
 GROUPS = {
     "runs": "runs: submit, follow and cancel them",
     "receipts": "receipts of final runs: model, checks and cost, never prompt or output",
+    "models": "the model catalog: what can be saved and run",
+    "arms": "saved models, agents and skills",
+    "verifiers": "output checks and their protected keys",
+    "templates": "prepared ways to a first working model, with what blocks them",
+    "agents": "review agents for repositories",
+    "credentials": "references of secrets",
+    "github": "connections to GitHub repositories",
+    "sources": "connections to model sources, with the customer's own keys",
+    "proposals": "proposed repairs of skills, to be approved or rejected",
+    "keys": "the organization's API keys",
+    "compliance": "what auditors ask for",
     "problems": "problems met, kept on this machine, and what codes mean",
     "requests": "HTTP requests sent, kept on this machine",
     "config": "the settings file and the API keys of its profiles",

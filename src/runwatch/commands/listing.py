@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from runwatch.api.operations import Operation
 from runwatch.base.clock import iso
 from runwatch.base.errors import UsageError
 from runwatch.commands.call import Call
@@ -59,12 +60,13 @@ def query_of(call: Call, spec: ResourceSpec[Any], named: Mapping[str, str]) -> d
         parsed = parse(call.options.filter, spec, named=named)
         query.update(server_part(parsed, spec.record.WIRE.filters, call.clock.now()))
     since = since_of(call)
-    options = {"status": call.options.status, "since": since and iso(since), "arm_id": call.options.arm_id}
-    query.update({name: value for name, value in options.items() if value is not None})
+    given = {name: call.options[name] for name in ("status", "kind", "arm_id")} | {"since": since and iso(since)}
+    filters = spec.record.WIRE.filters
+    query.update({name: value for name, value in given.items() if value is not None and name in filters})
     return query
 
 
-async def read_list(session: Session, operation: str, query: Mapping[str, Any]) -> list[Any]:
+async def read_list(session: Session, operation: str | Operation, query: Mapping[str, Any]) -> list[Any]:
     """Every item of a list up to the limit; a notice says so when the limit has cut it.
 
     Raises:
@@ -82,16 +84,17 @@ async def read_list(session: Session, operation: str, query: Mapping[str, Any]) 
 
 
 def meets_options(call: Call, values: Sequence[Any]) -> list[Any]:
-    """The items that ``--status`` and ``--since`` ask for, whatever the service made of them.
+    """The items that ``--status``, ``--kind`` and ``--since`` ask for, whatever the service made of them.
 
     An item that does not tell its moment stays, and so does one that is no record.
     """
-    status, since = call.options.status, since_of(call)
-    return [value for value in values if not isinstance(value, dict) or _meets(value, status, since)]
+    words = {name: call.options[name] for name in ("status", "kind") if call.options[name] is not None}
+    since = since_of(call)
+    return [value for value in values if not isinstance(value, dict) or _meets(value, words, since)]
 
 
-def _meets(value: Mapping[str, Any], status: str | None, since: datetime | None) -> bool:
-    if status is not None and value.get("status") != status:
+def _meets(value: Mapping[str, Any], words: Mapping[str, str], since: datetime | None) -> bool:
+    if any(value.get(name) != word for name, word in words.items()):
         return False
     created = value.get("created_at")
     moment = read_moment(created) if isinstance(created, str) else None

@@ -41,7 +41,7 @@ class Printer:
         self._spec = _with_whole_ids(spec)
         self._fields = fields_of(call)
         self._filter = call.options.filter
-        self._is_selective = any(call.options[name] for name in ("filter", "status", "since", "arm_id"))
+        self._is_selective = any(call.options[name] for name in ("filter", "status", "kind", "since", "arm_id"))
         self._named = settings.filters
         self.context = context_of(call, settings)
 

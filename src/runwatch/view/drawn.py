@@ -138,7 +138,7 @@ def cut(text: Drawn, width: int, mark: str = ELLIPSIS) -> Drawn:
 
 
 def elide(text: Drawn, width: int, mark: str = ELLIPSIS) -> Drawn:
-    """Drawn text cut in its middle to at most ``width`` cells."""
+    """Drawn text cut in its middle to at most ``width`` cells; where it was cut before, more goes at the same place."""
     return text if cell_width(text) <= width else Drawn(elide_middle(text, width, clean_line(mark)), _GATE)
 
 

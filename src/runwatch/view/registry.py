@@ -6,16 +6,36 @@ from typing import Any, Final
 
 from runwatch.view.resource import ResourceSpec
 from runwatch.view.resources.account import ACCOUNT
+from runwatch.view.resources.arms import ARMS
 from runwatch.view.resources.events import EVENTS
+from runwatch.view.resources.models import DEFINITIONS, DEPLOYMENTS, MODELS
+from runwatch.view.resources.organization import KEYS, PROPOSALS
 from runwatch.view.resources.problems import PROBLEMS
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.requests import REQUESTS
+from runwatch.view.resources.reviews import AGENTS, CREDENTIALS, GITHUB
 from runwatch.view.resources.runs import RUNS
+from runwatch.view.resources.sources import PROFILES, SOURCES
+from runwatch.view.resources.templates import TEMPLATES
+from runwatch.view.resources.verifiers import VERIFIERS
 
 RESOURCES: Final[tuple[ResourceSpec[Any], ...]] = (
     RUNS,
     RECEIPTS,
     EVENTS,
+    MODELS,
+    ARMS,
+    VERIFIERS,
+    TEMPLATES,
+    AGENTS,
+    CREDENTIALS,
+    GITHUB,
+    SOURCES,
+    PROFILES,
+    DEPLOYMENTS,
+    DEFINITIONS,
+    PROPOSALS,
+    KEYS,
     PROBLEMS,
     REQUESTS,
     ACCOUNT,

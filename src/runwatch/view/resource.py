@@ -86,6 +86,7 @@ class Column(Field[S]):
         leaves: When it leaves a narrow screen: 0 never, otherwise 1 goes first.
         least: The fewest cells in which it is of use.
         most: The most cells it takes in a list.
+        keeps_ends: Whether a cell that is too long loses its middle, because ids differ at their ends.
     """
 
     title: str
@@ -95,6 +96,7 @@ class Column(Field[S]):
     leaves: int = 0
     least: int = 4
     most: int = 40
+    keeps_ends: bool = False
 
     def draw(self, subject: S, context: Context) -> Styled | None:
         """The cell of one row, or ``None`` where there is nothing to draw."""
@@ -184,7 +186,7 @@ class Action(Generic[S]):
     Attributes:
         id: Its name in key maps.
         label: What it does, as an imperative.
-        verb: The verb of the command line that does the same.
+        verb: The verb of the command line that does the same; empty where the console alone does it.
         operation: The operation id it calls; empty for what needs no request.
         is_destructive: Whether it goes through the sheet that asks.
         enabled_when: Whether the record's state allows it.

@@ -25,7 +25,7 @@ from runwatch.view.drawn import line
 from runwatch.view.glyphs import UNICODE, Glyphs, Role
 from runwatch.view.resource import Styled
 
-AT_ONCE: Final = frozenset({"theme", "time", "clipboard", "keys", "filters"})
+AT_ONCE: Final = frozenset({"theme", "time", "bell", "clipboard", "keys", "filters"})
 """Settings and tables that hold as soon as they are written; the others wait for the next start."""
 
 
@@ -39,6 +39,7 @@ class SettingsColumn:
     leaves: int = 0
     least: int = 8
     most: int = 40
+    keeps_ends: bool = False
 
 
 COLUMNS: Final = (

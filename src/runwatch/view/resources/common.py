@@ -27,7 +27,7 @@ def as_moment(value: object, context: Context) -> Shown:
     """A date-time as the service sent it, with its age, and in the local zone where that is asked for."""
     found = read_moment(value) if isinstance(value, str) else None
     if found is None:
-        return line(json_text(value))
+        return line(json_text(value), None)
     local = f"{moment(found, context)}, " if context.time == "local" else ""
     return line(f"{value} ({local}{ago(found, context.now)})")
 

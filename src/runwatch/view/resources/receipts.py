@@ -164,7 +164,8 @@ COLUMNS: Final = (
         id="status", title="status", value=lambda it: it.status, cell=_status, least=11, most=14, server="status"
     ),
     Column[Receipt](
-        id="run", title="run", aliases=("id", "execution_id"), value=lambda it: it.id, format=elided, least=9
+        id="run", title="run", aliases=("id", "execution_id"), value=lambda it: it.id, format=elided, least=9,
+        keeps_ends=True,
     ),
     Column[Receipt](
         id="model", title="model", value=lambda it: selected(it).model_key, cell=_model, leaves=6, least=11

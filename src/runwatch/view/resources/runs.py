@@ -167,7 +167,8 @@ COLUMNS: Final = (
         id="status", title="status", value=lambda run: run.status, cell=_status, least=11, most=14, server="status"
     ),
     Column[RunFacts](
-        id="run", title="run", aliases=("id", "execution_id"), value=lambda run: run.id, cell=_run, least=9
+        id="run", title="run", aliases=("id", "execution_id"), value=lambda run: run.id, cell=_run, least=9,
+        keeps_ends=True,
     ),
     Column[RunFacts](
         id="age", title="age", aliases=("created_at",), value=lambda run: run.run.created_at, cell=_age, align="right",
@@ -271,6 +272,7 @@ RUNS: Final = ResourceSpec[RunFacts](
             "receipt", "Show its receipt", "receipts show", "getReceiptsByExecutionId",
             enabled_when=lambda run: is_final(run.status), off_because="A run has a receipt once it has ended.",
         ),
+        Action("again", "Run it again", "", "postExecutions"),
     ),
     links=(Link("receipt", "receipt", lambda run: run.id if run.is_final else None),),
     subject=run_facts,

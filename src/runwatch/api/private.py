@@ -1,0 +1,73 @@
+"""What the service tells only once, and what is told to it alone: minted keys, private pages, entered secrets.
+
+An operation names the members of its answer that are secrets. They go to whoever called, and every text that is
+logged or journalled from then on has them redacted. A private page is where a secret is entered that no REST request
+carries (specification, What the service does; wire reference 2.4).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+from runwatch.api.errors import InvalidRequest
+from runwatch.api.operations import PRIVATE_ENTRY, Operation
+from runwatch.api.reply import Request
+from runwatch.base.errors import SettingsError
+from runwatch.base.json import dumps_body
+from runwatch.base.log import keep_secret
+from runwatch.base.secret import Secret
+from runwatch.base.target import normalise_base_url
+
+_ENTRY_PATHS: Final = "/connect/"
+"""Where the private pages of a service are (wire reference 2.4)."""
+
+_TOKEN: Final = 16
+"""Fewer characters in an address are no token, but a word that logs need."""
+
+
+def keep_secrets_of(operation: Operation, value: object) -> None:
+    """Have the secrets of an answer redacted from every log from now on."""
+    for name in operation.secret_members:
+        found = value
+        for part in name.split("."):
+            found = found.get(part) if isinstance(found, dict) else None
+        if isinstance(found, str):
+            _keep(found)
+
+
+def _keep(text: str) -> None:
+    keep_secret(Secret(text))
+    # Of an address, what makes it a secret is in its query; a log may hold that alone.
+    for _, part in parse_qsl(urlsplit(text).query) if "://" in text else ():
+        if len(part) >= _TOKEN:
+            keep_secret(Secret(part))
+
+
+def is_entry_of(origin: str, address: str) -> bool:
+    """Whether the address of a private page is the service's own, so that its key may be sent there."""
+    try:
+        parts = urlsplit(address)
+        return (
+            normalise_base_url(f"{parts.scheme}://{parts.netloc}") == origin
+            and parts.path.startswith(_ENTRY_PATHS)
+            and not parts.fragment
+        )
+    except (ValueError, SettingsError):
+        return False
+
+
+def entry_request(origin: str, address: Secret, secret: Secret) -> Request:
+    """The request that enters a secret on a private page.
+
+    Raises:
+        InvalidRequest: the page is not the service's own, or the address cannot be sent; nothing was sent.
+    """
+    text = address.reveal()
+    parts = urlsplit(text) if is_entry_of(origin, text) else None
+    if parts is None or not f"{parts.path}{parts.query}".isascii():
+        said = "It leads to another address than the service's own; a key is never sent there."
+        raise InvalidRequest(operation=PRIVATE_ENTRY.id, errors=[{"field": "continue_url", "message": said}])
+    _keep(text)
+    keep_secret(secret)
+    return Request("POST", parts.path, parts.query, dumps_body({"secret": secret.reveal()}))

@@ -1,0 +1,185 @@
+"""``verifiers connect|promote|revoke|connection`` and ``agents connect``: keys of endpoints (wire reference 2.4, 2.13).
+
+A key is entered on a private page, waits there, is tested against its endpoint and only then used. Whether that
+happened is read back from the connection; no answer to a write is taken for it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.commands.call import Call
+from runwatch.commands.entry import enter, read_key
+from runwatch.commands.exits import DONE, REFUSED
+from runwatch.commands.resources import as_record, print_record
+from runwatch.commands.session import Session, with_session
+from runwatch.commands.writing import may_write, write, writing
+from runwatch.records.verifier import KeyConnection
+from runwatch.view.resources.verifiers import KEY_CONNECTION
+
+DAYS: Final = (30, 90, 180, 365)
+"""The spans after which a key may stop by itself (wire reference 2.4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """What has a key: how it is called, and the operations on its connection.
+
+    Attributes:
+        singular: What one is called.
+        parameter: The name of its id in paths.
+        read: Reads the connection.
+        begin: Begins to enter a key.
+        promote: Tests the entered key and uses it.
+        revoke: Stops using the key.
+    """
+
+    singular: str
+    parameter: str
+    read: str
+    begin: str
+    promote: str
+    revoke: str
+
+
+VERIFIER: Final = Endpoint(
+    "verifier",
+    "verifier_id",
+    "getVerifiersByVerifierIdConnection",
+    "postVerifiersByVerifierIdConnectionIntents",
+    "postVerifiersByVerifierIdConnectionTest",
+    "postVerifiersByVerifierIdConnectionRevoke",
+)
+AGENT: Final = Endpoint(
+    "agent",
+    "arm_id",
+    "getReviewComposerAgentsByArmIdConnection",
+    "postReviewComposerAgentsByArmIdConnectionIntents",
+    "postReviewComposerAgentsByArmIdConnectionTest",
+    "postReviewComposerAgentsByArmIdConnectionRevoke",
+)
+
+
+def connect_verifier(call: Call) -> int:
+    """``verifiers connect``: enter a key, test it and use it."""
+    return _connect(call, VERIFIER)
+
+
+def connect_agent(call: Call) -> int:
+    """``agents connect``: enter a key, test it and use it."""
+    return _connect(call, AGENT)
+
+
+def _connect(call: Call, endpoint: Endpoint) -> int:
+    stop, record_id = _stop_choice(call), call.options.id
+    choice = may_write(call, endpoint.begin)
+    key = read_key(call, f"{endpoint.singular} {record_id}")
+
+    async def work(session: Session) -> int:
+        before = await _read(session, endpoint, record_id)
+        label = f"key of {record_id}"
+        intent = await write(
+            session, endpoint.begin, label, path={endpoint.parameter: record_id}, body={"stop_choice": stop}
+        )
+        known = before.pending_key and before.pending_key.handle
+
+        async def is_entered() -> bool:
+            pending = (await _read(session, endpoint, record_id)).pending_key
+            return pending is not None and pending.handle is not None and pending.handle != known
+
+        if not isinstance(intent, dict):
+            raise RunwatchError("The service named no private page", detail="the answer is no record")
+        await enter(session, intent, key, is_entered)
+        if call.options.stage_only:
+            print_record(session, KEY_CONNECTION, await _read(session, endpoint, record_id))
+            return DONE
+        return await _promote(session, endpoint, record_id, intent.get("intent_id"))
+
+    return with_session(call, work, choice)
+
+
+def promote(call: Call) -> int:
+    """``verifiers promote``: test the key that was entered, and use it when the test passes."""
+    return writing(call, VERIFIER.promote, lambda session: _promote(session, VERIFIER, call.options.id, None))
+
+
+async def _promote(session: Session, endpoint: Endpoint, record_id: str, operation_key: object) -> int:
+    output = session.call.output
+    pending = (await _read(session, endpoint, record_id)).pending_key
+    if pending is None or pending.handle is None:
+        raise RunwatchError(
+            "No entered key waits to be used",
+            detail=f"the connection of {record_id} has no pending_key",
+            hint=f"runwatch {endpoint.singular}s connect {record_id} enters one.",
+        )
+    body: dict[str, Any] = {"handle": pending.handle, "captured_generation": pending.captured_generation}
+    if isinstance(operation_key, str):
+        body["operation_key"] = operation_key
+    await write(session, endpoint.promote, f"use key of {record_id}", path={endpoint.parameter: record_id}, body=body)
+    after = await _read(session, endpoint, record_id)
+    print_record(session, KEY_CONNECTION, after)
+    if after.status == "active" and after.handle == pending.handle:
+        output.note("the key passed its test and is in use")
+        return DONE
+    reason = None if after.last_test is None else after.last_test.reason
+    output.warn(f"the key is not in use: {reason or 'its test did not pass'}; an earlier key stays as it was")
+    return REFUSED
+
+
+def revoke(call: Call) -> int:
+    """``verifiers revoke``: stop using the key; exit 1 when it is still in use afterwards."""
+    record_id = call.options.id
+
+    async def work(session: Session) -> int:
+        path = {VERIFIER.parameter: record_id}
+        body = {"operation_key": f"runwatch-{uuid.uuid4()}"}
+        await write(session, VERIFIER.revoke, f"stop key of {record_id}", path=path, body=body)
+        after = await _read(session, VERIFIER, record_id)
+        print_record(session, KEY_CONNECTION, after)
+        return REFUSED if after.status == "active" else DONE
+
+    return writing(call, VERIFIER.revoke, work, question=lambda _: f"Stop using the key of verifier {record_id}")
+
+
+def connection(call: Call) -> int:
+    """``verifiers connection``: the connection in full, and one operation on it where its key is given."""
+
+    async def work(session: Session) -> int:
+        query = {"operation_key": call.options.operation}
+        print_record(session, KEY_CONNECTION, await _read(session, VERIFIER, call.options.id, query))
+        return DONE
+
+    return with_session(call, work)
+
+
+async def _read(
+    session: Session, endpoint: Endpoint, record_id: str, query: Mapping[str, str | None] | None = None
+) -> KeyConnection:
+    answer = await session.client.request(endpoint.read, path={endpoint.parameter: record_id}, query=query or {})
+    record = as_record(KeyConnection, answer.value)
+    assert isinstance(record, KeyConnection)
+    return record
+
+
+def _stop_choice(call: Call) -> dict[str, Any]:
+    """When the key shall stop by itself; never, unless an option says so.
+
+    Raises:
+        UsageError: the options contradict each other, or the span is none of those there are.
+    """
+    options = call.options
+    if options.days is not None and options.until is not None:
+        raise UsageError("--days and --until exclude each other")
+    if options.time_zone is not None and options.until is None:
+        raise UsageError("--time-zone goes with --until")
+    if options.days is not None:
+        if options.days not in DAYS:
+            raise UsageError(f"--days takes one of {', '.join(map(str, DAYS))}", hint="--until takes any date.")
+        return {"kind": "preset_days", "days": options.days}
+    if options.until is not None:
+        return {"kind": "calendar_date", "date": options.until, "time_zone": options.time_zone or "UTC"}
+    return {"kind": "no_expiration"}

@@ -1,0 +1,102 @@
+"""What the table of verbs is made of, and the options that many verbs share; cheap to import on purpose."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Flag(NamedTuple):
+    """One option.
+
+    Attributes:
+        name: The long name with its dashes.
+        help: One line for the help text.
+        metavar: The placeholder of its value; empty for a switch.
+        kind: ``switch``, ``text``, ``texts`` (may be repeated), ``count`` (whole number, 0 or more) or ``number``.
+        choices: The accepted values; empty accepts any.
+        hidden: Whether the help text leaves it out.
+    """
+
+    name: str
+    help: str
+    metavar: str = ""
+    kind: str = "switch"
+    choices: tuple[str, ...] = ()
+    hidden: bool = False
+
+
+class Argument(NamedTuple):
+    """One positional argument.
+
+    Attributes:
+        name: The placeholder, which is also its attribute in lower case.
+        help: One line for the help text.
+        takes: ``1``, ``?`` (may be left out), ``+`` (at least one) or ``*`` (any number).
+        choices: The accepted values; empty accepts any.
+    """
+
+    name: str
+    help: str
+    takes: str = "1"
+    choices: tuple[str, ...] = ()
+
+
+class Verb(NamedTuple):
+    """One thing the command line can do.
+
+    Attributes:
+        path: The words that call it.
+        summary: One line for lists of verbs.
+        run: ``module:function`` below :mod:`runwatch`; the function takes the call and answers the exit code.
+        arguments: Positional arguments in order.
+        flags: Its options, the shared ones included.
+        notes: Further paragraphs of its help.
+    """
+
+    path: tuple[str, ...]
+    summary: str
+    run: str
+    arguments: tuple[Argument, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    notes: str = ""
+
+    @property
+    def name(self) -> str:
+        """The words as they are typed."""
+        return " ".join(self.path)
+
+
+FORMATS = ("table", "json", "ndjson", "csv")
+
+TARGET = (
+    Flag("--profile", "the profile of the settings file to use", "NAME", "text"),
+    Flag("--base-url", "the service to call, with or without /v1", "URL", "text"),
+    Flag("--local", "use the local service, and start it when it is not running"),
+    Flag("--read-only", "refuse everything that changes something"),
+)
+CONSOLE = (
+    *TARGET,
+    Flag("--theme", "the colours of the console", "NAME", "text"),
+    Flag("--open", "the screen to begin with, and the id of what to show there", "SCREEN[/ID]", "text"),
+)
+"""The options of the console itself, which has no verb."""
+
+FORMAT = (
+    Flag("--format", "how data is printed (default: table)", "FORMAT", "text", FORMATS),
+    Flag("--json", "short for --format json"),
+)
+LIMIT = Flag("--limit", "read at most N records (default: 1000, 0: all)", "N", "count")
+FILTER = Flag("--filter", "keep the records that match, e.g. 'is:live age<10m'", "EXPRESSION", "text")
+FIELDS = Flag("--fields", "print only these members, nested ones with dots", "A,B", "text")
+STATUS = Flag("--status", "only records of this status", "STATUS", "text")
+SINCE = Flag("--since", "only records since this moment or age, e.g. 2026-11-20 or 2h", "WHEN", "text")
+YES = Flag("--yes", "do not ask before something is destroyed")
+EXIT_STATUS = Flag("--exit-status", "exit 10 when a run failed, 12 when one expired, 11 when one was cancelled")
+
+MODES = ("echo", "live")
+REACTIONS = ("gate", "fallback", "repair_retry")
+
+SETTING = Argument("NAME", "the setting, e.g. profiles.work.base_url")
+PROFILE = Argument("PROFILE", "the profile")
+RUN_ID = Argument("ID", "the run's id")
+RUN_IDS = Argument("ID", "ids of runs", "+")

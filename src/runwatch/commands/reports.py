@@ -1,0 +1,100 @@
+"""``usage``, ``evals`` and ``compliance export``: what was used, judged and decided (wire reference 2.9 and 2.12)."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.base.files import write_atomic
+from runwatch.base.json import dumps
+from runwatch.commands.call import Call
+from runwatch.commands.resources import as_record, print_record
+from runwatch.commands.session import Session, with_session
+from runwatch.records.compliance import ComplianceExport
+from runwatch.records.evaluation import EvalSummary
+from runwatch.records.record import Record
+from runwatch.records.usage import Usage
+from runwatch.view.resource import ResourceSpec
+from runwatch.view.resources.organization import COMPLIANCE, EVALS, USAGE
+
+
+def usage(call: Call) -> int:
+    """``usage``: runs, tokens and money of a period, by option, key and day."""
+    return _report(call, "getUsage", Usage, USAGE)
+
+
+def evals(call: Call) -> int:
+    """``evals``: how output checks have judged, day by day."""
+    return _report(call, "getEvalSummary", EvalSummary, EVALS)
+
+
+def _report(call: Call, operation: str, kind: type[Record], spec: ResourceSpec[Any]) -> int:
+    query = _query(call)
+
+    async def work(session: Session) -> int:
+        answer = await session.client.request(operation, query=query)
+        print_record(session, spec, as_record(kind, answer.value))
+        return 0
+
+    return with_session(call, work)
+
+
+def export(call: Call) -> int:
+    """``compliance export``: receipts, usage and decisions of a period, to stdout or into a file."""
+    query, name = _query(call), call.options.output
+
+    async def work(session: Session) -> int:
+        answer = await session.client.request("getComplianceExport", query=query)
+        exported = as_record(ComplianceExport, answer.value)
+        assert isinstance(exported, ComplianceExport)
+        _tell_digest(call, exported)
+        if name is None:
+            print_record(session, COMPLIANCE, exported)
+            return 0
+        save(call, name, dumps(dict(exported.raw), indent=2) + "\n")
+        return 0
+
+    return with_session(call, work)
+
+
+def save(call: Call, name: str, text: str) -> None:
+    """Write an export whole or not at all, for this user alone, and say where it is.
+
+    Raises:
+        RunwatchError: the file cannot be written.
+    """
+    path = Path(name).expanduser()
+    try:
+        write_atomic(path, text.encode("utf-8"))
+    except OSError as error:
+        raise RunwatchError(f"'{name}' cannot be written", detail=error.strerror) from None
+    call.output.note(f"written to {path}")
+
+
+def _tell_digest(call: Call, exported: ComplianceExport) -> None:
+    """Say whether the digest is that of the receipts; a service may attest other bytes (wire reference 2.12)."""
+    attestation, receipts = exported.attestation, exported.receipts_ndjson
+    if attestation is None or attestation.digest is None or attestation.algorithm != "sha256" or receipts is None:
+        return
+    digest = hashlib.sha256(receipts.encode("utf-8", "surrogatepass")).hexdigest()
+    if attestation.digest.lower().removeprefix("sha256:") == digest:
+        call.output.note("the attested digest is the SHA-256 of receipts_ndjson, checked here")
+    else:
+        call.output.warn(
+            "the attested digest is not the SHA-256 of receipts_ndjson; the service may attest other bytes"
+        )
+
+
+def _query(call: Call) -> dict[str, str | None]:
+    """The period of the options.
+
+    Raises:
+        UsageError: the options contradict each other.
+    """
+    options = call.options
+    start, end, period = options["from"], options.to, options.period
+    if period is not None and (start is not None or end is not None):
+        raise UsageError("--period excludes --from and --to")
+    return {"period": period, "from": start, "to": end}

@@ -1,0 +1,311 @@
+"""The verbs of the resources beside runs and receipts: models, checks, templates, sources, keys and the like."""
+
+from __future__ import annotations
+
+from runwatch.commands.forms import FIELDS, FILTER, FORMAT, LIMIT, STATUS, TARGET, YES, Argument, Flag, Verb
+
+KIND = Flag("--kind", "only options of this kind", "KIND", "text", ("model", "agent", "skill"))
+NAME = Flag("--name", "what it is to be called", "NAME", "text")
+CAPABILITY = Flag("--capability-tag", "what it can do; may be repeated", "TAG", "texts")
+DATA_CLASS = Flag("--data-class", "a data class it is granted; may be repeated", "CLASS", "texts")
+COST_CLASS = Flag("--cost-class", "how expensive it is", "CLASS", "text", ("economy", "standard", "premium"))
+ENDPOINT = (
+    Flag("--url", "where it is reached", "URL", "text"),
+    Flag("--auth-ref", "the reference of a credential, never a credential", "REF", "text"),
+)
+FROM = Flag("--from", "take the request from this JSON file, - for standard input; options win over it", "FILE", "text")
+IDEMPOTENCY = Flag("--idempotency-key", "asking again with the same key does it once at most", "KEY", "text")
+SECRET = (
+    Flag("--key-stdin", "read the key from standard input; on a terminal from a hidden prompt"),
+    Flag("--key-command", "run this command without a shell, and take what it prints as the key", "COMMAND", "text"),
+)
+STOP = (
+    Flag("--days", "stop using the key after 30, 90, 180 or 365 days", "N", "count"),
+    Flag("--until", "stop using the key when this day begins", "YYYY-MM-DD", "text"),
+    Flag("--time-zone", "the zone in which that day begins (default: UTC)", "ZONE", "text"),
+    Flag("--stage-only", "enter the key, and neither test nor use it yet"),
+)
+OFFERING = (
+    Flag("--deployment-id", "the model deployment to use", "ID", "text"),
+    Flag("--source-id", "the source of an offering", "ID", "text"),
+    Flag("--auth-scheme", "how the source is authorised", "SCHEME", "text"),
+    Flag("--served-variant-id", "the served variant of an offering", "ID", "text"),
+)
+PERIOD = (
+    Flag("--period", "a month", "YYYY-MM", "text"),
+    Flag("--from", "the first day", "YYYY-MM-DD", "text"),
+    Flag("--to", "the last day", "YYYY-MM-DD", "text"),
+)
+OUTPUT = Flag("--output", "write into this file instead of standard output", "FILE", "text")
+LISTED = (FILTER, LIMIT, FIELDS, *TARGET, *FORMAT)
+SHOWN = (FIELDS, *TARGET, *FORMAT)
+SAVED = (
+    NAME, CAPABILITY, DATA_CLASS, COST_CLASS,
+    Flag("--deployment-id", "the model deployment that it stands for", "ID", "text"),
+    Flag("--provider", "the provider of a model without a deployment", "NAME", "text"),
+    Flag("--model-id", "the provider's name of the model", "ID", "text"),
+    Flag("--credential-ref", "the reference of the provider's credential", "REF", "text"),
+    *ENDPOINT,
+    Flag("--max-runtime-s", "how long an agent may work on one run", "SECONDS", "count"),
+    Flag("--artifact", "a skill: the file with its text, - for standard input", "FILE", "text"),
+    Flag("--artifact-version", "the skill's version (default: 1)", "VERSION", "text"),
+    Flag("--editable-region", "a part of the skill that a repair may change; may be repeated", "NAME", "texts"),
+    FROM,
+)  # fmt: skip
+CHECK = (
+    NAME,
+    Flag("--version-name", "the version of the check", "VERSION", "text"),
+    *ENDPOINT,
+    DATA_CLASS,
+    Flag("--deterministic", "declare that it always judges the same output the same way"),
+    FROM,
+)
+
+
+def _id(noun: str, takes: str = "1") -> Argument:
+    return Argument("ID", f"the {noun}'s id" if takes in "1?" else f"ids of {noun}s", takes)
+
+
+RESOURCE_VERBS = (
+    Verb(("models", "list"), "list the models that can be saved", "commands.resources:list_records", flags=LISTED),
+    Verb(
+        ("models", "show"), "show a model of the catalog", "commands.resources:show",
+        (Argument("ID", "the model's deployment id, or its key"),), SHOWN,
+    ),
+    Verb(
+        ("models", "save"),
+        "save a model of the catalog, so that runs can use it",
+        "commands.models:save",
+        (Argument("ID", "the model's deployment id, or its key"),),
+        (NAME, CAPABILITY, DATA_CLASS, COST_CLASS, IDEMPOTENCY, *TARGET, *FORMAT),
+        notes="What is not given is taken from the catalog; tags and data classes may be fewer than it grants.",
+    ),
+    Verb(
+        ("models", "deployments"), "list models as sources serve them", "commands.resources:list_records",
+        flags=(STATUS, *LISTED),
+    ),
+    Verb(
+        ("models", "definitions"), "list models as their publishers describe them", "commands.resources:list_records",
+        flags=LISTED,
+    ),
+    Verb(
+        ("arms", "list"), "list saved models, agents and skills", "commands.resources:list_records",
+        flags=(KIND, STATUS, *LISTED),
+    ),
+    Verb(("arms", "show"), "show a saved model, agent or skill", "commands.resources:show", (_id("arm"),), SHOWN),
+    Verb(
+        ("arms", "create"),
+        "save a model, an agent or a skill",
+        "commands.arms:create",
+        flags=(
+            Flag("--kind", "what it is", "KIND", "text", ("model", "agent", "skill")),
+            *SAVED, IDEMPOTENCY, *TARGET, *FORMAT,
+        ),
+        notes="A model of the catalog is saved more easily with 'runwatch models save'.",
+    ),
+    Verb(
+        ("arms", "edit"), "change a saved model, agent or skill", "commands.arms:edit", (_id("arm"),),
+        (*SAVED, *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("arms", "disable"), "disable saved models, agents or skills for good", "commands.arms:disable",
+        (_id("arm", "+"),), (YES, *TARGET, *FORMAT),
+    ),
+    Verb(("verifiers", "list"), "list output checks", "commands.resources:list_records", flags=(STATUS, *LISTED)),
+    Verb(("verifiers", "show"), "show an output check", "commands.resources:show", (_id("check"),), SHOWN),
+    Verb(
+        ("verifiers", "register"),
+        "register an output check",
+        "commands.verifiers:register",
+        flags=(*CHECK, IDEMPOTENCY, *TARGET, *FORMAT),
+        notes="The endpoint's key is never given here: 'runwatch verifiers connect' enters it on a private page.",
+    ),
+    Verb(
+        ("verifiers", "update"), "change an output check", "commands.verifiers:update", (_id("check"),),
+        (*CHECK, Flag("--not-deterministic", "withdraw that declaration"), *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("verifiers", "retire"), "retire output checks", "commands.verifiers:retire", (_id("check", "+"),),
+        (YES, *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("verifiers", "test"), "probe the endpoint of an output check; exit 1 when it cannot be used",
+        "commands.verifiers:test", (_id("check"),), (FIELDS, *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("verifiers", "connect"),
+        "enter the key of an output check, test it and use it",
+        "commands.connections:connect_verifier",
+        (_id("check"),),
+        (*SECRET, *STOP, *TARGET, *FORMAT),
+        notes="Without a key source a person at a terminal is asked; otherwise the address of the private page is told"
+        " on stderr, and this waits until somebody has entered the key there.",
+    ),
+    Verb(
+        ("verifiers", "promote"), "test the key that was entered, and use it", "commands.connections:promote",
+        (_id("check"),), (*TARGET, *FORMAT),
+    ),
+    Verb(
+        ("verifiers", "revoke"), "stop using the key of an output check", "commands.connections:revoke",
+        (_id("check"),), (YES, *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("verifiers", "connection"), "show the protected connection of an output check",
+        "commands.connections:connection", (_id("check"),),
+        (Flag("--operation", "also tell about the operation of this key", "KEY", "text"), *SHOWN),
+    ),
+    Verb(("templates", "list"), "list templates and what blocks them", "commands.resources:list_records", flags=LISTED),
+    Verb(
+        ("templates", "show"), "show a template with its blockers and next actions, or an application",
+        "commands.templates:show", (Argument("ID", "the template's or the application's id"),), SHOWN,
+    ),
+    Verb(
+        ("templates", "plan"), "show what applying a template would do and cost; changes nothing",
+        "commands.templates:plan", (Argument("TEMPLATE", "the template"),), (*OFFERING, *SHOWN),
+    ),
+    Verb(
+        ("templates", "apply"),
+        "apply a template, once its plan is approved",
+        "commands.templates:apply",
+        (Argument("TEMPLATE", "the template"),),
+        (
+            *OFFERING,
+            Flag("--digest", "the digest of the plan that is approved", "DIGEST", "text"),
+            Flag("--issued-at", "when that plan was issued, as it says", "WHEN", "text"),
+            *SECRET, IDEMPOTENCY, Flag("--yes", "approve the plan without being asked"), *TARGET, *FORMAT,
+        ),
+        notes="Without --digest it is planned first, and the plan is asked about. A paid run is asked about once more,"
+        " by 'runwatch templates resume'.",
+    ),
+    Verb(
+        ("templates", "resume"),
+        "go on with an application that waits for something",
+        "commands.templates:resume",
+        (_id("application"),),
+        (
+            Flag("--action", "the action, where it is not the one that the application asks for", "ACTION", "text"),
+            Flag("--live-proof-digest", "the digest of the paid run that is authorized", "DIGEST", "text"),
+            *SECRET, Flag("--yes", "authorize a paid run without being asked"), *TARGET, *FORMAT,
+        ),
+    ),
+    Verb(
+        ("templates", "select"), "select the model that an application proved; without an id, show which is selected",
+        "commands.templates:select", (_id("application", "?"),), (*TARGET, *FORMAT),
+    ),
+    Verb(("agents", "list"), "list review agents", "commands.resources:list_records", flags=(STATUS, *LISTED)),
+    Verb(("agents", "show"), "show a review agent", "commands.resources:show", (_id("agent"),), SHOWN),
+    Verb(
+        ("agents", "register"),
+        "register a review agent for a connected repository",
+        "commands.reviews:register",
+        flags=(
+            Flag("--repository", "the repository, as OWNER/NAME", "REPOSITORY", "text"),
+            NAME, *ENDPOINT,
+            Flag("--max-runtime-s", "how long it may work on one run (default: 1800)", "SECONDS", "count"),
+            FROM, IDEMPOTENCY, *TARGET, *FORMAT,
+        ),
+    ),
+    Verb(
+        ("agents", "connect"), "enter the key of a review agent, test it and use it",
+        "commands.connections:connect_agent", (_id("agent"),), (*SECRET, *STOP, *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("credentials", "list"), "list credential references; secrets are never shown",
+        "commands.resources:list_records", flags=LISTED,
+    ),
+    Verb(("github", "list"), "list connected repositories", "commands.resources:list_records", flags=LISTED),
+    Verb(
+        ("github", "connect"), "begin to connect a repository", "commands.reviews:connect",
+        (Argument("REPOSITORY", "the repository, as OWNER/NAME"),), (IDEMPOTENCY, *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("sources", "list"), "list connections to model sources", "commands.sources:list_sources",
+        flags=(Flag("--available", "list the sources that can be connected instead"), STATUS, *LISTED),
+    ),
+    Verb(
+        ("sources", "connect"),
+        "connect a model source, test it, and save a model of it",
+        "commands.connect_source:connect",
+        (Argument("SOURCE", "the source; left out where an address is given", "?"),),
+        (
+            Flag("--openai-compatible", "a server at this address that speaks OpenAI's protocol", "URL", "text"),
+            Flag("--anthropic-compatible", "a server at this address that speaks Anthropic's protocol", "URL", "text"),
+            NAME,
+            *SECRET,
+            Flag("--auth-scheme", "how the source is authorised", "SCHEME", "text"),
+            Flag("--protocol", "the protocol profile, where it is another one", "PROFILE", "text"),
+            Flag("--price-input", "US dollars per million input tokens, for every model there", "USD", "text"),
+            Flag("--price-output", "US dollars per million output tokens", "USD", "text"),
+            Flag("--model", "save this model of the source; may be repeated", "MODEL", "texts"),
+            DATA_CLASS, *TARGET, *FORMAT,
+        ),
+        notes="Each step is told on stderr, and what was made stays when a later one fails. A server on this machine"
+        " gets no key unless one is given. The key is entered on a private page of the service and stands in no"
+        " argument, log or answer.",
+    ),
+    Verb(
+        ("sources", "test"), "test a connection; exit 1 when it cannot be used", "commands.sources:test",
+        (_id("connection"),), (FIELDS, *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("sources", "sync"), "read which models a connection serves", "commands.sources:sync", (_id("connection"),),
+        (FIELDS, *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("sources", "rotate"), "give a connection another key, and test it", "commands.sources:rotate",
+        (_id("connection"),), (*SECRET, *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("sources", "disconnect"), "disconnect sources, and disable the models over them",
+        "commands.sources:disconnect", (_id("connection", "+"),), (YES, *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("proposals", "list"), "list proposed repairs of skills", "commands.resources:list_records",
+        flags=(STATUS, Flag("--arm-id", "only proposals for this skill", "ID", "text"), *LISTED),
+    ),
+    Verb(
+        ("proposals", "show"), "show a proposal with its change and evidence", "commands.resources:show",
+        (_id("proposal"),), SHOWN,
+    ),
+    Verb(
+        ("proposals", "approve"), "approve a proposal", "commands.proposals:approve", (_id("proposal"),),
+        (*TARGET, *FORMAT),
+    ),
+    Verb(
+        ("proposals", "reject"), "reject a proposal", "commands.proposals:reject", (_id("proposal"),),
+        (Flag("--reason", "why", "TEXT", "text"), *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("keys", "list"), "list the organization's API keys, never in full", "commands.resources:list_records",
+        flags=(STATUS, *LISTED),
+    ),
+    Verb(
+        ("keys", "create"),
+        "make an API key and print it, this once",
+        "commands.keys:create",
+        flags=(
+            NAME, Flag("--role", "what it may do, where the service has roles", "ROLE", "text"), *TARGET, *FORMAT,
+        ),
+    ),
+    Verb(
+        ("keys", "label"), "give an API key another name", "commands.keys:label",
+        (_id("key"), Argument("NAME", "its new name")), (*TARGET, *FORMAT),
+    ),
+    Verb(
+        ("keys", "revoke"), "revoke API keys for good", "commands.keys:revoke", (_id("key", "+"),),
+        (YES, *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("usage",), "show runs, tokens and money of a period", "commands.reports:usage",
+        flags=(*PERIOD, FIELDS, *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("evals",), "show how output checks have judged", "commands.reports:evals",
+        flags=(*PERIOD[1:], FIELDS, *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("compliance", "export"), "export receipts, usage and decisions of a period", "commands.reports:export",
+        flags=(*PERIOD, OUTPUT, FIELDS, *TARGET, *FORMAT),
+    ),
+)  # fmt: skip
+"""Every verb of them, in the order in which help lists them."""

@@ -1,0 +1,19 @@
+"""Review agents (specification, Review agent; wire reference 2.13)."""
+
+from __future__ import annotations
+
+from runwatch.records.record import Record, Wire, text
+
+
+class ReviewAgent(Record):
+    """An asynchronous coding agent bound to a repository; safe connection metadata only."""
+
+    KIND = "agent"
+    WIRE = Wire("/v1/review-composer/agents", "agents", "arm_id")
+
+    arm_id = text("arm_id")
+    display_name = text("display_name")
+    endpoint_url = text("endpoint_url")
+    repository = text("repository")
+    status = text("status")
+    status_reason = text("status_reason")

@@ -1,0 +1,25 @@
+"""API keys of the organization (specification, Authentication; wire reference 2.11 and 6.17)."""
+
+from __future__ import annotations
+
+from runwatch.records.record import Record, Wire, moment, text
+
+
+class ApiKey(Record):
+    """What may be known of a key: its id, its first characters, its label. ``role`` is an open member of ours.
+
+    The key itself stands in the one answer that mints it, as ``key``, and is kept nowhere.
+    """
+
+    KIND = "api_key"
+    WIRE = Wire("/v1/api-keys", "api_keys", "api_key_id")
+
+    api_key_id = text("api_key_id")
+    key_prefix = text("key_prefix")
+    display_name = text("display_name")
+    role = text("role")
+    status = text("status")
+    created_at = moment("created_at")
+    revoked_at = moment("revoked_at")
+    revoked_by = text("revoked_by")
+    key = text("key")

@@ -1,0 +1,16 @@
+"""Credential references (specification, Credential reference): names of secrets, never secrets."""
+
+from __future__ import annotations
+
+from runwatch.records.record import Record, Wire, moment, text
+
+
+class Credential(Record):
+    """A reference to a secret that the service keeps."""
+
+    KIND = "credential"
+    WIRE = Wire("/v1/credentials", "credentials", "credential_ref")
+
+    credential_ref = text("credential_ref")
+    display_name = text("display_name")
+    created_at = moment("created_at")

@@ -1,0 +1,155 @@
+"""The model catalog, model definitions and deployments (specification, catalog_row; wire reference 2.5 and 6.1)."""
+
+from __future__ import annotations
+
+from runwatch.records.provenance import Provenance
+from runwatch.records.record import Record, Wire, moment, one, text, texts
+
+
+class ReleaseLicense(Record):
+    """Under what terms a release may be used."""
+
+    identifier = text("identifier")
+    commercial_use = text("commercial_use")
+    evidence_ref = text("evidence_ref")
+
+
+class Definition(Record):
+    """A model as its publisher describes it; no statement that it can be used here."""
+
+    KIND = "definition"
+    WIRE = Wire("/v1/model-definitions", "models", "model_key")
+
+    model_key = text("model_key")
+    publisher_id = text("publisher_id")
+    family = text("family")
+    release = text("release")
+    capabilities = texts("capabilities")
+    lifecycle = text("lifecycle")
+    release_license = one(ReleaseLicense, "release_license")
+
+
+class Deployment(Record):
+    """A model as one source serves it over one connection; ``connection_id`` is left out in catalog entries."""
+
+    KIND = "deployment"
+    WIRE = Wire("/v1/model-deployments", "deployments", "model_deployment_id")
+
+    model_deployment_id = text("model_deployment_id")
+    connection_id = text("connection_id")
+    source_id = text("source_id")
+    model_key = text("model_key")
+    served_variant_id = text("served_variant_id")
+    upstream_ref = text("upstream_ref")
+    release_assurance = text("release_assurance")
+    assurance_evidence_ref = text("assurance_evidence_ref")
+    resolved_upstream_ref = text("resolved_upstream_ref")
+    resolution_evidence_ref = text("resolution_evidence_ref")
+    protocol_profile = text("protocol_profile")
+    location = text("location")
+    route = text("route")
+    fallback_policy = text("fallback_policy")
+    pricing_basis = text("pricing_basis")
+    last_tested_at = moment("last_tested_at")
+    status = text("status")
+    created_at = moment("created_at")
+    updated_at = moment("updated_at")
+
+
+class ServedVariant(Record):
+    """One form in which a source serves a model."""
+
+    served_variant_id = text("served_variant_id")
+    source_id = text("source_id")
+    model_key = text("model_key")
+    upstream_ref = text("upstream_ref")
+    release_assurance = text("release_assurance")
+    assurance_evidence_ref = text("assurance_evidence_ref")
+
+
+class CertificationSubject(Record):
+    """What exactly a certification is about."""
+
+    model_key = text("model_key")
+    served_variant_id = text("served_variant_id")
+    source_id = text("source_id")
+    protocol_profile = text("protocol_profile")
+    auth_scheme = text("auth_scheme")
+    location = text("location")
+    route = text("route")
+    pricing_basis = text("pricing_basis")
+
+
+class Certification(Record):
+    """The evidence that a served variant was tested."""
+
+    certification_id = text("certification_id")
+    evidence_schema_version = text("evidence_schema_version")
+    standing = text("standing")
+    generated_at = moment("generated_at")
+    subject = one(CertificationSubject, "subject")
+
+
+class Offering(Record):
+    """How a source offers a model: protocol, data classes, prices, and what was certified about it."""
+
+    served_variant = one(ServedVariant, "served_variant")
+    protocol_profile = text("protocol_profile")
+    auth_scheme = text("auth_scheme")
+    data_classes = texts("data_classes")
+    fallback_policy = text("fallback_policy")
+    location = text("location")
+    route = text("route")
+    pricing_basis = text("pricing_basis")
+    tested_at = moment("tested_at")
+    resolved_upstream_ref = text("resolved_upstream_ref")
+    resolution_evidence_ref = text("resolution_evidence_ref")
+    certification = one(Certification, "certification")
+
+
+class CatalogConnection(Record):
+    """Who pays for a catalog entry, and over which connection; pooled entries have none."""
+
+    access_lane = text("access_lane")
+    commercial_owner = text("commercial_owner")
+    connection_id = text("connection_id")
+
+
+class CatalogSource(Record):
+    """The source of a catalog entry."""
+
+    source_id = text("source_id")
+    source_kind = text("source_kind")
+
+
+class ArmTemplate(Record):
+    """A body of ``POST /v1/arms`` that saves the entry as it is."""
+
+    kind = text("kind")
+    display_name = text("display_name")
+    model_deployment_id = text("model_deployment_id")
+    capability_tags = texts("capability_tags")
+    data_class_grants = texts("data_class_grants")
+    cost_class = text("cost_class")
+
+
+class CatalogEntry(Record):
+    """A model that the organization can save and run now; it says nothing of funds or of permission to spend."""
+
+    KIND = "model"
+    WIRE = Wire("/v1/model-catalog", "models", "model_deployment_id")
+
+    model = one(Definition, "model")
+    source = one(CatalogSource, "source")
+    offering = one(Offering, "offering")
+    connection = one(CatalogConnection, "connection")
+    deployment = one(Deployment, "deployment")
+    provenance = one(Provenance, "provenance")
+    arm_registration_template = one(ArmTemplate, "arm_registration_template")
+
+    @property
+    def id(self) -> str:
+        """The id of its deployment, which no other entry has; empty when the entry names none."""
+        deployment, template = self.deployment, self.arm_registration_template
+        named = None if deployment is None else deployment.model_deployment_id
+        return named or (None if template is None else template.model_deployment_id) or ""

@@ -1,0 +1,129 @@
+"""Where models come from: source profiles, connections to sources, credential handoffs (wire reference 2.6).
+
+``endpoint`` of a connection is an open member of the local service: the address that a person named for a source that
+has none of its own. It never holds a key. ``test_failure`` and ``usable`` are others: what the test met beyond the words
+of the interface, and what the rule on usable connections says.
+"""
+
+from __future__ import annotations
+
+from runwatch.records.record import Record, Wire, anything, flag, integer, many, mapping, moment, one, text
+
+
+class Versioned(Record):
+    """A protocol or an auth scheme with its version."""
+
+    id = text("id")  # type: ignore[assignment]
+    version = anything("version")
+
+
+class EndpointPolicy(Record):
+    """How a source's address may be used."""
+
+    https_required = flag("https_required")
+    redirects_allowed = flag("redirects_allowed")
+
+
+class SourceProfile(Record):
+    """A source that the service knows how to connect."""
+
+    KIND = "source_profile"
+    WIRE = Wire("/v1/model-source-profiles", "sources", "source_id")
+
+    source_id = text("source_id")
+    source_kind = text("source_kind")
+    display_name = text("display_name")
+    protocol_profiles = many(Versioned, "protocol_profiles")
+    auth_schemes = many(Versioned, "auth_schemes")
+    endpoint_policy = one(EndpointPolicy, "endpoint_policy")
+    access_lane = text("access_lane")
+    credential_owner = text("credential_owner")
+    commercial_owner = text("commercial_owner")
+
+
+class SourceScope(Record):
+    """What part of the account at the source a connection reaches."""
+
+    kind = text("kind")
+    account_ref = text("account_ref")
+    project_ref = text("project_ref")
+    region = text("region")
+
+
+class SourceConnection(Record):
+    """A connection to a source with the customer's own account."""
+
+    KIND = "connection"
+    WIRE = Wire("/v1/source-connections", "connections", "connection_id")
+
+    connection_id = text("connection_id")
+    source_id = text("source_id")
+    display_name = text("display_name")
+    auth_scheme = text("auth_scheme")
+    auth_binding_ref = text("auth_binding_ref")
+    source_scope = one(SourceScope, "source_scope")
+    status = text("status")
+    access_lane = text("access_lane")
+    credential_owner = text("credential_owner")
+    commercial_owner = text("commercial_owner")
+    customer_ref = text("customer_ref")
+    binding_revision = integer("binding_revision")
+    tested_binding_revision = integer("tested_binding_revision")
+    test_state = text("test_state")
+    test_error = text("test_error")
+    test_failure = text("test_failure")
+    last_tested_at = moment("last_tested_at")
+    rotated_at = moment("rotated_at")
+    revoked_at = moment("revoked_at")
+    created_at = moment("created_at")
+    updated_at = moment("updated_at")
+    endpoint = mapping("endpoint")
+    usable = flag("usable")
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether models can be run over it: active, not revoked, and tested with the key that it has now."""
+        return (
+            self.revoked_at is None
+            and self.raw.get("revoked_at") is None
+            and self.status == "active"
+            and self.test_state == "passed"
+            and self.binding_revision is not None
+            and self.binding_revision == self.tested_binding_revision
+        )
+
+
+class Handoff(Record):
+    """A one-time permission to enter a source's credential on a private page.
+
+    The address of the page, ``continue_url``, stands only in the answer that begins it, and is a secret.
+    """
+
+    KIND = "handoff"
+    WIRE = Wire("/v1/source-credential-handoffs", "", "handoff_intent_id")
+
+    handoff_intent_id = text("handoff_intent_id")
+    source_id = text("source_id")
+    auth_scheme = text("auth_scheme")
+    state = text("state")
+    failure_code = text("failure_code")
+    expires_at = moment("expires_at")
+    completed_at = moment("completed_at")
+    failed_at = moment("failed_at")
+    expired_at = moment("expired_at")
+    consumed_at = moment("consumed_at")
+    created_at = moment("created_at")
+    updated_at = moment("updated_at")
+    source_scope = one(SourceScope, "source_scope")
+    continue_url = text("continue_url")
+
+
+class Disconnected(Record):
+    """What came of disconnecting; ``effects`` is an open member of the local service."""
+
+    KIND = "disconnected"
+
+    connection_id = text("connection_id")
+    status = text("status")
+    revoked_at = moment("revoked_at")
+    effects = mapping("effects")

@@ -1,0 +1,67 @@
+"""What was used and spent in a period, in US dollars and tokens (wire reference 2.9 and 6.15)."""
+
+from __future__ import annotations
+
+from runwatch.records.record import Record, Wire, amount, integer, many, one, text
+
+
+class Period(Record):
+    """The first and the last day, or the moments, of what is counted."""
+
+    start = text("from")
+    end = text("to")
+
+
+class UsageTotals(Record):
+    """The sums; ``platform_usd`` and ``passthrough_usd`` are its parts."""
+
+    executions = integer("executions")
+    slices = integer("slices")
+    input_tokens = integer("input_tokens")
+    output_tokens = integer("output_tokens")
+    calls = integer("calls")
+    usd = amount("usd")
+    platform_usd = amount("platform_usd")
+    passthrough_usd = amount("passthrough_usd")
+
+
+class ArmUsage(Record):
+    """The part of one registered option."""
+
+    arm_id = text("arm_id")
+    selected_count = integer("selected_count")
+    fallback_count = integer("fallback_count")
+    input_tokens = integer("input_tokens")
+    output_tokens = integer("output_tokens")
+    usd = amount("usd")
+
+
+class DayUsage(Record):
+    """The part of one day."""
+
+    date = text("date")
+    executions = integer("executions")
+    platform_usd = amount("platform_usd")
+    passthrough_usd = amount("passthrough_usd")
+    usd = amount("usd")
+
+
+class KeyUsage(UsageTotals):
+    """The part of one API key."""
+
+    api_key_id = text("api_key_id")
+    by_day = many(DayUsage, "by_day")
+    top_arms = many(ArmUsage, "top_arms")
+
+
+class Usage(Record):
+    """Everything used in a period."""
+
+    KIND = "usage"
+    WIRE = Wire("/v1/usage", "", "")
+
+    period = one(Period, "period")
+    totals = one(UsageTotals, "totals")
+    by_arm = many(ArmUsage, "by_arm")
+    by_day = many(DayUsage, "by_day")
+    by_key = many(KeyUsage, "by_key")

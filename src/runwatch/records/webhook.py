@@ -1,0 +1,40 @@
+"""Webhooks and their deliveries; only the paths are known of the service, the forms are ours (wire reference 2.14)."""
+
+from __future__ import annotations
+
+from runwatch.records.record import Record, Wire, integer, moment, text, texts
+
+
+class Webhook(Record):
+    """An address that is told of final runs. Its signing secret stands in the answers that mint one, as ``secret``."""
+
+    KIND = "webhook"
+    WIRE = Wire("/v1/webhooks", "webhooks", "webhook_id")
+
+    webhook_id = text("webhook_id")
+    url = text("url")
+    event_types = texts("event_types")
+    status = text("status")
+    created_at = moment("created_at")
+    secret = text("secret")
+
+
+class Delivery(Record):
+    """One message to a webhook and what became of it."""
+
+    KIND = "delivery"
+    WIRE = Wire("/v1/webhooks/{webhook_id}/deliveries", "deliveries", "delivery_id", paged=True)
+
+    delivery_id = text("delivery_id")
+    webhook_id = text("webhook_id")
+    event_id = text("event_id")
+    event_type = text("event_type")
+    execution_id = text("execution_id")
+    status = text("status")
+    attempts = integer("attempts")
+    next_attempt_at = moment("next_attempt_at")
+    response_status = integer("response_status")
+    failure_class = text("failure_class")
+    replay_of = text("replay_of")
+    created_at = moment("created_at")
+    completed_at = moment("completed_at")

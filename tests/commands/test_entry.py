@@ -1,0 +1,326 @@
+"""Secrets that are entered: from where they come, where they go, and that they are nowhere else."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from runwatch.base.json import loads
+from tests.commands.here import Here
+from tests.commands.test_resources import serve
+from tests.support import resources
+from tests.support.builders import problem
+from tests.support.scripted import Said, ScriptedService
+
+CANARY: Final = "sk-canary-5511aa77bb"
+TOKEN: Final = "token-canary-9922cc44dd"
+CONNECT: Final = ("sources", "connect", "--openai-compatible", "https://models.test/v1")
+SERVED: Final = resources.deployment("mdep_01HX6", source_id="openai_compatible")
+
+
+def page(service: ScriptedService, kind: str) -> str:
+    """The address of a private page of the service."""
+    return f"{service.base_url}/connect/{kind}?intent={TOKEN}"
+
+
+def offer_source(service: ScriptedService, *, begun: str = "pending", after: str = "completed") -> None:
+    """Offer everything that connecting a source needs, all of which goes well."""
+    handoffs = "/v1/source-credential-handoffs"
+    state = {"continue_url": page(service, "source")} if begun == "pending" else {}
+    service.say("POST", handoffs, Said(201, resources.handoff(begun, **state)))
+    service.say("GET", f"{handoffs}/hand_01", Said(200, resources.handoff(after)))
+    service.say("POST", "/connect/source", Said(200, {"state": "completed"}))
+    fresh = resources.connection(status="disabled", test_state="untested", tested_binding_revision=None)
+    service.say("POST", "/v1/source-connections", Said(200, fresh))
+    service.say("GET", "/v1/source-connections/conn_01HX5", Said(200, fresh))
+    service.say("POST", "/v1/source-connections/conn_01HX5/test", Said(200, resources.connection()))
+    service.say(
+        "POST", "/v1/source-connections/conn_01HX5/deployments/sync", Said(200, {"deployments": [dict(SERVED.raw)]})
+    )
+    serve(service, "models", [resources.catalog_entry()])
+    service.say("POST", "/v1/arms", Said(200, resources.arm_outcome()))
+
+
+def body_of(service: ScriptedService, path: str) -> Any:
+    """The body of the only POST to a path."""
+    (heard,) = service.requests("POST", path)
+    return loads(heard.body)
+
+
+def nowhere(home: Path, *outcomes: Any) -> None:
+    """Check that neither the secret nor the address stands in any file or output."""
+    kept = [path for path in home.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".db" for path in kept)
+    written = [path.read_bytes() for path in kept] + [part for it in outcomes for part in (it.stdout, it.stderr)]
+    assert not any(word.encode() in content for content in written for word in (CANARY, TOKEN))
+
+
+def test_a_source_is_connected_step_by_step(runwatch: Here, service: ScriptedService, tmp_path: Path) -> None:
+    offer_source(service)
+    outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=f"{CANARY}\n".encode())
+    assert outcome.code == 0
+    assert outcome.json == {"connection": dict(resources.connection().raw), "arms": [dict(resources.arm_outcome().raw)]}
+    told = [json.loads(line)["notice"] for line in outcome.errors.splitlines()]
+    assert [line[:6] for line in told[-5:]] == [f"{number} of 5" for number in range(1, 6)]
+    assert body_of(service, "/v1/source-credential-handoffs") == {
+        "source_id": "openai_compatible",
+        "auth_scheme": "api_key",
+        "endpoint": {"base_url": "https://models.test/v1", "protocol_profile": "openai_chat"},
+    }
+    (entered,) = service.requests("POST", "/connect/source")
+    assert (loads(entered.body), entered.head.query) == ({"secret": CANARY}, {"intent": TOKEN})
+    assert entered.head.header("authorization") == "Bearer k"
+    assert body_of(service, "/v1/source-connections")["source_scope"] == {"kind": "account", "account_ref": "acct_01"}
+    requests = runwatch("requests", "list", "--format", "csv")
+    assert "postPrivateEntry" in requests.text
+    nowhere(tmp_path, outcome, requests)
+
+
+def test_the_key_comes_from_a_command_too(runwatch: Here, service: ScriptedService, tmp_path: Path) -> None:
+    offer_source(service)
+    (tmp_path / "key.txt").write_text(CANARY)
+    command = f"{sys.executable} -c \"print(open(r'{tmp_path / 'key.txt'}').read())\""
+    outcome = runwatch(*CONNECT, "--key-command", command)
+    assert outcome.code == 0
+    assert body_of(service, "/connect/source") == {"secret": CANARY}
+    (tmp_path / "key.txt").unlink()
+    nowhere(tmp_path, outcome)
+
+
+def test_without_a_key_the_page_is_told_and_waited_for(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    pending, completed = resources.handoff("pending"), resources.handoff("completed")
+    service.say(
+        "GET", "/v1/source-credential-handoffs/hand_01", Said(200, pending), Said(200, pending), Said(200, completed)
+    )
+    outcome = runwatch(*CONNECT)
+    assert outcome.code == 0
+    assert outcome.errors.count(page(service, "source")) == 1
+    port = service.base_url.rpartition(":")[2]
+    assert f"ssh -L {port}:127.0.0.1:{port} " in outcome.errors
+    assert service.requests("POST", "/connect/source") == []
+    assert len(service.requests("GET", "/v1/source-credential-handoffs/hand_01")) == 3
+    assert "conn_01HX5" in outcome.text
+    assert "arm_01HX7" in outcome.text
+
+
+@pytest.mark.parametrize("state", ["failed", "expired", "consumed"])
+def test_a_handoff_that_ends_without_a_key_ends_the_waiting(
+    runwatch: Here, service: ScriptedService, state: str
+) -> None:
+    offer_source(service, after=state)
+    outcome = runwatch(*CONNECT)
+    assert (outcome.code, outcome.stdout) == (1, b"")
+    assert "No key was entered" in outcome.errors
+
+
+def test_a_page_that_nobody_completes_is_given_up(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service, after="pending")
+    outcome = runwatch(*CONNECT)
+    assert outcome.code == 1
+    assert "Nobody completed the private page in time" in outcome.errors
+
+
+def test_a_key_is_never_sent_to_another_address(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    address = "http://127.0.0.1:9/connect/source?intent=elsewhere-123456789"
+    service.say("POST", "/v1/source-credential-handoffs", Said(201, resources.handoff(continue_url=address)))
+    outcome = runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode())
+    assert outcome.code == 0
+    assert "no key is sent there" in outcome.errors
+    assert address in outcome.errors
+    assert not any(CANARY.encode() in heard.body for heard in service.heard)
+
+
+def test_a_page_that_refuses_the_key_is_a_refusal(runwatch: Here, service: ScriptedService, tmp_path: Path) -> None:
+    offer_source(service)
+    said = Said(400, problem("validation_failed", detail=f"What is {CANARY}?"))
+    service.say("POST", "/connect/source", said)
+    outcome = runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode())
+    assert (outcome.code, outcome.stdout) == (1, b"")
+    assert len(service.requests("POST", "/connect/source")) == 1
+    assert CANARY not in runwatch("problems", "list", "--json").text
+
+
+def test_a_server_on_this_machine_gets_no_key_unless_one_is_given(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service, begun="completed")
+    words = ("sources", "connect", "--openai-compatible", "http://127.0.0.1:11434/v1", "--name", "Box")
+    prices = ("--price-input", "0.25", "--price-output", "1")
+    assert runwatch(*words, *prices).code == 0
+    body = body_of(service, "/v1/source-credential-handoffs")
+    assert (body["auth_scheme"], body["endpoint"]["prices"]) == (
+        "none",
+        {"*": {"input_usd_per_million": "0.25", "output_usd_per_million": "1"}},
+    )
+    assert body_of(service, "/v1/source-connections")["display_name"] == "Box"
+    assert service.requests("POST", "/connect/.*") == []
+
+
+def test_a_source_with_an_address_of_its_own_takes_its_usual_way(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    serve(
+        service, "profiles", [resources.source_profile("openrouter", auth_schemes=[{"id": "oauth2", "version": "1"}])]
+    )
+    assert runwatch("sources", "connect", "openrouter", "--key-stdin", stdin=CANARY.encode()).code == 0
+    assert body_of(service, "/v1/source-credential-handoffs") == {"source_id": "openrouter", "auth_scheme": "oauth2"}
+    wrong = runwatch("sources", "connect", "openroutr", "--key-stdin", stdin=CANARY.encode())
+    assert wrong.code == 1
+    assert "the nearest is 'openrouter'" in wrong.errors
+
+
+def test_a_connection_whose_test_fails_is_printed_with_what_to_do(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    failed = resources.connection(status="disabled", test_state="failed", test_error="authentication")
+    service.say("POST", "/v1/source-connections/conn_01HX5/test", Said(200, failed))
+    outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode())
+    assert outcome.code == 1
+    assert outcome.json == {"connection": dict(failed.raw), "arms": []}
+    assert "runwatch sources rotate conn_01HX5" in outcome.errors
+
+
+def test_what_was_made_before_a_failure_is_printed_as_it_is_now(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    now = resources.connection(test_state="failed")
+    service.say("POST", "/v1/source-connections/conn_01HX5/test", Said(502, problem("upstream_unavailable")))
+    service.say("GET", "/v1/source-connections/conn_01HX5", Said(200, now))
+    outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode())
+    assert outcome.code == 3
+    assert outcome.json["connection"] == dict(now.raw)
+    assert "upstream_unavailable" in outcome.errors
+
+
+def test_of_several_models_only_the_named_ones_are_saved(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    served = [dict(SERVED.raw), dict(resources.deployment("mdep_2", upstream_ref="other", model_key="x/other").raw)]
+    sync = "/v1/source-connections/conn_01HX5/deployments/sync"
+    service.say("POST", sync, Said(200, {"deployments": served}))
+    words = (*CONNECT, "--key-stdin", "--json")
+    assert runwatch(*words, stdin=CANARY.encode()).json["arms"] == []
+    named = runwatch(*words, "--model", "ember-7b-instruct", "--data-class", "public", stdin=CANARY.encode())
+    assert len(named.json["arms"]) == 1
+    assert body_of(service, "/v1/arms")["data_class_grants"] == ["public"]
+    missing = runwatch(*words, "--model", "nobody", stdin=CANARY.encode())
+    assert (missing.code, missing.json["arms"]) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("sources", "connect"), "Name one source"),
+        (("sources", "connect", "x", "--openai-compatible", "https://m.test"), "Name one source"),
+        ((*CONNECT, "--price-input", "1"), "go together"),
+        ((*CONNECT, "--price-input", "a", "--price-output", "1"), "'a' is no price"),
+        ((*CONNECT, "--key-stdin", "--key-command", "x"), "exclude each other"),
+        ((*CONNECT, "--key-stdin"), "no key"),
+        (("verifiers", "connect", "v", "--days", "31"), "--days takes one of 30, 90, 180, 365"),
+        (("verifiers", "connect", "v", "--days", "30", "--until", "2027-01-01"), "exclude each other"),
+        (("verifiers", "connect", "v", "--time-zone", "UTC"), "--time-zone goes with --until"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_before_anything_is_sent(
+    runwatch: Here, service: ScriptedService, words: tuple[str, ...], said: str
+) -> None:
+    outcome = runwatch(*words)
+    assert outcome.code == 2
+    assert said in outcome.errors
+    assert service.heard == []
+
+
+def test_what_is_no_key_is_refused_without_being_repeated(runwatch: Here, service: ScriptedService) -> None:
+    outcome = runwatch(*CONNECT, "--key-stdin", stdin=b"two words-canary")
+    assert (outcome.code, service.heard) == (2, [])
+    assert "canary" not in outcome.errors
+
+
+def test_another_key_is_given_to_a_connection_and_tested(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    service.say("POST", "/v1/source-connections/conn_01HX5/rotate", Said(200, resources.connection()))
+    outcome = runwatch("sources", "rotate", "conn_01HX5", "--key-stdin", stdin=CANARY.encode())
+    assert outcome.code == 0
+    assert body_of(service, "/v1/source-connections/conn_01HX5/rotate") == {"handoff_intent_id": "hand_01"}
+    assert len(service.requests("POST", "/v1/source-connections/conn_01HX5/test")) == 1
+
+
+def offer_endpoint(service: ScriptedService, base: str, intents: str, *views: Any) -> None:
+    """Offer the protected connection of a check or an agent, which shows these views one after another."""
+    intent = resources.key_intent(page(service, "verifier"))
+    service.say("POST", f"{base}/{intents}", Said(200, intent))
+    service.say("POST", "/connect/verifier", Said(200, {"handle": resources.HANDLE, "captured_generation": 4}))
+    service.say("POST", f"{base}/connection/test", Said(200, {"generation": 5}))
+    service.say("GET", f"{base}/connection", *[Said(200, view) for view in views])
+
+
+STAGED: Final = resources.key_connection(
+    "unbound", handle=None, pending_key={"handle": resources.HANDLE, "captured_generation": 4, "staged_until": None}
+)
+UNBOUND: Final = resources.key_connection("unbound", handle=None)
+ENDPOINTS: Final = {
+    "verifiers": ("/v1/verifiers/id_1", "connection-intents"),
+    "agents": ("/v1/review-composer/agents/id_1", "connection/intents"),
+}
+
+
+@pytest.mark.parametrize("noun", ENDPOINTS)
+def test_the_key_of_an_endpoint_is_entered_tested_and_used(
+    runwatch: Here, service: ScriptedService, tmp_path: Path, noun: str
+) -> None:
+    base, intents = ENDPOINTS[noun]
+    offer_endpoint(service, base, intents, UNBOUND, STAGED, resources.key_connection())
+    words = (noun, "connect", "id_1", "--until", "2027-03-01", "--time-zone", "Europe/Berlin")
+    outcome = runwatch(*words, "--key-stdin", "--json", stdin=CANARY.encode())
+    assert (outcome.code, outcome.json["status"]) == (0, "active")
+    assert body_of(service, f"{base}/{intents}") == {
+        "stop_choice": {"kind": "calendar_date", "date": "2027-03-01", "time_zone": "Europe/Berlin"}
+    }
+    assert body_of(service, "/connect/verifier") == {"secret": CANARY}
+    assert body_of(service, f"{base}/connection/test") == {
+        "handle": resources.HANDLE, "captured_generation": 4, "operation_key": "int_01",
+    }  # fmt: skip
+    nowhere(tmp_path, outcome)
+
+
+def test_only_what_is_read_back_decides_whether_a_key_is_used(runwatch: Here, service: ScriptedService) -> None:
+    base, intents = ENDPOINTS["verifiers"]
+    failed = resources.key_connection(
+        "unbound", handle=None, last_test={"outcome": "failed", "reason": "authentication_failed"}
+    )
+    offer_endpoint(service, base, intents, STAGED, failed)
+    outcome = runwatch("verifiers", "promote", "id_1")
+    assert outcome.code == 1
+    assert "authentication_failed" in outcome.errors
+
+
+def test_a_key_is_waited_for_and_may_stay_unused(runwatch: Here, service: ScriptedService) -> None:
+    base, intents = ENDPOINTS["verifiers"]
+    offer_endpoint(service, base, intents, UNBOUND, UNBOUND, UNBOUND, STAGED)
+    outcome = runwatch("verifiers", "connect", "id_1", "--stage-only", "--days", "90", "--json")
+    assert (outcome.code, outcome.json) == (0, dict(STAGED.raw))
+    assert body_of(service, f"{base}/{intents}") == {"stop_choice": {"kind": "preset_days", "days": 90}}
+    assert service.requests("POST", f"{base}/connection/test") == []
+    assert page(service, "verifier") in outcome.errors
+
+
+def test_nothing_to_promote_is_told(runwatch: Here, service: ScriptedService) -> None:
+    service.say("GET", "/v1/verifiers/v/connection", Said(200, UNBOUND))
+    outcome = runwatch("verifiers", "promote", "v")
+    assert outcome.code == 1
+    assert "runwatch verifiers connect v" in outcome.errors
+
+
+def test_a_key_that_is_still_in_use_after_its_revocation_is_no_success(
+    runwatch: Here, service: ScriptedService
+) -> None:
+    service.say("POST", "/v1/verifiers/v/connection/revoke", Said(200, {"generation": 5}))
+    service.say("GET", "/v1/verifiers/v/connection", Said(200, resources.key_connection("active")))
+    assert runwatch("verifiers", "revoke", "v", "--yes").code == 1
+
+
+def test_an_operation_on_a_connection_is_asked_for_by_its_key(runwatch: Here, service: ScriptedService) -> None:
+    service.say("GET", "/v1/verifiers/v/connection", Said(200, resources.key_connection()))
+    shown = runwatch("verifiers", "connection", "v", "--operation", "int_01", "--json")
+    assert shown.json == dict(resources.key_connection().raw)
+    assert service.requests("GET", "/v1/verifiers/v/connection")[0].head.query == {"operation_key": "int_01"}

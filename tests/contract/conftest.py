@@ -1,0 +1,68 @@
+"""One service in this process with one organization that has everything, for all tests of a module."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from tests.contract.operation import Good, Operation
+from tests.contract.organization import Organization, organization_of
+from tests.service.conftest import Local, serve_in_process
+from tests.support.clock import FakeClock
+
+
+@dataclass(slots=True)
+class Desk:
+    """The service and its organization, as a test uses them.
+
+    Attributes:
+        service: The service.
+        organization: The organization.
+    """
+
+    service: Local
+    organization: Organization
+    _goods: dict[str, Good] = field(default_factory=dict)
+
+    async def good(self, operation: Operation) -> Good:
+        """A request that would be done, the same one for every test that has it refused."""
+        if operation.id not in self._goods:
+            self._goods[operation.id] = await operation.make(self.organization)
+        return self._goods[operation.id]
+
+    async def send(
+        self,
+        operation: Operation,
+        good: Good,
+        *,
+        client: httpx.AsyncClient | None = None,
+        headers: Mapping[str, str | None] | None = None,
+        content: bytes | None = None,
+    ) -> httpx.Response:
+        """Send a request with a new idempotency key; a header that is given takes the usual one's place, or its none."""
+        body = good.content if content is None else content
+        usual: dict[str, str | None] = {"Content-Type": "application/json"} if body else {}
+        if operation.method != "GET":
+            usual["Idempotency-Key"] = self.organization.fresh("send")
+        return await (client or self.organization.http).request(
+            operation.method,
+            operation.path_of(good.ids),
+            params=dict(good.query),
+            content=body,
+            headers={name: value for name, value in {**usual, **(headers or {})}.items() if value is not None},
+        )
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
+    """The service and its organization. Such a module marks its tests with ``asyncio(loop_scope="module")``."""
+    options = {"allow_loopback_checks": True, "allow_signup": True}
+    async with (
+        serve_in_process(tmp_path_factory.mktemp("contract") / "service", FakeClock(), **options) as service,
+        organization_of(service.running.file.base_url, service.key) as organization,
+    ):
+        yield Desk(service, organization)

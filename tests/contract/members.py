@@ -1,0 +1,490 @@
+"""The members of every record and of every request body (specification, Resources; wire reference 2 and 3).
+
+What stands here is what the references name, so that it holds for every service of this interface. Where they name
+nothing, the comment says that the shape is ours.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.contract.shapes import DAY, TIME, Shape, words
+
+TEXT_OR_NULL: Final = (None, str)
+TIME_OR_NULL: Final = (None, TIME)
+
+STATE: Final = words("accepted", "queued", "running", "progress", "completed", "failed", "cancelled", "expired")
+FINAL_STATE: Final = words("completed", "failed", "cancelled", "expired")
+MODE: Final = words("live", "echo")
+ARM_KIND: Final = words("model", "agent", "skill")
+ARM_STATUS: Final = words("ready", "degraded", "disabled")
+COST_CLASS: Final = words("economy", "standard", "premium")
+LANE: Final = words("millwork_pool", "byok")
+OWNER: Final = words("customer", "millwork")
+PRICING: Final = words("source_reported", "estimated")
+FALLBACK: Final = words("none", "source_controlled")
+ASSURANCE: Final = words("unknown", "family_alias", "source_attested_release", "exact_artifact")
+STOP_REASON: Final = (None, words("revoked", "origin_invalidated", "stop_date"))
+KEY_STATUS: Final = words("unbound", "active", "revoked", "expired", "unknown")
+FAILURE_CLASS: Final = words(
+    "authentication", "credential_unavailable", "timeout", "network", "egress_rejected", "response_too_large",
+    "http_error", "invalid_response", "internal",
+)  # fmt: skip
+
+RUN: Final[Shape] = {
+    "execution_id": str,
+    "status": STATE,
+    "slices": [{"slice_id": str, "capability": str, "status": STATE}],
+    "links": {"status": str, "events": str, "receipt": str},
+    "created_at": TIME,
+    "cancelled_by": TEXT_OR_NULL,
+}
+CHECK: Final[Shape] = {
+    "check_id": str,
+    "verifier_id": TEXT_OR_NULL,
+    "verifier_hash": TEXT_OR_NULL,
+    "activity": words("customer", "platform_baseline", "platform_echo", "unknown"),
+    "arm_id": TEXT_OR_NULL,
+    "attempt": (None, int),
+    "phase": words("candidate", "skill_baseline", "skill_repair"),
+    "outcome": words("valid_verdict", "technical_failure"),
+    "failure_class": (None, FAILURE_CLASS),
+    "is_correct": (None, bool),
+    "quality_score": (None, float),
+}
+EVENT: Final[Shape] = {
+    "event_id": str,
+    "execution_id": str,
+    "slice_id?": str,
+    "type": str,
+    "at": TIME,
+    "state?": STATE,
+    "reason?": str,
+    "acted_by?": TEXT_OR_NULL,
+    "verification_check?": CHECK,
+    "recorded_check?": {"state": str, "recorded_at": TIME},
+}
+PROVENANCE: Final[Shape] = {
+    "schema_version": str,
+    "requested": {
+        "model_key": str, "publisher_id": str, "family": str, "release": str, "served_variant_id": str,
+        "upstream_ref": str,
+    },
+    "source": {
+        "source_id": str, "source_kind": str, "connection_id?": str, "access_lane": LANE, "commercial_owner": OWNER,
+        "auth_scheme": str,
+    },
+    "deployment": {
+        "model_deployment_id": str, "protocol_profile": str, "location": str, "route": str, "pricing_basis": PRICING,
+        "fallback_policy": FALLBACK,
+    },
+    "resolved": (None, {
+        "upstream_ref": str, "source_request_id": TEXT_OR_NULL,
+        "attestation": words("source_response", "gateway_response"),
+    }),
+}  # fmt: skip
+RESULT: Final[Shape] = {
+    "execution_id": str,
+    "slice_id": str,
+    "final_text": str,
+    "model_provenance": (None, PROVENANCE),
+    "retention_expires_at": TIME_OR_NULL,
+}
+RECEIPT: Final[Shape] = {
+    "execution_id": str,
+    "mode": MODE,
+    "status": FINAL_STATE,
+    "slices": [
+        {
+            "slice_id": str,
+            "capability": str,
+            "route": object,
+            "verifier?": {"id": str, "hash": str, "verifier_id": TEXT_OR_NULL, "is_correct": bool},
+            "verification_checks?": [CHECK],
+            "recorded_check?": {"state": str, "recorded_at": TIME},
+            "acted_on_eval?": {"action": words("gate", "fallback", "repair_retry"), "outcome": str},
+            "cost": object,
+            "model_provenance?": (None, PROVENANCE),
+        }
+    ],
+    "totals": {"usd": float, "platform_fee_usd": float, "runtime_s": float},
+}
+
+ARM: Final[Shape] = {
+    "arm_id": str,
+    "kind": ARM_KIND,
+    "display_name": str,
+    "status": ARM_STATUS,
+    "capability_tags": [str],
+    "data_class_grants": [str],
+    "cost_class?": COST_CLASS,
+    "provider?": str,
+    "model_id?": str,
+    "model_deployment_id?": str,
+    "endpoint?": {"url": str, "auth_ref": str},
+    "lifecycle?": object,
+    "artifact_hash?": str,
+    "route_availability?": {"status": str, "reason": str, "since": TIME},
+}
+ARM_OUTCOME: Final[Shape] = {"arm_id": str, "status": ARM_STATUS, "status_reason": TEXT_OR_NULL}
+
+DECLARATION: Final[Shape] = {"status": words("not_declared", "declared"), "statement": str}
+CONNECTION_SUMMARY: Final[Shape] = {
+    "status": KEY_STATUS,
+    "stop_at": TIME_OR_NULL,
+    "stop_time_zone": TEXT_OR_NULL,
+    "days_remaining": (None, int),
+    "stopped_at": TIME_OR_NULL,
+    "stop_reason": STOP_REASON,
+}
+VERIFIER: Final[Shape] = {
+    "verifier_id": str,
+    "display_name": str,
+    "version": str,
+    "kind": words("endpoint"),
+    "endpoint": {"url": str, "auth_ref": str},
+    "input_data_classes": [str],
+    "scoring": {"correctness": words("boolean_anchors"), "quality": words("scalar_0_1")},
+    "hash": str,
+    "status": words("ready", "degraded"),
+    "status_reason": TEXT_OR_NULL,
+    "revision": int,
+    "correctness_declaration": DECLARATION,
+    "connection": CONNECTION_SUMMARY,
+}
+_FEEDBACK: Final[Shape] = {"status": words("ok", "failed", "not_checked"), "correction": TEXT_OR_NULL}
+PROBE: Final[Shape] = {
+    "outcome": words("reachable", "unreachable"),
+    "reason_code": (None, words(
+        "scheme_rejected", "dns_resolution_failed", "private_range_rejected", "probe_timeout", "endpoint_unreachable",
+        "authentication_failed",
+    )),
+    "http_status": (None, int),
+    "contract": (None, {
+        "validated": bool, "verifier_result": (None, {"is_correct": bool, "quality_score": float}),
+        "violation": TEXT_OR_NULL,
+    }),
+    "feedback": {"reachability": _FEEDBACK, "authentication": _FEEDBACK, "response_compatibility": _FEEDBACK},
+    "detail": TEXT_OR_NULL,
+    "checked_at": TIME,
+}  # fmt: skip
+VERIFIER_OUTCOME: Final[Shape] = {**VERIFIER, "preflight": PROBE}
+VERIFIER_TEST: Final[Shape] = {
+    "verifier_id": str,
+    "status": words("ready", "degraded"),
+    "status_reason": TEXT_OR_NULL,
+    "probe": PROBE,
+    "correctness_declaration": DECLARATION,
+}
+PENDING_KEY: Final[Shape] = (None, {"handle": str, "captured_generation": int, "staged_until": TIME})
+VERIFIER_CONNECTION: Final[Shape] = {
+    **CONNECTION_SUMMARY,
+    "handle": TEXT_OR_NULL,
+    "origin": TEXT_OR_NULL,
+    "generation": (None, int),
+    "projection_ack": TEXT_OR_NULL,
+    "pending_key": PENDING_KEY,
+    "last_test": (None, {"outcome": words("passed", "failed"), "handle": str, "reason": TEXT_OR_NULL, "at": TIME}),
+    "replacement": (None, {"status": words("pending", "failed"), "handle": str}),
+    "retired_keys": [{"handle": str, "state": words("scheduled_for_destruction", "destroyed")}],
+}
+KEY_INTENT: Final[Shape] = {
+    "intent_id": str,
+    "continue_url": str,
+    "origin": str,
+    "expires_at": TIME,
+}
+
+DEFINITION: Final[Shape] = {
+    "model_key": str,
+    "publisher_id": str,
+    "family": str,
+    "release": str,
+    "capabilities": [str],
+    "lifecycle": words("preview", "active", "deprecated", "retired"),
+    "release_license": {
+        "identifier": str, "commercial_use": words("allowed", "restricted", "unknown"), "evidence_ref": TEXT_OR_NULL,
+    },
+}  # fmt: skip
+_LISTED: Final[Shape] = {
+    "model_deployment_id": str,
+    "source_id": str,
+    "model_key": str,
+    "served_variant_id": str,
+    "upstream_ref": str,
+    "release_assurance": ASSURANCE,
+    "assurance_evidence_ref": TEXT_OR_NULL,
+    "resolved_upstream_ref": TEXT_OR_NULL,
+    "resolution_evidence_ref": TEXT_OR_NULL,
+    "protocol_profile": str,
+    "location": str,
+    "route": str,
+    "fallback_policy": FALLBACK,
+    "pricing_basis": PRICING,
+    "last_tested_at": TIME_OR_NULL,
+    "status": words("listed", "disabled"),
+    "created_at": TIME,
+    "updated_at": TIME,
+}
+DEPLOYMENT: Final[Shape] = {**_LISTED, "connection_id": str}
+CATALOG_ENTRY: Final[Shape] = {
+    "model": DEFINITION,
+    "source": {"source_id": str, "source_kind": str},
+    "offering": {
+        "served_variant": {
+            "served_variant_id": str, "source_id": str, "model_key": str, "upstream_ref": str,
+            "release_assurance": ASSURANCE, "assurance_evidence_ref": TEXT_OR_NULL,
+        },
+        "protocol_profile": str, "auth_scheme": str, "data_classes": [str], "fallback_policy": FALLBACK,
+        "location": str, "route": str, "pricing_basis": PRICING, "tested_at": TIME,
+        "resolved_upstream_ref": TEXT_OR_NULL, "resolution_evidence_ref": TEXT_OR_NULL,
+        "certification": {
+            "certification_id": str, "evidence_schema_version": str, "generated_at": TIME,
+            "standing": words("conformant", "exact_artifact"),
+            "subject": {
+                "model_key": str, "served_variant_id": str, "source_id": str, "protocol_profile": str,
+                "auth_scheme": str, "location": str, "route": str, "pricing_basis": PRICING,
+            },
+        },
+    },
+    "connection": {"access_lane": LANE, "commercial_owner": OWNER, "connection_id?": str},
+    "deployment": _LISTED,
+    "provenance": PROVENANCE,
+    "arm_registration_template": {
+        "kind": words("model"), "display_name": str, "model_deployment_id": str, "capability_tags": [str],
+        "data_class_grants": [str], "cost_class": COST_CLASS,
+    },
+}  # fmt: skip
+
+PROFILE: Final[Shape] = {
+    "source_id": str,
+    "source_kind": str,
+    "protocol_profiles": [{"id": str, "version": str}],
+    "auth_schemes": [{"id": str, "version": str}],
+    "endpoint_policy": {"https_required": bool, "redirects_allowed": bool},
+    "access_lane": words("byok"),
+    "credential_owner": words("customer"),
+    "commercial_owner": words("customer"),
+}
+HANDOFF: Final[Shape] = {
+    "handoff_intent_id": str,
+    "source_id": str,
+    "auth_scheme": str,
+    "state": words("pending", "completed", "failed", "expired", "consumed"),
+    "failure_code": (None, words("cancelled", "broker_error")),
+    "expires_at": TIME,
+    "completed_at": TIME_OR_NULL,
+    "failed_at": TIME_OR_NULL,
+    "expired_at": TIME_OR_NULL,
+    "consumed_at": TIME_OR_NULL,
+    "created_at": TIME,
+    "updated_at": TIME,
+}
+SOURCE_CONNECTION: Final[Shape] = {
+    "connection_id": str,
+    "source_id": str,
+    "display_name": str,
+    "auth_scheme": str,
+    "auth_binding_ref": str,
+    "source_scope": {"kind": words("account", "project", "region")},
+    "status": words("active", "disabled"),
+    "access_lane": LANE,
+    "credential_owner": words("customer"),
+    "commercial_owner": OWNER,
+    "customer_ref": str,
+    "binding_revision": int,
+    "tested_binding_revision": (None, int),
+    "test_state": words("untested", "passed", "failed"),
+    "test_error": TEXT_OR_NULL,
+    "last_tested_at": TIME_OR_NULL,
+    "rotated_at": TIME_OR_NULL,
+    "revoked_at": TIME_OR_NULL,
+    "created_at": TIME,
+    "updated_at": TIME,
+}
+
+NEXT_ACTION: Final[Shape] = {"type": str, "detail": str}
+TEMPLATE: Final[Shape] = {
+    "template_id": words("starter", "pooled-open-model", "byok-open-model"),
+    "template_version": str,
+    "access_lane": words("diagnostic", "millwork_pool", "byok"),
+    "eligible": bool,
+    "alternative_plans": [
+        {
+            "access_lane": str, "application_supported": bool, "next_action": NEXT_ACTION, "template_id": str,
+            "template_version": str,
+        }
+    ],
+    "blockers": [{"code": str, "detail": str, "next_action": NEXT_ACTION}],
+    "catalog_row": (None, CATALOG_ENTRY),
+}  # fmt: skip
+PLAN: Final[Shape] = {
+    "template_id": str,
+    "template_version": str,
+    "access_lane": str,
+    "application_supported": bool,
+    "next_action": NEXT_ACTION,
+    "request_preset_id": str,
+    "issued_at": TIME,
+    "expires_at": TIME,
+    "digest": str,
+    "qualification": {"state": str, "next_action": NEXT_ACTION},
+    "byok_source": (None, {"source_id": str, "auth_scheme": str, "model_key": str, "served_variant_id": str}),
+    "request_policy": (None, {"mode": MODE, "data_classes": [str], "budget": object, "fallback_policy": str}),
+    "starter_credit": {"balance_usd": float, "funded_state": str, "covers_maximum_spend": bool},
+    "maximum_spend_usd": float,
+    "effects": [{"id": str, "description": str}],
+    "file_manifest": [{"path": str, "kind": str}],
+}
+APPLICATION: Final[Shape] = {
+    "application_id": str,
+    "template_id": str,
+    "template_version": str,
+    "state": words(
+        "planned", "applying", "consent_pending", "arm_ready", "echo_proved", "live_queued", "live_running", "ready",
+        "action_required", "failed_safe",
+    ),
+    "completed_effects": [{"id": str, "at": TIME}],
+    "result": (None, {"execution_id": str, "href": str}),
+    "receipt": (None, {"receipt_id": str, "href": str}),
+    "managed_arm_id": TEXT_OR_NULL,
+    "echo_execution_id": TEXT_OR_NULL,
+    "echo_receipt_id": TEXT_OR_NULL,
+    "live_execution_id": TEXT_OR_NULL,
+    "selected_model_deployment_id": TEXT_OR_NULL,
+    "source_connection_id": TEXT_OR_NULL,
+    "consent": (None, {"handoff_intent_id": str, "continue_url": TEXT_OR_NULL, "expires_at": TIME, "attempt": int}),
+    "live_proof": (None, {"digest": str, "issued_at": TIME, "expires_at": TIME}),
+    "next_action": NEXT_ACTION,
+    "diagnostics": {},
+    "created_at": TIME,
+}  # fmt: skip
+SELECTION: Final[Shape] = {
+    "application_id": str,
+    "template_id": str,
+    "template_version": str,
+    "managed_arm_id": str,
+    "model_deployment_id": str,
+    "request_preset_id": str,
+    "request_policy": {"mode": words("live"), "data_classes": [str], "budget": object, "fallback_policy": str},
+    "proof_execution_id": str,
+    "selected_at": TIME,
+    "updated_at": TIME,
+}
+
+PROPOSAL: Final[Shape] = {
+    "proposal_id": str,
+    "status": words("pending", "approved", "rejected", "expired"),
+    "decided_by": TEXT_OR_NULL,
+    "execution_id": str,
+    "slice_id": str,
+    "arm_id": str,
+    "parent_artifact_id": TEXT_OR_NULL,
+    "parent_score": (None, float),
+    "candidate_score": (None, float),
+    "decided_at": TIME_OR_NULL,
+    "created_at": TIME,
+}
+WHOLE_PROPOSAL: Final[Shape] = {**PROPOSAL, "diff": str, "verifier_evidence": {"is_correct": bool}}
+
+_PERIOD: Final[Shape] = {"from": DAY, "to": DAY}
+_SPENT: Final[Shape] = {
+    "executions": int, "slices": int, "input_tokens": int, "output_tokens": int, "calls": int, "usd": float,
+}  # fmt: skip
+_TOTALS: Final[Shape] = {**_SPENT, "platform_usd": float, "passthrough_usd": float}
+USAGE: Final[Shape] = {
+    "period": _PERIOD,
+    "totals": _TOTALS,
+    "by_arm": [
+        {
+            "arm_id": str, "selected_count": int, "fallback_count": int, "input_tokens": int, "output_tokens": int,
+            "usd": float,
+        }
+    ],
+    "by_day": [{"date": DAY, "executions": int, "platform_usd": float, "passthrough_usd": float, "usd": float}],
+    "by_key": [
+        {
+            **_SPENT, "api_key_id": str, "by_day": [{"date": DAY, "usd": float}],
+            "top_arms": [{"arm_id": str, "selected_count": int}],
+        }
+    ],
+}  # fmt: skip
+ACCOUNT: Final[Shape] = {
+    "tenant_id": str,
+    "authenticated_principal_id": str,
+    "display_name": str,
+    "quota_tier": str,
+    "is_demo": bool,
+    "quota": {"executions": object, "concurrency": object, "rate_limit_rpm": (None, int)},
+    "balance": (None, {
+        "balance_usd": float, "top_up_history": [object], "credit_activity": [object], "billing_email": TEXT_OR_NULL,
+    }),
+    "billing": (None, {"funded_state": words("funded", "sandbox"), "manage_available": bool}),
+}  # fmt: skip
+API_KEY: Final[Shape] = {
+    "api_key_id": str,
+    "key_prefix": str,
+    "status": words("active", "revoked"),
+    "created_at": TIME,
+    "revoked_at": TIME_OR_NULL,
+    "revoked_by?": TEXT_OR_NULL,
+}
+MINTED_KEY: Final[Shape] = {**API_KEY, "key": str}
+EVAL_SUMMARY: Final[Shape] = {
+    "window": {"from": (None, DAY), "to": (None, DAY)},
+    "pass_rate_trend": [
+        {
+            "day": DAY, "verifier_id": TEXT_OR_NULL, "total": int, "passed": int, "pass_rate": (None, float),
+            "mean_quality_score": (None, float),
+        }
+    ],
+    "repair_history": [
+        {name: shape for name, shape in PROPOSAL.items() if name != "decided_by"} | {"decision": TEXT_OR_NULL}
+    ],
+}  # fmt: skip
+COMPLIANCE: Final[Shape] = {
+    "schema_version": words("aud2.v1"),
+    "period": _PERIOD,
+    "content_policy": {"receipts": words("content_free"), "proposals": words("role_scoped_d8b")},
+    "receipts_ndjson": str,
+    "usage_totals": _TOTALS,
+    "decision_log": [
+        {
+            "decision_id": str,
+            "kind": words("proposal_decision", "execution_cancellation", "api_key_revocation", "registry_action"),
+            "action": str,
+            "resource": {"type": words("proposal", "execution", "api_key", "arm", "verifier"), "id": str},
+            "acted_by": TEXT_OR_NULL, "at": TIME,
+        }
+    ],
+    "attestation": {"algorithm": words("sha256"), "digest": str},
+}  # fmt: skip
+# What a new organization answers is named; what renaming one answers is ours.
+TENANT: Final[Shape] = {"tenant_id": str, "display_name": str}
+NEW_TENANT: Final[Shape] = {**TENANT, "api_key": MINTED_KEY}
+
+AGENT: Final[Shape] = {
+    "arm_id": str,
+    "display_name": str,
+    "endpoint_url": str,
+    "repository": str,
+    "status": ARM_STATUS,
+    "status_reason": str,
+}
+AGENT_CONNECTION: Final[Shape] = {
+    "status": KEY_STATUS,
+    "handle": TEXT_OR_NULL,
+    "origin": TEXT_OR_NULL,
+    "generation": int,
+    "stop_at": TIME_OR_NULL,
+    "days_remaining": (None, int),
+    "pending_key": PENDING_KEY,
+}
+CREDENTIAL: Final[Shape] = {"credential_ref": str, "display_name": str, "created_at": TIME}
+# Ours, by analogy with the other intents; so are the list, the webhooks and the quote.
+GITHUB_INTENT: Final[Shape] = {"intent_id": str, "continue_url": str, "expires_at": TIME}
+TOP_UP: Final[Shape] = GITHUB_INTENT
+GITHUB_CONNECTION: Final[Shape] = {"connection_id": str, "repository": str, "status": str, "created_at": TIME}
+WEBHOOK: Final[Shape] = {"webhook_id": str, "url": str, "event_types": [str], "status": str, "created_at": TIME}
+DELIVERY: Final[Shape] = {"delivery_id": str, "webhook_id": str, "status": str, "created_at": TIME}
+QUOTE: Final[Shape] = {"model_deployment_id": str, "usd": float, "pricing_basis": PRICING}

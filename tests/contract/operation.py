@@ -1,0 +1,113 @@
+"""One operation of the interface, as the suites look at it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.contract.organization import Organization
+from tests.contract.shapes import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Good:
+    """A request that has to be done.
+
+    Attributes:
+        ids: Parameters of the path.
+        query: Parameters of the query.
+        body: The JSON body; ``None`` for none.
+    """
+
+    ids: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of the body."""
+        return b"" if self.body is None else json.dumps(self.body).encode()
+
+
+Make = Callable[[Organization], Awaitable[Good]]
+
+
+async def nothing(_: Organization) -> Good:
+    """A request that needs neither ids nor a body."""
+    return Good()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One operation.
+
+    Attributes:
+        id: Its name; of what is ours, made by the same pattern.
+        call: Method and path, the parameters in braces.
+        answers: What a success has to have; ``None`` for no body at all, a text for what a page has to say.
+        make: Makes a request that has to be done, with whatever it needs.
+        status: The status of a success.
+        takes: The members of the JSON body; ``None`` where no body is expected.
+        needs_body: Whether the body has to be there; unless said otherwise where some member is required.
+        closed: Objects in the body that take no other member, by their place; the empty text is the body itself.
+        unbounded: Texts in the body whose length the body's own limit bounds alone.
+        names: Members of the body that name something of the organization.
+        needs_key: Whether an ``Idempotency-Key`` has to be there.
+        changes: Whether it changes something, so that a reader's key is refused.
+        items: The member of the answer that holds the items of a list.
+        pages: Whether the list comes in pages.
+        filters: Filters of the list, each with a value that it takes and one that it refuses (empty: it takes all).
+        calls_out: Whether it calls a provider, a check or an agent, so that one of those may be out of reach.
+        is_open: Whether it needs no key.
+        is_page: Whether it belongs to a person's browser and not to the REST operations.
+        is_sample: Whether only a service with a sample organization does it; the others answer ``invalid_state``.
+        ours: Whether it is named by no reference.
+    """
+
+    id: str
+    call: str
+    answers: Shape
+    make: Make = nothing
+    status: int = 200
+    takes: Shape = None
+    needs_body: bool = False
+    closed: tuple[str, ...] = ()
+    unbounded: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    needs_key: bool = False
+    changes: bool = True
+    items: str = ""
+    pages: bool = False
+    filters: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    calls_out: bool = False
+    is_open: bool = False
+    is_page: bool = False
+    is_sample: bool = False
+    ours: bool = False
+
+    @property
+    def method(self) -> str:
+        """The HTTP method."""
+        return self.call.partition(" ")[0]
+
+    @property
+    def path(self) -> str:
+        """The path, with its parameters in braces."""
+        return self.call.partition(" ")[2]
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the path's parameters."""
+        return re.findall(r"\{(\w+)\}", self.path)
+
+    @property
+    def mutates(self) -> bool:
+        """Whether it changes something."""
+        return self.method != "GET" and self.changes
+
+    def path_of(self, ids: Mapping[str, str]) -> str:
+        """The path with these parameters."""
+        return self.path.format(**ids)

@@ -1,0 +1,399 @@
+"""An organization that has one of everything, made over HTTP alone, so that any service of the interface can have it.
+
+What changes when it is used is made anew for whoever asks; what is only read is made once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Final, TypeVar
+
+import httpx
+
+from tests.contract.agent import review_agent
+from tests.support.dock import Dock
+from tests.support.http1 import Head, answer_bytes
+from tests.support.model_server import HANG, ModelServer
+from tests.support.receiver import Receiver
+
+Json = dict[str, Any]
+T = TypeVar("T")
+
+PROVIDER_KEY: Final = "sk-contract-sentinel-7d0e41a6"
+ENDPOINT_KEY: Final = "contract-endpoint-sentinel-58c3"
+AGENT_KEY: Final = "contract-agent-sentinel-0b92"
+WAIT_S: Final = 60.0
+"""How long something may take on a busy machine before it counts as missing."""
+
+REPAIRED: Final = "An output check rejected"
+"""Stands in every output of a repaired skill: the model server repeats what it is asked, the repair's request too."""
+
+SKILL: Final = "Write plainly.\n[[region:tone]]\nBe brief.\n[[/region:tone]]"
+
+
+class Checks(Dock):
+    """An output check that is content with a repaired skill's output only, and asks for no key."""
+
+    def _answer(self, head: Head) -> bytes:
+        is_repaired = REPAIRED in json.dumps(self.bodies[-1])
+        verdict = {"is_correct": is_repaired, "quality_score": 0.9 if is_repaired else 0.2}
+        return answer_bytes(200, json.dumps({**verdict, "anchor_results": {"is_repaired": is_repaired}}).encode())
+
+
+class Organization:
+    """The organization of an owner's key.
+
+    Args:
+        base_url: The service.
+        key: The owner's key.
+        models: A server whose models answer.
+        silent: A server whose model never answers, for runs that stay under way.
+        dock: A check that accepts every output, with :data:`ENDPOINT_KEY` alone.
+        checks: A check that rejects outputs until the skill is repaired.
+        agent_url: A review agent that takes :data:`AGENT_KEY` alone.
+        receiver: Takes the deliveries of webhooks.
+
+    Attributes:
+        http: A client with the owner's key.
+        reader: A client with a reader's key of the same organization.
+        stranger: A client with the owner's key of another organization.
+        secrets: Every secret that was sent or told, addresses of private pages included.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        *,
+        models: ModelServer,
+        silent: ModelServer,
+        dock: Dock,
+        checks: Checks,
+        agent_url: str,
+        receiver: Receiver,
+    ) -> None:
+        self.base_url: Final = base_url
+        self.key: Final = key
+        self.http: Final = self._client(key)
+        self.reader = self.stranger = self.http
+        self.secrets: Final = {key, PROVIDER_KEY, ENDPOINT_KEY, AGENT_KEY}
+        self.dock: Final = dock
+        self.agent_url: Final = agent_url
+        self.receiver: Final = receiver
+        self._models, self._silent, self._checks = models, silent, checks
+        self._numbers: Final = itertools.count(1)
+        self._made: Final[dict[str, Any]] = {}
+        self._clients = contextlib.AsyncExitStack()
+
+    def _client(self, key: str) -> httpx.AsyncClient:
+        return httpx.AsyncClient(base_url=self.base_url, headers={"Authorization": f"Bearer {key}"}, timeout=WAIT_S)
+
+    async def __aenter__(self) -> Organization:
+        """Open the clients and make the reader's key and the other organization."""
+        await self._clients.enter_async_context(self.http)
+        minted = await self.post("/v1/api-keys", {"display_name": "Reader", "role": "reader"})
+        other = await self.post("/v1/tenants", {"display_name": "Others"})
+        self.secrets.update((minted["key"], other["api_key"]["key"]))
+        self.reader = await self._clients.enter_async_context(self._client(minted["key"]))
+        self.stranger = await self._clients.enter_async_context(self._client(other["api_key"]["key"]))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the clients."""
+        await self._clients.aclose()
+
+    def fresh(self, word: str = "contract") -> str:
+        """A text that was not given before; the same ones in every run of the tests."""
+        return f"{word}-{next(self._numbers)}"
+
+    async def post(self, path: str, body: Any = None, *, status: int = 200) -> Json:
+        """Post what has to be taken."""
+        answer = await self.http.post(path, json=body, headers={"Idempotency-Key": self.fresh()})
+        assert answer.status_code == status, f"{path}: {answer.text}"
+        return dict(answer.json())
+
+    async def get(self, path: str, **query: str) -> Json:
+        """Read what has to be there."""
+        answer = await self.http.get(path, params=query)
+        assert answer.status_code == 200, f"{path}: {answer.text}"
+        return dict(answer.json())
+
+    async def once(self, make: Callable[[], Awaitable[T]]) -> T:
+        """What a method makes, made the first time that it is asked for."""
+        name = make.__name__  # type: ignore[attr-defined]
+        if name not in self._made:
+            self._made[name] = await make()
+        made: T = self._made[name]
+        return made
+
+    async def until(self, path: str, is_so: Callable[[Json], bool]) -> Json:
+        """Read a record again and again until it is as it has to become."""
+        async with asyncio.timeout(WAIT_S):
+            while not is_so(record := await self.get(path)):
+                await asyncio.sleep(0.01)
+        return record
+
+    async def type_secret(self, intent: Json, secret: str) -> Json:
+        """Type a secret on the private page of an intent, as somebody who holds no key."""
+        self.secrets.add(intent["continue_url"].partition("intent=")[2])
+        async with httpx.AsyncClient(timeout=WAIT_S) as person:
+            answer = await person.post(intent["continue_url"], json={"secret": secret})
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+    # Sources and models
+
+    async def handoff(self, base_url: str | None = None) -> Json:
+        """A completed credential handoff."""
+        body = {
+            "source_id": "openai_compatible",
+            "auth_scheme": "api_key",
+            "endpoint": {"base_url": base_url or self._models.base_url},
+        }
+        begun = await self.post("/v1/source-credential-handoffs", body, status=201)
+        await self.type_secret(begun, PROVIDER_KEY)
+        return await self.get(f"/v1/source-credential-handoffs/{begun['handoff_intent_id']}")
+
+    async def connection(self, base_url: str | None = None) -> Json:
+        """A new connection that has passed its test and has taken over the source's models."""
+        handoff = await self.handoff(base_url)
+        members = ("source_id", "auth_scheme", "handoff_intent_id", "source_scope")
+        body = {"display_name": "Lab", **{name: handoff[name] for name in members}}
+        connection = await self.post("/v1/source-connections", body)
+        path = f"/v1/source-connections/{connection['connection_id']}"
+        await self.post(f"{path}/test")
+        (deployment,) = (await self.post(f"{path}/deployments/sync", {}))["deployments"]
+        return {**connection, "deployment": deployment}
+
+    async def silent_connection(self) -> Json:
+        """The connection to the model that never answers."""
+        return await self.connection(self._silent.base_url)
+
+    async def arm(self, connection: Json | None = None) -> Json:
+        """A new saved model."""
+        connection = connection or await self.once(self.connection)
+        body = {
+            "kind": "model",
+            "display_name": self.fresh("Model"),
+            "model_deployment_id": connection["deployment"]["model_deployment_id"],
+            "capability_tags": ["text.generate"],
+            "data_class_grants": ["public"],
+            "cost_class": "standard",
+        }
+        return await self.post("/v1/arms", body)
+
+    async def saved(self) -> Json:
+        """The saved model that nobody changes."""
+        return await self.arm()
+
+    async def silent_arm(self) -> Json:
+        """The saved model that never answers."""
+        return await self.arm(await self.once(self.silent_connection))
+
+    async def skill(self) -> Json:
+        """The skill that is repaired."""
+        body = {
+            "kind": "skill",
+            "display_name": "Plain words",
+            "capability_tags": ["text.generate"],
+            "data_class_grants": ["public"],
+            "artifact": {"content": SKILL, "version": "1", "editable_regions": ["tone"]},
+        }
+        return await self.post("/v1/arms", body)
+
+    # Output checks
+
+    async def verifier(self, url: str | None = None) -> Json:
+        """A new output check."""
+        return await self.post("/v1/verifiers", self.verifier_body(url))
+
+    async def check(self) -> Json:
+        """The output check that nobody changes, with its key in use."""
+        verifier = await self.verifier()
+        path = f"/v1/verifiers/{verifier['verifier_id']}"
+        await self.post(f"{path}/connection/test", await self.staged(f"{path}/connection-intents", ENDPOINT_KEY))
+        return verifier
+
+    def verifier_body(self, url: str | None = None) -> Json:
+        """What registers an output check."""
+        return {
+            "display_name": "Release notes",
+            "version": "1.0.0",
+            "kind": "endpoint",
+            "endpoint": {"url": url or self.dock.url, "auth_ref": ""},
+            "input_data_classes": ["public"],
+            "scoring": {"correctness": "boolean_anchors", "quality": "scalar_0_1"},
+            "correctness_declaration": {"method": "deterministic"},
+        }
+
+    async def staged(self, path: str, secret: str) -> Json:
+        """A key that waits for its test, as the body of that test."""
+        intent = await self.post(path, {"stop_choice": {"kind": "preset_days", "days": 30}})
+        return {**await self.type_secret(intent, secret), "operation_key": intent["intent_id"]}
+
+    # Runs
+
+    async def live_body(self, **more: Any) -> Json:
+        """What submits a live run with all that can be asked for."""
+        return {
+            "mode": "live",
+            "task": {"objective": "Say hello.", "inputs_ref": {"kind": "inline_json", "json": {"name": "Ada"}}},
+            "policy": {
+                "data_classes": ["public"],
+                "budget": {"max_cost_usd": 0.25, "max_runtime_s": 86400},
+                "cost_coefficient": 0.5,
+                "on_eval": ["gate"],
+            },
+            "verifier_id": (await self.once(self.check))["verifier_id"],
+            "routing": {"required_arm_id": (await self.once(self.saved))["arm_id"]},
+            "compose": "auto",
+            **more,
+        }
+
+    async def submit(self, body: Json) -> Json:
+        """A run that was accepted."""
+        return await self.post("/v1/executions", body)
+
+    async def finished(self, run: Json) -> Json:
+        """The run once it is final."""
+        final = {"completed", "failed", "cancelled", "expired"}
+        return await self.until(f"/v1/executions/{run['execution_id']}", lambda record: record["status"] in final)
+
+    async def live_run(self) -> Json:
+        """A completed live run."""
+        run = await self.finished(await self.submit(await self.live_body()))
+        assert run["status"] == "completed", run
+        return run
+
+    async def echo_run(self) -> Json:
+        """A completed test run."""
+        policy = {"data_classes": ["public"], "budget": {"max_cost_usd": 0.1, "max_runtime_s": 60}}
+        body = {"mode": "echo", "task": {"objective": "Say hello."}, "policy": policy}
+        return await self.finished(await self.submit(body))
+
+    async def run_under_way(self) -> Json:
+        """A new run that never ends by itself."""
+        arm = await self.once(self.silent_arm)
+        body = await self.live_body(routing={"required_arm_id": arm["arm_id"]})
+        del body["verifier_id"], body["policy"]["on_eval"]
+        return await self.submit(body)
+
+    async def proposal(self) -> Json:
+        """A new pending proposal, of a skill that a run has repaired."""
+        await self.once(self.skill)
+        verifier = await self.once(self.strict_check)
+        body = await self.live_body(verifier_id=verifier["verifier_id"])
+        body["policy"]["on_eval"] = ["repair_retry"]
+        run = await self.finished(await self.submit(body))
+        receipt = await self.get(f"/v1/receipts/{run['execution_id']}")
+        return await self.get(f"/v1/proposals/{receipt['slices'][0]['acted_on_eval']['proposal_id']}")
+
+    async def strict_check(self) -> Json:
+        """The output check that rejects outputs until the skill is repaired."""
+        return await self.verifier(self._checks.url)
+
+    # Templates
+
+    async def plan(self) -> Json:
+        """A new plan, as what is sent to apply it."""
+        plan = await self.post("/v1/tenant-template-plans", {"template_id": "byok-open-model"})
+        return {name: plan[name] for name in ("template_id", "digest", "issued_at")}
+
+    async def application(self) -> Json:
+        """A new application of the template with a model, which waits for the permission to spend."""
+        await self.once(self.connection)
+        begun = await self.post(
+            "/v1/tenant-template-applications", {**await self.plan(), "application_key": self.fresh()}
+        )
+        return await self.until(self.application_path(begun), lambda record: record["state"] == "echo_proved")
+
+    async def ready_application(self) -> Json:
+        """An application whose model has passed its live proof."""
+        application = await self.application()
+        proof = {"action": "authorize_live_proof", "live_proof_digest": application["live_proof"]["digest"]}
+        await self.post(f"{self.application_path(application)}/resume", proof)
+        return await self.until(self.application_path(application), lambda record: record["state"] == "ready")
+
+    @staticmethod
+    def application_path(application: Json) -> str:
+        """Where an application is read."""
+        return f"/v1/tenant-template-applications/{application['application_id']}"
+
+    # Keys, webhooks, review agents
+
+    async def api_key(self) -> Json:
+        """A new key."""
+        minted = await self.post("/v1/api-keys", {"display_name": "Laptop", "role": "runner"})
+        self.secrets.add(minted["key"])
+        return minted
+
+    async def webhook(self) -> Json:
+        """A new webhook."""
+        body = {"url": self.receiver.url, "event_types": ["execution.completed"]}
+        added = await self.post("/v1/webhooks", body)
+        self.secrets.add(added["secret"])
+        return added
+
+    async def delivery(self) -> Json:
+        """A delivery that has arrived."""
+        path = f"/v1/webhooks/{(await self.webhook())['webhook_id']}/deliveries"
+        await self.echo_run()
+        told = await self.until(path, lambda page: bool(page["deliveries"]))
+        delivery: Json = told["deliveries"][0]
+        return delivery
+
+    async def repository(self) -> str:
+        """A repository that is recorded as connected."""
+        intent = await self.post("/v1/github-connections/intents", {"repository": "acme/widgets"})
+        self.secrets.add(intent["continue_url"].partition("intent=")[2])
+        answer = await self.http.post(intent["continue_url"], json={})
+        assert answer.status_code == 200, answer.text
+        return "acme/widgets"
+
+    async def agent_body(self) -> Json:
+        """What registers a review agent."""
+        return {
+            "repository": await self.once(self.repository),
+            "display_name": "Patch agent",
+            "endpoint": {"url": self.agent_url, "auth_ref": ""},
+            "max_runtime_s": 600,
+        }
+
+    async def agent(self) -> Json:
+        """A new review agent."""
+        return await self.post("/v1/review-composer/agents", await self.agent_body())
+
+    async def connected_agent(self) -> Json:
+        """A new review agent with its key in use."""
+        agent = await self.agent()
+        path = f"/v1/review-composer/agents/{agent['arm_id']}/connection"
+        await self.post(f"{path}/test", await self.staged(f"{path}/intents", AGENT_KEY))
+        return agent
+
+
+@contextlib.asynccontextmanager
+async def organization_of(base_url: str, key: str) -> AsyncIterator[Organization]:
+    """The organization of an owner's key, with all that it calls, while the block runs."""
+    dock, checks = Dock("", content=b'{"is_correct": true, "quality_score": 0.9}', keys={ENDPOINT_KEY}), Checks("")
+    silent = ModelServer(models=("silent-1",), key=PROVIDER_KEY)
+    silent.say("POST", ".*", HANG)
+    async with contextlib.AsyncExitStack() as stack:
+        for endpoint in (dock, checks):
+            listening = await asyncio.start_server(endpoint.serve, "127.0.0.1", 0)
+            endpoint.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/check"
+            await stack.enter_async_context(listening)
+        organization = Organization(
+            base_url,
+            key,
+            models=await stack.enter_async_context(ModelServer(key=PROVIDER_KEY)),
+            silent=await stack.enter_async_context(silent),
+            dock=dock,
+            checks=checks,
+            agent_url=await stack.enter_async_context(review_agent(AGENT_KEY)),
+            receiver=await stack.enter_async_context(Receiver()),
+        )
+        yield await stack.enter_async_context(organization)
