@@ -133,6 +133,7 @@ def serve(call: Call) -> int:
         return 0
     from runwatch.service import main as service
 
+    given_runs = service.SAMPLE_RUNS if options.sample_runs is None else options.sample_runs
     given = {
         "host": options.host,
         "port": options.port,
@@ -152,6 +153,8 @@ def serve(call: Call) -> int:
             allow_loopback_checks=bool(options.allow_loopback_checks),
             allow_signup=bool(options.allow_signup),
             sample=bool(options.sample),
+            sample_runs=given_runs if options.sample else None,
+            sample_trickle=bool(options.sample),
             **{name: value for name, value in given.items() if value is not None},
         )
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import httpx
@@ -43,7 +43,7 @@ class Desk:
         headers: Mapping[str, str | None] | None = None,
         content: bytes | None = None,
     ) -> httpx.Response:
-        """Send a request with a new idempotency key; a header that is given takes the usual one's place, or its none."""
+        """Send a request with a new idempotency key; headers that are given take the place of the usual ones."""
         body = good.content if content is None else content
         usual: dict[str, str | None] = {"Content-Type": "application/json"} if body else {}
         if operation.method != "GET":
@@ -55,6 +55,11 @@ class Desk:
             content=body,
             headers={name: value for name, value in {**usual, **(headers or {})}.items() if value is not None},
         )
+
+
+def every(operations: Iterable[Operation]) -> pytest.MarkDecorator:
+    """Run a test for each of these operations."""
+    return pytest.mark.parametrize("operation", list(operations), ids=lambda operation: operation.id)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

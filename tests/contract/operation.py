@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.contract.organization import Organization
-from tests.contract.shapes import Shape
+from tests.contract.shapes import Shape, places
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Operation:
         make: Makes a request that has to be done, with whatever it needs.
         status: The status of a success.
         takes: The members of the JSON body; ``None`` where no body is expected.
-        needs_body: Whether the body has to be there; unless said otherwise where some member is required.
+        takes_nothing: Whether an empty body has to be there at least, although no member is required.
         closed: Objects in the body that take no other member, by their place; the empty text is the body itself.
         unbounded: Texts in the body whose length the body's own limit bounds alone.
         names: Members of the body that name something of the organization.
@@ -73,7 +73,7 @@ class Operation:
     make: Make = nothing
     status: int = 200
     takes: Shape = None
-    needs_body: bool = False
+    takes_nothing: bool = False
     closed: tuple[str, ...] = ()
     unbounded: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
@@ -102,6 +102,11 @@ class Operation:
     def parameters(self) -> list[str]:
         """The names of the path's parameters."""
         return re.findall(r"\{(\w+)\}", self.path)
+
+    @property
+    def requires(self) -> list[str]:
+        """The members that a body has to have."""
+        return [str(place[0]) for place, _, is_required in places(self.takes) if is_required and len(place) == 1]
 
     @property
     def mutates(self) -> bool:

@@ -12,7 +12,7 @@ from tests.contract import goods
 from tests.contract import members as m
 from tests.contract.goods import having, of, of_one, sending
 from tests.contract.operation import Operation
-from tests.contract.shapes import Shape
+from tests.contract.shapes import TIME, Shape, words
 
 
 def _list(id: str, path: str, items: str, shape: Shape, **more: object) -> Operation:
@@ -65,10 +65,10 @@ _OPTIONS: Final = (
     _op("postArms", "POST /v1/arms", m.ARM_OUTCOME, make=goods.register_arm, takes=b.ARM_BODY,
         names=("model_deployment_id",)),
     _op("patchArmsByArmId", f"PATCH {_ARM}", m.ARM, make=of(lambda o: o.arm, "arm_id", _ARM_PATCH),
-        takes=b.ARM_PATCH, needs_body=True),
+        takes=b.ARM_PATCH, takes_nothing=True),
     _op("deleteArmsByArmId", f"DELETE {_ARM}", m.ARM, make=of(lambda o: o.arm, "arm_id")),
     _op("getModelCatalog", "GET /v1/model-catalog",
-        {"catalog_policy": m.words("curated_tested_connection_filtered"), "models": [m.CATALOG_ENTRY]},
+        {"catalog_policy": words("curated_tested_connection_filtered"), "models": [m.CATALOG_ENTRY]},
         make=having(lambda o: o.connection), items="models"),
     _op("postModelCatalogQuote", "POST /v1/model-catalog/quote", m.QUOTE, make=goods.quote, takes=b.QUOTE_BODY,
         names=("model_deployment_id",), changes=False),
@@ -86,7 +86,7 @@ _CHECKS: Final = (
         takes=b.VERIFIER_BODY),
     _op("getVerifiersByVerifierId", f"GET {_CHECK}", m.VERIFIER, make=of_one(lambda o: o.check, "verifier_id")),
     _op("patchVerifiersByVerifierId", f"PATCH {_CHECK}", m.VERIFIER, make=goods.change_verifier,
-        takes=b.VERIFIER_PATCH, needs_body=True),
+        takes=b.VERIFIER_PATCH, takes_nothing=True),
     _op("deleteVerifiersByVerifierId", f"DELETE {_CHECK}", None, make=of(lambda o: o.verifier, "verifier_id"),
         status=204),
     _op("postVerifiersByVerifierIdTest", f"POST {_CHECK}/test", m.VERIFIER_TEST,
@@ -123,7 +123,7 @@ _SOURCES: Final = (
     _op("postSourceConnectionsByConnectionIdRotate", f"POST {_SOURCE}/rotate", m.SOURCE_CONNECTION,
         make=goods.rotate, takes=b.ROTATE_BODY, names=("handoff_intent_id",)),
     _op("deleteSourceConnectionsByConnectionId", f"DELETE {_SOURCE}",
-        {"connection_id": str, "status": str, "revoked_at": m.TIME}, make=of(lambda o: o.connection, "connection_id")),
+        {"connection_id": str, "status": str, "revoked_at": TIME}, make=of(lambda o: o.connection, "connection_id")),
 )  # fmt: skip
 
 _TEMPLATES: Final = (
@@ -192,11 +192,11 @@ _REVIEWS: Final = (
     _op("postReviewComposerAgentsByArmIdConnectionIntents", f"POST {_AGENT}/intents", m.KEY_INTENT,
         make=of(lambda o: o.agent, "arm_id", _INTENT), takes=b.INTENT_BODY, closed=("stop_choice",)),
     _op("postReviewComposerAgentsByArmIdConnectionTest", f"POST {_AGENT}/test",
-        {"status": m.words("active"), "handle": str, "arm_id": str}, make=goods.test_agent_key,
+        {"status": words("active"), "handle": str, "arm_id": str}, make=goods.test_agent_key,
         takes=b.KEY_TEST_BODY),
     _op("postReviewComposerAgentsByArmIdConnectionRevoke", f"POST {_AGENT}/revoke",
-        {"status": m.words("revoked"), "arm_id": str}, make=goods.revoke_agent_key, takes=b.KEY_REVOKE_BODY,
-        needs_body=True),
+        {"status": words("revoked"), "arm_id": str}, make=goods.revoke_agent_key, takes=b.KEY_REVOKE_BODY,
+        takes_nothing=True),
     _list("getCredentials", "/v1/credentials", "credentials", m.CREDENTIAL),
     _op("postCredentials", "POST /v1/credentials", m.CREDENTIAL, make=sending({"display_name": "Patch agent key"}),
         takes=b.NAME_BODY),

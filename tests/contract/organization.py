@@ -124,7 +124,7 @@ class Organization:
 
     async def once(self, make: Callable[[], Awaitable[T]]) -> T:
         """What a method makes, made the first time that it is asked for."""
-        name = make.__name__  # type: ignore[attr-defined]
+        name = make.__name__
         if name not in self._made:
             self._made[name] = await make()
         made: T = self._made[name]
@@ -175,7 +175,8 @@ class Organization:
 
     async def arm(self, connection: Json | None = None) -> Json:
         """A new saved model."""
-        connection = connection or await self.once(self.connection)
+        if connection is None:
+            connection = await self.once(self.connection)
         body = {
             "kind": "model",
             "display_name": self.fresh("Model"),

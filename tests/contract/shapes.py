@@ -107,7 +107,7 @@ def replaced(value: Any, place: Place, new: Any) -> Any:
         return new
     part, *rest = place
     copy = list(value) if isinstance(part, int) else dict(value)
-    copy[part] = replaced(copy[part] if has(value, (part,)) else {}, tuple(rest), new)  # type: ignore[index,call-overload]
+    copy[part] = replaced(copy[part] if has(value, (part,)) else {}, tuple(rest), new)  # type: ignore[index]
     return copy
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from runwatch.records.problem import Problem
 from runwatch.service.limits import BODY_BYTES
-from tests.contract.conftest import Desk
+from tests.contract.conftest import Desk, every
 from tests.contract.operation import Good, Operation
 from tests.contract.operations import DONE, REST, TABLE
 from tests.contract.shapes import Place, Shape, field_of, has, places, replaced, without
@@ -28,12 +28,7 @@ LONG = "x" * 600_000
 """Longer than any text may be that has a bound, and short enough for a body."""
 
 
-def every(operations: list[Operation]) -> Any:
-    """Run a test for each of these operations."""
-    return pytest.mark.parametrize("operation", operations, ids=lambda operation: operation.id)
-
-
-def members(kind: type | None = None) -> Any:
+def members(kind: type | None = None) -> pytest.MarkDecorator:
     """Run a test for each member of each body, or for those of one kind."""
     cases = [
         pytest.param(operation, place, shape, id=f"{operation.id} {field_of(place)}")
@@ -129,7 +124,7 @@ async def test_a_closed_object_takes_no_other_member(desk: Desk, operation: Oper
     assert fields(problem) == [field_of(at)]
 
 
-@every([operation for operation in REST if operation.takes is not None and operation.takes])
+@every([operation for operation in REST if operation.takes])
 async def test_a_body_that_is_no_object_is_refused(desk: Desk, operation: Operation) -> None:
     good = await desk.good(operation)
     for content in (b"[]", b'"x"', b"17", b"true"):
@@ -137,7 +132,7 @@ async def test_a_body_that_is_no_object_is_refused(desk: Desk, operation: Operat
         assert fields(problem) == ["body"]
 
 
-@every([operation for operation in REST if operation.takes and any(needed for *_, needed in places(operation.takes))])
+@every([operation for operation in REST if operation.requires or operation.takes_nothing])
 async def test_a_body_that_has_to_be_there_is_asked_for(desk: Desk, operation: Operation) -> None:
     good = await desk.good(operation)
     problem = await refused(desk, await desk.send(operation, Good(good.ids, good.query)), "validation_failed")
@@ -172,7 +167,7 @@ async def test_a_body_of_more_than_a_mebibyte_is_refused(desk: Desk, operation: 
     await refused(desk, await desk.send(operation, good, content=content), "request_too_large")
 
 
-@every(list(TABLE))
+@every(TABLE)
 async def test_a_method_that_is_not_offered_is_told_which_are(desk: Desk, operation: Operation) -> None:
     good = await desk.good(operation)
     for method in ("PUT", "OPTIONS", "TRACE", "BREW"):

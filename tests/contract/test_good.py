@@ -6,18 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.contract.conftest import Desk
+from tests.contract.conftest import Desk, every
 from tests.contract.operation import Good, Operation
 from tests.contract.operations import DONE, REST
 from tests.contract.shapes import flaws, has, places
 from tests.service.test_problems import check
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-def every(*operations: Operation) -> Any:
-    """Run a test for each of these operations."""
-    return pytest.mark.parametrize("operation", operations, ids=lambda operation: operation.id)
 
 
 LISTS = [
@@ -38,7 +33,7 @@ OPEN_BODIES = [
 ]
 
 
-@every(*DONE)
+@every(DONE)
 async def test_a_good_request_is_done(desk: Desk, operation: Operation) -> None:
     good = await operation.make(desk.organization)
     assert not list(flaws(good.body, operation.takes if good.body is not None else None))
@@ -55,19 +50,19 @@ async def test_a_good_request_is_done(desk: Desk, operation: Operation) -> None:
         assert list(flaws(answer.json(), operation.answers)) == []
 
 
-@every(*[operation for operation in REST if operation.is_sample])
+@every([operation for operation in REST if operation.is_sample])
 async def test_what_only_a_sample_organization_does_is_refused_elsewhere(desk: Desk, operation: Operation) -> None:
     check(await desk.send(operation, await desk.good(operation)), "invalid_state")
 
 
-@every(*[operation for operation in REST if operation.takes])
+@every([operation for operation in REST if operation.takes])
 async def test_a_good_body_has_every_member_that_the_table_requires(desk: Desk, operation: Operation) -> None:
     good = await desk.good(operation)
     for place, _, is_required in places(operation.takes):
         assert not is_required or has(good.body, place) or not has(good.body, place[:-1])
 
 
-@every(*LISTS)
+@every(LISTS)
 async def test_a_list_has_what_is_there_and_nothing_of_another_organization(desk: Desk, operation: Operation) -> None:
     if operation.id == "getCredentials":
         await desk.organization.post("/v1/credentials", {"display_name": "Patch agent key"})
@@ -77,7 +72,7 @@ async def test_a_list_has_what_is_there_and_nothing_of_another_organization(desk
     assert len(theirs.json()[operation.items]) == THEIRS.get(operation.id, 0)
 
 
-@every(*PAGED)
+@every(PAGED)
 async def test_a_paged_list_is_read_item_by_item_to_its_end(desk: Desk, operation: Operation) -> None:
     good = await desk.good(operation)
     path, client = operation.path_of(good.ids), desk.organization.http
@@ -107,7 +102,7 @@ async def test_a_filter_is_taken(desk: Desk, operation: Operation, name: str) ->
     assert list(flaws(answer.json(), operation.answers)) == []
 
 
-@every(*REPLAYED)
+@every(REPLAYED)
 async def test_the_same_key_and_body_give_the_first_answer_again(desk: Desk, operation: Operation) -> None:
     good = await operation.make(desk.organization)
     key = {"Idempotency-Key": desk.organization.fresh("replay")}
@@ -126,7 +121,7 @@ async def test_the_same_key_and_body_give_the_first_answer_again(desk: Desk, ope
     }
 
 
-@every(*OPEN_BODIES)
+@every(OPEN_BODIES)
 async def test_members_that_nobody_knows_are_taken_where_the_interface_leaves_the_body_open(
     desk: Desk, operation: Operation
 ) -> None:
@@ -136,7 +131,7 @@ async def test_members_that_nobody_knows_are_taken_where_the_interface_leaves_th
     assert answer.status_code == operation.status, answer.text
 
 
-@every(*[operation for operation in DONE if operation.method == "GET"])
+@every([operation for operation in DONE if operation.method == "GET"])
 async def test_head_is_answered_like_get_without_a_body(desk: Desk, operation: Operation) -> None:
     good = await desk.good(operation)
     path, client = operation.path_of(good.ids), desk.organization.http

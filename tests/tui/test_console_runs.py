@@ -62,6 +62,20 @@ def status_line(driven: Driven) -> str:
     return driven.lines[-1]
 
 
+async def on_held_sheet(driven: Driven) -> None:
+    """Confirm a run while a 429 holds everything for another 23 seconds."""
+    await driven.press("plus")
+    await driven.type("Say hello.")
+    await driven.until(lambda: not driven.app.screen.query_one("#start").disabled, "the request to be valid")
+    driven.app.screen.query_one("#start").focus()
+    await driven.press("enter")
+    await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+    driven.desk.client.gate.close(driven.desk.target.origin, None, 23)
+    await driven.press("tab", "enter")
+    await driven.shows("[ Do not start it ]")
+    await driven.shows("held by a 429")
+
+
 # Looking.
 
 
@@ -389,7 +403,8 @@ async def test_a_searched_tail_says_that_it_is_one_and_counts_only_what_came_in(
         assert "+2 new" in driven.text
         await driven.press("slash", "escape")
         await driven.hides("nowhere")
-        assert "8 events" in driven.text and "+2 new" in driven.text
+        assert "8 events" in driven.text
+        assert "+2 new" in driven.text
 
 
 async def test_an_event_opens_in_a_drawer_and_the_drawer_closes(tmp_path: Path) -> None:
@@ -540,6 +555,30 @@ async def test_a_refused_run_shows_its_problem_and_the_form_stays(tmp_path: Path
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, RunForm), "the sheet to close")
         assert "Say hello." in driven.text
+
+
+async def test_a_run_that_a_429_holds_says_when_it_goes_and_goes_then(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=(120, 36)) as driven:
+        await on_held_sheet(driven)
+        assert "held by a 429; it goes at 12:05:" in driven.text
+        await driven.pass_time(15)
+        assert service.requests("POST") == []
+        await driven.pass_time(15)
+        await driven.shows("[ Close ]")
+        assert len(service.requests("POST")) == 1
+
+
+async def test_a_run_that_a_429_holds_is_given_up_by_leaving_its_sheet(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=(120, 36)) as driven:
+        await on_held_sheet(driven)
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, RunForm), "the sheet to close")
+        await driven.shows("it was not sent")
+        assert "Say hello." in driven.text
+        await driven.pass_time(40)
+        assert service.requests("POST") == []
 
 
 async def test_a_lost_answer_is_told_as_unknown_and_asked_for_again_with_the_same_key_and_bytes(

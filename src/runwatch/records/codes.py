@@ -55,5 +55,7 @@ REASONS: Final = (
     "candidate_too_large",
     "response_too_large",
     "internal",
+    # Ours: the references name no reason for a run that a gate has stopped.
+    "rejected_by_check",
 )
 """Why a run or slice ended; any other value is shown as it is."""

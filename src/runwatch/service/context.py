@@ -24,6 +24,7 @@ from runwatch.service.outbound import PUBLIC, PUBLIC_OR_LOOPBACK, Outbound
 from runwatch.service.problems import Problems
 from runwatch.service.providerconfig import ProviderConfig, provider_config
 from runwatch.service.providers import Providers
+from runwatch.service.sample.moving import move_checks
 from runwatch.service.vault import Vault
 
 DATABASE_FILE: Final = "service.db"
@@ -49,6 +50,7 @@ class Context:
         origin: Scheme, host and port under which callers of this machine find it.
         turns: Order among requests with the same idempotency key.
         last_request: When the last request came or was answered, on the monotonic clock.
+        touched: Set whenever that changes; whoever waits for it clears it.
     """
 
     clock: Clock
@@ -66,10 +68,12 @@ class Context:
     origin: str
     turns: Turns = field(default_factory=Turns)
     last_request: float = 0.0
+    touched: asyncio.Event = field(default_factory=asyncio.Event)
 
     def touch(self) -> None:
         """Note that somebody is using the service."""
         self.last_request = self.clock.monotonic()
+        self.touched.set()
 
     async def close(self) -> None:
         """Stop the engine, end the calls to other servers, finish the writes that wait, and close the database."""
@@ -97,7 +101,12 @@ async def open_context(
         UsageError: the provider configuration is not usable.
     """
     sources = await asyncio.to_thread(provider_config, options.provider_config, sample=options.sample)
-    database = await asyncio.to_thread(Database.open, options.data_dir / DATABASE_FILE, clock)
+    path = options.data_dir / DATABASE_FILE
+    if options.sample and options.sample_runs is not None and not path.exists():
+        from runwatch.service.sample import history
+
+        offered_key = await history.make(path, options, offered_key, clock, origin, options.sample_runs)
+    database = await asyncio.to_thread(Database.open, path, clock)
     outbound = Outbound()
     try:
         key = await database.write(partial(_settle, options, offered_key))
@@ -126,6 +135,8 @@ async def open_context(
             origin=origin,
         )
         context.touch()
+        if options.sample:
+            await database.write(partial(move_checks, origin=origin))
         await bindings.destroy_all_retired(database, vault)
         await vault.sweep(await database.read(_named_handles))
         await context.engine.resume()

@@ -16,17 +16,24 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar, cast
 from urllib.parse import quote
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     Connection,
     Engine,
+    Insert,
     QueuePool,
+    Result,
     RowMapping,
+    Select,
     Table,
+    Update,
+    bindparam,
     create_engine,
     event,
     func,
@@ -70,12 +77,12 @@ class Transaction:
 
     def add(self, table: Table, **values: object) -> None:
         """Insert one row."""
-        self._connection.execute(table.insert(), values)
+        self._connection.execute(_inserting(table), values)
         self.added.add(table)
 
     def change(self, table: Table, where: Mapping[str, object], **values: object) -> None:
         """Set columns of every row that matches."""
-        self._connection.execute(table.update().where(*_conditions(table, where)).values(**values))
+        self._connection.execute(_updating(table, _shape(where)), {**_parameters(where), **values})
 
     def remove(self, table: Table, where: Mapping[str, object], *, until: tuple[str, object] | None = None) -> None:
         """Delete the rows that match; with ``until`` only those whose column is at most the value."""
@@ -86,7 +93,7 @@ class Transaction:
 
     def one(self, table: Table, where: Mapping[str, object]) -> Row | None:
         """The one row that matches, or ``None``."""
-        return self._connection.execute(select(table).where(*_conditions(table, where))).mappings().one_or_none()
+        return self._found(table, where).mappings().one_or_none()
 
     def oldest(
         self,
@@ -108,13 +115,13 @@ class Transaction:
             until: A column and the first value that it may no longer have.
             limit: How many rows at most.
         """
-        conditions = [*_conditions(table, where), table.c.sequence > after]
+        statement = _selecting(table, _shape(where)).where(table.c.sequence > after)
         if since is not None:
-            conditions.append(table.c[since[0]] >= since[1])
+            statement = statement.where(table.c[since[0]] >= since[1])
         if until is not None:
-            conditions.append(table.c[until[0]] < until[1])
-        statement = select(table).where(*conditions).order_by(table.c.sequence).limit(limit)
-        return self._connection.execute(statement).mappings().all()
+            statement = statement.where(table.c[until[0]] < until[1])
+        statement = statement.order_by(table.c.sequence).limit(limit)
+        return self._connection.execute(statement, _parameters(where)).mappings().all()
 
     def least(self, table: Table, column: str, where: Mapping[str, object]) -> Any:
         """The least value of a column among the rows that match, ``None`` when none does."""
@@ -158,7 +165,7 @@ class Transaction:
 
     def every(self, table: Table, where: Mapping[str, object]) -> Sequence[Row]:
         """The rows that match, in no order."""
-        return self._connection.execute(select(table).where(*_conditions(table, where))).mappings().all()
+        return self._found(table, where).mappings().all()
 
     def count(self, table: Table, where: Mapping[str, object], *, since: tuple[str, str] | None = None) -> int:
         """How many rows match; with ``since`` only those whose column has at least the value."""
@@ -171,12 +178,55 @@ class Transaction:
         """The highest sequence number of a table, 0 when it is empty."""
         return int(self._connection.execute(select(func.coalesce(func.max(table.c.sequence), 0))).scalar_one())
 
+    def _found(self, table: Table, where: Mapping[str, object]) -> Result[Any]:
+        return self._connection.execute(_selecting(table, _shape(where)), _parameters(where))
+
 
 def _conditions(table: Table, where: Mapping[str, object]) -> list[ColumnElement[bool]]:
     return [
         table.c[name].in_(value) if isinstance(value, tuple) else table.c[name] == value
         for name, value in where.items()
     ]
+
+
+# Most statements are the same again and again but for their values, and making one costs more than carrying it out.
+# Such statements are made once for the shape of their conditions: the columns, and how each is compared.
+_Shape = tuple[tuple[str, str], ...]
+
+
+def _shape(where: Mapping[str, object]) -> _Shape:
+    return tuple(
+        (name, "null" if value is None else "in" if isinstance(value, tuple) else "is") for name, value in where.items()
+    )
+
+
+def _parameters(where: Mapping[str, object]) -> dict[str, object]:
+    # No column's name begins so; a parameter that is called as a column would be taken for a new value of it.
+    return {f"where_{name}": value for name, value in where.items() if value is not None}
+
+
+def _matching(table: Table, shape: _Shape) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    for name, how in shape:
+        column = table.c[name]
+        value: BindParameter[Any] = bindparam(f"where_{name}", expanding=how == "in")
+        conditions.append(column.is_(None) if how == "null" else column.in_(value) if how == "in" else column == value)
+    return conditions
+
+
+@cache
+def _inserting(table: Table) -> Insert:
+    return table.insert()
+
+
+@cache
+def _updating(table: Table, shape: _Shape) -> Update:
+    return table.update().where(*_matching(table, shape))
+
+
+@cache
+def _selecting(table: Table, shape: _Shape) -> Select[Any]:
+    return select(table).where(*_matching(table, shape))
 
 
 class _Job(Generic[T]):
@@ -229,35 +279,13 @@ class Database:
         self._thread.start()
 
     @classmethod
-    def open(cls, path: Path, clock: Clock, *, is_durable: bool = True) -> Database:
+    def open(cls, path: Path, clock: Clock) -> Database:
         """Open the database of ``path``, making it (mode 0600) when there is none.
-
-        Args:
-            path: Its file.
-            clock: Where the moments of transactions come from.
-            is_durable: Whether a commit has reached the disk when it is told of. Without it a power cut may damage the
-                whole file, so that only one that can be made anew is written so.
 
         Raises:
             DataError: it cannot be opened, is damaged, or was written by a newer version.
         """
-        try:
-            private_directory(path.parent)
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE))
-            path.chmod(PRIVATE_FILE)
-        except OSError as error:
-            raise DataError(
-                "The service's database cannot be opened",
-                detail=f"{path}: {error.strerror}",
-                hint="Make the data directory writable, or name another one with --data-dir.",
-            ) from error
-        writer = _engine(path, "rw", "BEGIN IMMEDIATE", 1, is_durable=is_durable)
-        try:
-            _prepare(writer, path)
-        except BaseException:
-            writer.dispose()
-            raise
-        return cls(writer, _engine(path, "ro", "BEGIN", READERS), clock)
+        return cls(_open_writer(path), _engine(path, "ro", "BEGIN", READERS), clock)
 
     async def read(self, function: Callable[[Transaction], T]) -> T:
         """Run a function that only reads, on a reader thread, over one consistent state of the database."""
@@ -333,19 +361,80 @@ class Database:
                 tell()
 
 
+class SoleDatabase(Database):
+    """A database that one task alone has to itself, in a single transaction that ends when it is closed.
+
+    Nothing is on the disk until then. For what is made whole or not at all, as the past of the sample organization.
+    """
+
+    def __init__(self, writer: Engine, clock: Clock) -> None:
+        self._writer = writer
+        self._clock = clock
+        self._connection = writer.connect()
+        self._connection.begin()
+
+    @classmethod
+    def open(cls, path: Path, clock: Clock) -> SoleDatabase:
+        """Make the database of ``path``; see :meth:`Database.open`.
+
+        Raises:
+            DataError: as there.
+        """
+        return cls(_open_writer(path), clock)
+
+    async def read(self, function: Callable[[Transaction], T]) -> T:
+        """Run a function that only reads, at once."""
+        return function(Transaction(self._connection, self._clock.now()))
+
+    async def write(self, function: Callable[[Transaction], T]) -> T:
+        """Run a function that writes, at once; nothing that it wrote stays when it raises."""
+        with self._connection.begin_nested():
+            return function(Transaction(self._connection, self._clock.now()))
+
+    def close(self) -> None:
+        """Commit everything and close; harmless when it is closed already."""
+        if not self._connection.closed:
+            with self._connection:
+                self._connection.commit()
+        self._writer.dispose()
+
+
+def _open_writer(path: Path) -> Engine:
+    """The one connection that writes, to a file that is made when there is none.
+
+    Raises:
+        DataError: it cannot be opened, is damaged, or was written by a newer version.
+    """
+    try:
+        private_directory(path.parent)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE))
+        path.chmod(PRIVATE_FILE)
+    except OSError as error:
+        raise DataError(
+            "The service's database cannot be opened",
+            detail=f"{path}: {error.strerror}",
+            hint="Make the data directory writable, or name another one with --data-dir.",
+        ) from error
+    writer = _engine(path, "rw", "BEGIN IMMEDIATE", 1)
+    try:
+        _prepare(writer, path)
+    except BaseException:
+        writer.dispose()
+        raise
+    return writer
+
+
 def _in_transaction(connection: Connection) -> bool:
     return cast(sqlite3.Connection, connection.connection.dbapi_connection).in_transaction
 
 
-def _engine(path: Path, mode: str, begin: str, size: int, *, is_durable: bool = True) -> Engine:
+def _engine(path: Path, mode: str, begin: str, size: int) -> Engine:
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(f"file:{quote(str(path))}?mode={mode}", uri=True, check_same_thread=False)
         connection.isolation_level = None
         try:
             for pragma in _PRAGMAS if mode == "rw" else _PRAGMAS[3:]:
                 connection.execute(f"PRAGMA {pragma}")
-            if not is_durable:
-                connection.execute("PRAGMA synchronous=OFF")
         except BaseException:
             connection.close()
             raise

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Final, TextIO
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.errors import RunwatchError
 from runwatch.base.servicefile import service_line
-from runwatch.service.options import ServeOptions
+from runwatch.service.options import SAMPLE_RUNS, ServeOptions
 
 if TYPE_CHECKING:
     from runwatch.service.server import Running
 
-__all__ = ["ServeOptions", "serve"]
+__all__ = ["SAMPLE_RUNS", "ServeOptions", "serve"]
 
 REFUSED: Final = 2
 """Exit code of a service that could not be started."""

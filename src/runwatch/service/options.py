@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from typing import Final
+
+SAMPLE_RUNS: Final = 200
+"""How many finished runs the sample organization has unless somebody says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +29,10 @@ class ServeOptions:
         quota_executions: How many runs a month it may submit; ``None`` leaves that as it is.
         concurrency: How many of its runs are worked on at once; ``None`` leaves that as it is.
         provider_config: The file that names further sources of models; ``None`` for none.
-        sample: Whether the sample sources of models are served.
+        sample: Whether the sample sources of models and the sample checks are served.
+        sample_runs: How many finished runs the sample organization has that a new data directory begins with; ``None``
+            for no such organization.
+        sample_trickle: Whether further runs come and go in the sample organization while somebody watches.
         pace: What the waits of a test run are multiplied with; the demo stretches them, so that people see runs move.
     """
 
@@ -43,4 +50,6 @@ class ServeOptions:
     concurrency: int | None = None
     provider_config: Path | None = None
     sample: bool = False
+    sample_runs: int | None = None
+    sample_trickle: bool = False
     pace: float = 1.0

@@ -58,8 +58,16 @@ def candidates(
         for row in transaction.every(arm_verdicts, {"tenant_id": tenant_id})
     }
     options = []
-    for arm in _covering(transaction.oldest(arms, where), data_classes):
-        route = route_of(transaction, arm)
+    covering = _covering(transaction.oldest(arms, where), data_classes)
+    # A few questions about all of them, not two about each.
+    ids = tuple({arm["model_deployment_id"] for arm in covering} - {None})
+    rows = transaction.every(deployments, {"model_deployment_id": ids})
+    served = {row["model_deployment_id"]: row for row in rows}
+    rows = transaction.every(connections, {"connection_id": tuple({row["connection_id"] for row in rows})})
+    reached = {row["connection_id"]: row for row in rows}
+    for arm in covering:
+        deployment = served.get(arm["model_deployment_id"])
+        route = None if deployment is None else _route(arm, deployment, reached[deployment["connection_id"]])
         if route is not None:
             ranked_by = score(arm["cost_class"], *judged.get(arm["arm_id"], (0, 0)), weight)
             options.append(_option(arm, *route, ranked_by))
@@ -74,6 +82,10 @@ def route_of(transaction: Transaction, arm: Row) -> tuple[Row, Row] | None:
     assert deployment is not None
     connection = transaction.one(connections, {"connection_id": deployment["connection_id"]})
     assert connection is not None
+    return _route(arm, deployment, connection)
+
+
+def _route(arm: Row, deployment: Row, connection: Row) -> tuple[Row, Row] | None:
     return (deployment, connection) if standing_of(arm["data_class_grants"], deployment, connection) == READY else None
 
 

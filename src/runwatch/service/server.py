@@ -11,6 +11,7 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -128,7 +129,23 @@ async def running(options: ServeOptions, clock: Clock) -> AsyncIterator[Running]
         task = asyncio.create_task(server.serve([listener]), name="http server")
         stack.push_async_callback(_end, stop, task)
         await server.accepts.wait()
+        if options.sample and options.sample_trickle:
+            await stack.enter_async_context(_trickling(context))
         yield Running(file, context, stop)
+
+
+@contextlib.asynccontextmanager
+async def _trickling(context: Context) -> AsyncIterator[None]:
+    """Let runs come and go in the sample organization while the block runs."""
+    from runwatch.service.sample.trickle import Trickle
+
+    trickle = Trickle(context, Random(int(context.clock.now().timestamp())))  # noqa: S311 - no secret
+    task = asyncio.create_task(trickle.run(), name="sample runs")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def _end(stop: asyncio.Event, task: asyncio.Task[None]) -> None:

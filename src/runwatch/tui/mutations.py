@@ -9,8 +9,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
+
+from textual.worker import Worker
 
 from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.api.operations import OPERATIONS
@@ -28,7 +30,7 @@ from runwatch.tui.work import start_work
 from runwatch.view.drawn import Drawn, block, json_text, line
 from runwatch.view.entries import ProblemEntry
 from runwatch.view.facts import RunFacts
-from runwatch.view.format import clock, compact, seconds_since, short_id, state
+from runwatch.view.format import clock, compact, seconds_since, short_id, state, time_of_day
 from runwatch.view.glyphs import Role, state_glyph
 
 if TYPE_CHECKING:
@@ -76,11 +78,19 @@ class Mutation:
         self._desk = desk
         self._items = tuple(items)
         self._done = done
+        self._work: Worker[None] | None = None
+        self._is_held = False
         self.sheet: Final = Sheet(order, screen)
 
     def send(self) -> None:
         """Send what the sheet says, or ask again for what is unknown; for the messages of the sheet."""
-        start_work(self._screen, self._send(), "sending", group="mutation")
+        self._work = start_work(self._screen, self._send(), "sending", group="mutation")
+
+    def leave(self) -> None:
+        """Send nothing more when the sheet is left while a 429 holds it; what is under way goes on."""
+        if self._is_held and self._work is not None:
+            self._work.cancel()
+            self._screen.say("left while a 429 held it; it was not sent", Role.WARN)
 
     async def _send(self) -> None:
         self._show([await self._deliver(item) for item in self._items])
@@ -106,8 +116,18 @@ class Mutation:
 
     async def _deliver(self, item: Item) -> RunwatchError | None:
         def told(seconds: float) -> None:
+            self._is_held = True
             self._tell(item, word(f"held by a 429 for {clock(seconds)}", Role.WARN))
+            if self.sheet.is_mounted:
+                console = self._screen.console
+                goes_at = time_of_day(console.clock.now() + timedelta(seconds=seconds), console.context())
+                self.sheet.hold(line(f"held by a 429; it goes at {goes_at}"))
 
+        # Waiting comes before sending, because only what has not begun can be given up without a doubt.
+        await self._desk.live.scheduler.turn_of_a_person(told)
+        if self._is_held:
+            self._is_held = False
+            self.sheet.go()
         self._tell(item, word("sending", Role.LIVE))
         try:
             if item.kept is None:

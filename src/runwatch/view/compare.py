@@ -34,11 +34,13 @@ class Difference:
 def differences(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:
     """Where two decoded records differ, in the order of the first, then what only the second has.
 
-    Objects in arrays are compared by their position, arrays of plain values as a whole. Numbers are compared as they were sent: 0.10 is not 0.1.
+    Objects in arrays are compared by their position, arrays of plain values as a whole, and numbers as they were sent:
+    0.10 is not 0.1.
     """
     first = dict(flat.leaves(left, lists=True))
     second = dict(flat.leaves(right, lists=True))
-    for path in filter(None, {**first, **second}):
+    for path in {**first, **second}:
         one, other = first.get(path, flat.MISSING), second.get(path, flat.MISSING)
-        if flat.MISSING in (one, other) or dumps(one) != dumps(other):
+        # An empty record is a leaf of its own without a path.
+        if path and (flat.MISSING in (one, other) or dumps(one) != dumps(other)):
             yield Difference(flat.spell(path), one, other)

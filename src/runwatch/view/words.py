@@ -153,5 +153,9 @@ REASON_WORDS: Final[Mapping[str, tuple[str, str]]] = {
         "Something went wrong inside the service that nobody foresaw.",
         "Submit again, and quote the run's id to support when it happens again.",
     ),
+    "rejected_by_check": (
+        "The output check rejected the model's output, and the run's policy says that this stops the run.",
+        "Read the verdict in the receipt: improve the task, or let the policy fall back to another saved model.",
+    ),
 }
 """Sentence and next step by the ``reason`` of an ended run or slice."""

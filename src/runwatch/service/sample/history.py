@@ -25,7 +25,7 @@ from runwatch.records.requests import RunRequest
 from runwatch.service import keyring, proposals, submission
 from runwatch.service.auth import Principal, add_key, add_tenant, local_tenant, new_key, settle_owner
 from runwatch.service.composer import ReviewComposer
-from runwatch.service.database import Database, Transaction
+from runwatch.service.database import SoleDatabase, Transaction
 from runwatch.service.engine import Engine
 from runwatch.service.evaluation import evaluate
 from runwatch.service.ids import seeded_ids
@@ -97,7 +97,7 @@ async def make(path: Path, options: ServeOptions, owner_key: Secret, clock: Cloc
         left.unlink(missing_ok=True)
     now = clock.now()
     past = PastClock(now - timedelta(days=DAYS) - SETUP)
-    database = await asyncio.to_thread(partial(Database.open, unfinished, past, is_durable=False))
+    database = await asyncio.to_thread(SoleDatabase.open, unfinished, past)
     calls = DockCalls(past)
     try:
         with seeded_ids(SEED):

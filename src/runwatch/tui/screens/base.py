@@ -156,6 +156,8 @@ class ConsoleScreen(Screen[None]):
     def on_left(self, message: Left) -> None:
         """What was sent goes on; the screen shows what came of it."""
         message.stop()
+        if self._mutation is not None and self._mutation.sheet is message.sheet:
+            self._mutation.leave()
         self.data_changed(frozenset())
         self.sheet_left(message.sheet)
 

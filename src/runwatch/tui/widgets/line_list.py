@@ -8,7 +8,7 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -121,11 +121,10 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     def move_cursor(self, index: int) -> None:
         """Put the cursor on a line, the nearest one there is, and scroll until it is in sight."""
         index = max(0, min(index, self.line_count() - 1))
-        moved = index != self._cursor
-        self._cursor = index
+        before, self._cursor = self._cursor, index
         self.show_cursor()
-        if moved:
-            self.refresh()
+        if index != before:
+            self._refresh_lines(before, index)
             self.cursor_moved()
 
     def show_cursor(self) -> None:
@@ -161,6 +160,10 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         index, part = place
         if index == self._cursor:
             style = self.cursor_style()
+        return self.line_strip(index, part, width, style)
+
+    def line_strip(self, index: int, part: int, width: int, style: Style) -> Strip:
+        """One row of a line over the whole window, drawn as :meth:`draw_line` says."""
         return self._strip(self.draw_line(index, part, width, style), width, style)
 
     def cursor_style(self) -> Style:
@@ -217,6 +220,13 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self.move_cursor(index if index >= 0 else self.line_count() + index)
 
     # How it is drawn.
+
+    def _refresh_lines(self, *indices: int) -> None:
+        """Draw these lines anew and no others."""
+        for row in range(self.HEAD_ROWS, self.size.height):
+            place = self.place_at(row)
+            if place is not None and place[0] in indices:
+                self.refresh(Region(0, row, self.size.width, 1))
 
     def _strip(self, segments: list[Segment], width: int, style: Style) -> Strip:
         return Strip(segments).adjust_cell_length(width, style).adjust_cell_length(self.size.width, style)

@@ -9,6 +9,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import BindingType
+from textual.cache import LRUCache
+from textual.strip import Strip
 
 from runwatch.base.text import cell_width
 from runwatch.tui.actions import bindings
@@ -27,6 +29,9 @@ MARGIN: Final = 3
 
 SAMPLE: Final = 100
 """Rows that are looked at to find how wide the columns have to be."""
+
+KEPT_STRIPS: Final = 500
+"""Drawn rows that are kept, so that scrolling by a line draws one line and not a window of them."""
 
 
 class TableColumn(Protocol):
@@ -88,6 +93,8 @@ class RecordTable(LineList, inherit_bindings=False):
         self._is_wide = False
         self._is_stale = False
         self._looks: object = None
+        self._strips: Final[LRUCache[object, Strip]] = LRUCache(KEPT_STRIPS)
+        self._strips_for: object = None
 
     # What the screen says and asks.
 
@@ -185,6 +192,20 @@ class RecordTable(LineList, inherit_bindings=False):
             text = fit(self._title(placed.column), placed.width, placed.column.align, app.glyphs.ellipsis)
             segments += [self.piece(text, role, style), segment(_GAP, style)]
         return segments
+
+    def line_strip(self, index: int, part: int, width: int, style: Style) -> Strip:
+        """A row as it was drawn before, where nothing of it looks different now."""
+        drawn_for = (kit(self).palette, self._placed, self.size.width)
+        if drawn_for != self._strips_for:
+            self._strips_for = drawn_for
+            self._strips.clear()
+        row = self._rows[index]
+        cells = tuple(row.cell(placed.column) for placed in self._placed)
+        looks = (cells, style, index == self._cursor, row.key in self._marks, self._is_stale)
+        strip = self._strips.get(looks)
+        if strip is None:
+            strip = self._strips[looks] = super().line_strip(index, part, width, style)
+        return strip
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
         """The cells of a row."""
@@ -333,7 +354,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self._placed = place_columns(
             self._columns,
             [
-                max(natural, min(cell_width(self._title(column)), column.most))
+                max(natural, min(cell_width(self._title(column)), column.most), column.least)
                 for column, natural in zip(self._columns, self._natural, strict=True)
             ],
             self.cells - MARGIN,

@@ -224,6 +224,16 @@ class Sheet(ModalScreen[None]):
         """How far it is."""
         return self._state
 
+    def hold(self, notice: Drawn) -> None:
+        """Say until when it is held back; until then leaving means that it is not done."""
+        self._say((notice, Role.WARN))
+        self._keep.label = self._order.keep
+
+    def go(self) -> None:
+        """Say that it is sent now, and that leaving no longer stops it."""
+        if self.is_mounted:
+            self._enter("sending", "Leave, it goes on", word("sending, waiting for the answer", Role.LIVE))
+
     def show_outcome(self, key: str, outcome: Pieces) -> None:
         """Say what came of one record."""
         self.query_one(_Outcomes).tell(key, pieces_of(outcome))
@@ -332,7 +342,7 @@ class Sheet(ModalScreen[None]):
 
     def _send(self) -> None:
         self._was_sent = True
-        self._enter("sending", "Leave, it goes on", word("sending, waiting for the answer", Role.LIVE))
+        self.go()
 
     def _end(self, state: SheetState, *outcome: Piece) -> None:
         self._enter(state, "Close", *outcome)

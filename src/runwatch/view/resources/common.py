@@ -8,7 +8,7 @@ from typing import Final
 
 from runwatch.view.bounds import as_number, read_moment
 from runwatch.view.drawn import Drawn, block, json_text, line
-from runwatch.view.format import Context, ago, duration, moment, money, short_id
+from runwatch.view.format import Context, ago, duration, moment, money, short_id, time_of_day
 from runwatch.view.glyphs import Role, state_glyph
 from runwatch.view.resource import Shown, Styled
 
@@ -47,8 +47,8 @@ def _is_number(value: object) -> bool:
 
 
 def when(value: datetime, context: Context) -> Drawn:
-    """A moment in a list."""
-    return moment(value, context)
+    """A moment in a list: an age, or the time of day with as much of the date as differs from today."""
+    return moment(value, context) if context.time == "relative" else time_of_day(value, context)
 
 
 def usd(value: Decimal, _: Context) -> Drawn:

@@ -1,0 +1,59 @@
+"""Ten thousand requests that were made to hurt: each gets an answer, each refusal is a Problem, nothing leaks.
+
+The same requests every time; ``RUNWATCH_EXPLORE=1`` takes other ones. The seed is printed where a test fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from tests.contract.fuzzing import Fuzz
+from tests.contract.operations import TABLE
+from tests.contract.organization import organization_of
+from tests.contract.shooting import Range, shoot
+from tests.support.service import ServiceProcess
+
+SEED: Final = 20_261_121
+WHOLE: Final = 8_800
+BROKEN: Final = 1_600
+CONNECTIONS: Final = 6
+
+
+def kept_files(data_dir: Path) -> list[Path]:
+    """Every file that the service has written, but those that are there to hold a secret."""
+    files = [file for file in data_dir.rglob("*") if file.is_file()]
+    return [file for file in files if file.name != "service.json" and "secrets" not in file.parts]
+
+
+async def test_nothing_that_is_sent_breaks_the_service_or_makes_it_talk(tmp_path: Path) -> None:
+    seed = random.SystemRandom().randrange(2**32) if os.environ.get("RUNWATCH_EXPLORE") else SEED
+    print(f"seed {seed}")
+    data_dir = tmp_path / "service"
+    with ServiceProcess(data_dir, "--allow-loopback-checks", "--allow-signup") as service:
+        async with organization_of(service.base_url, service.api_key) as organization:
+            goods = [(operation, await operation.make(organization)) for operation in TABLE]
+            fuzz = Fuzz(seed, goods, service.api_key, service.port)
+            target = Range(service.port, frozenset(organization.secrets))
+            await shoot(target, fuzz.whole(WHOLE), fuzz.broken(BROKEN), connections=CONNECTIONS)
+            async with httpx.AsyncClient(base_url=service.base_url, timeout=60) as client:
+                headers = {"Authorization": f"Bearer {service.api_key}"}
+                assert (await client.get("/v1/account", headers=headers)).status_code == 200
+        assert service.stop() == 0
+    assert target.flaws == [], "\n".join(target.flaws[:40])
+    assert sum(target.answers.values()) >= 10_000
+    assert {200, 201, 400, 401, 403, 404, 405, 409, 415} <= set(target.answers)
+    secrets = [secret.encode() for secret in {*organization.secrets, *target.told}]
+    assert len(secrets) > 20
+    for file in kept_files(data_dir):
+        content = file.read_bytes()
+        assert not [secret for secret in secrets if secret in content], file
+    lines = [json.loads(line) for file in (data_dir / "log").iterdir() for line in file.read_text("utf-8").splitlines()]
+    assert lines
+    assert [line for line in lines if "trace" in line or line["level"] in {"error", "critical"}] == []
+    assert "Traceback" not in service.errors
