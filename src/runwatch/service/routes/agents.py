@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.records.requests.agent import AgentRequest
-from runwatch.records.requests.binding import ConnectionIntentRequest, ConnectionRevokeRequest, ConnectionTestRequest
+from runwatch.records.requests.binding import ConnectionRevokeRequest, ConnectionTestRequest
 from runwatch.service import agents, bindings
-from runwatch.service.answer import Answer, Refusal, answer_json, answer_once
+from runwatch.service.answer import Answer, Refusal, answer_json
 from runwatch.service.binding_state import Staged
 from runwatch.service.bodies import read_as
 from runwatch.service.call import Call, Endpoint
@@ -15,6 +15,7 @@ from runwatch.service.database import Row, Transaction
 from runwatch.service.outbound import PUBLIC, PUBLIC_OR_LOOPBACK, Reach
 from runwatch.service.preflight import preflight
 from runwatch.service.roles import ARMS_MANAGE
+from runwatch.service.routes.key_entry import ask_for_key
 
 _SHOWN: Final = ("status", "handle", "origin", "generation", "stop_at", "days_remaining", "pending_key")
 
@@ -53,23 +54,7 @@ async def read_connection(call: Call) -> Answer:
 
 async def begin_connection(call: Call) -> Answer:
     """Permit a person to type the agent's key once, on a private page whose address is told this once."""
-    request = read_as(ConnectionIntentRequest, call.content)
-
-    def effect(transaction: Transaction) -> Answer:
-        row = _usable(transaction, call)
-        intent = bindings.begin_intent(
-            transaction,
-            call.principal,
-            "agent",
-            row["arm_id"],
-            display_name=row["display_name"],
-            url=row["endpoint"]["url"],
-            stop_choice=request.stop_choice,
-            service_origin=call.context.origin,
-        )
-        return answer_once(intent, intent | {"continue_url": None})
-
-    return await call.write(effect)
+    return await ask_for_key(call, "agent", lambda transaction: _usable(transaction, call), "arm_id")
 
 
 async def test_connection(call: Call) -> Answer:

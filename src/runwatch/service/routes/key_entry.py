@@ -10,11 +10,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from runwatch.base.secret import Secret
+from runwatch.records.requests.binding import ConnectionIntentRequest
 from runwatch.service import bindings, entry
-from runwatch.service.answer import Refusal, invalid
+from runwatch.service.answer import Answer, Refusal, answer_once, invalid
 from runwatch.service.binding_state import Staged
+from runwatch.service.bodies import read_as
 from runwatch.service.call import Call
-from runwatch.service.database import Transaction
+from runwatch.service.database import Row, Transaction
 from runwatch.service.entry import Intent
 from runwatch.service.pages import Field
 from runwatch.service.routes.connect import read_secret
@@ -38,6 +40,34 @@ def url_of_agent(transaction: Transaction, intent: Intent) -> str | None:
     """The endpoint of a review agent that is not disabled."""
     row = transaction.one(arms, {"arm_id": intent.subject_id, "tenant_id": intent.tenant_id, "kind": "agent"})
     return None if row is None or row["status"] == "disabled" or not row["endpoint"] else str(row["endpoint"]["url"])
+
+
+async def ask_for_key(call: Call, kind: str, find: Callable[[Transaction], Row], id_column: str) -> Answer:
+    """Permit a person to type the key of an endpoint once, on a private page whose address is told this once.
+
+    Args:
+        call: The request, whose body is a :class:`ConnectionIntentRequest`.
+        kind: ``verifier`` or ``agent``.
+        find: Finds the subject, whose row has an ``endpoint`` and a ``display_name``.
+        id_column: The column of its id.
+    """
+    request = read_as(ConnectionIntentRequest, call.content)
+
+    def effect(transaction: Transaction) -> Answer:
+        row = find(transaction)
+        intent = bindings.begin_intent(
+            transaction,
+            call.principal,
+            kind,
+            row[id_column],
+            display_name=row["display_name"],
+            url=row["endpoint"]["url"],
+            stop_choice=request.stop_choice,
+            service_origin=call.context.origin,
+        )
+        return answer_once(intent, intent | {"continue_url": None})
+
+    return await call.write(effect)
 
 
 class KeyEntry:

@@ -6,13 +6,12 @@ from typing import Final
 
 from runwatch.base.secret import Secret
 from runwatch.records.requests.binding import (
-    ConnectionIntentRequest,
     ConnectionRevokeRequest,
     ConnectionTestRequest,
 )
 from runwatch.records.requests.verifier import VerifierPatch, VerifierRequest
 from runwatch.service import bindings, verifiers
-from runwatch.service.answer import Answer, Refusal, answer_json, answer_once
+from runwatch.service.answer import Answer, Refusal, answer_json
 from runwatch.service.binding_state import Staged
 from runwatch.service.bodies import read_as
 from runwatch.service.call import Call, Endpoint, Handler
@@ -20,6 +19,7 @@ from runwatch.service.database import Row, Transaction
 from runwatch.service.paging import next_cursor, read_paging
 from runwatch.service.probe import ProbeReport, probe
 from runwatch.service.roles import ARMS_MANAGE
+from runwatch.service.routes.key_entry import ask_for_key
 from runwatch.service.tables.checks import verifiers as verifiers_table
 
 
@@ -114,23 +114,7 @@ async def read_connection(call: Call) -> Answer:
 
 async def begin_connection(call: Call) -> Answer:
     """Permit a person to type the endpoint's key once, on a private page whose address is told this once."""
-    request = read_as(ConnectionIntentRequest, call.content)
-
-    def effect(transaction: Transaction) -> Answer:
-        row = _find(transaction, call)
-        intent = bindings.begin_intent(
-            transaction,
-            call.principal,
-            "verifier",
-            row["verifier_id"],
-            display_name=row["display_name"],
-            url=row["endpoint"]["url"],
-            stop_choice=request.stop_choice,
-            service_origin=call.context.origin,
-        )
-        return answer_once(intent, intent | {"continue_url": None})
-
-    return await call.write(effect)
+    return await ask_for_key(call, "verifier", lambda transaction: _find(transaction, call), "verifier_id")
 
 
 async def test_connection(call: Call) -> Answer:
