@@ -5,6 +5,7 @@ Nothing heavy is imported before it is known what is asked for.
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -55,9 +56,11 @@ def run(words: list[str]) -> int:
     if words == ["--version"]:
         sys.stdout.write(f"runwatch {__version__}\n")
         return 0
-    from runwatch.commands.parser import parse
-
     try:
+        if not words:
+            return console()
+        from runwatch.commands.parser import parse
+
         parsed = parse(words)
         if parsed.help is not None:
             sys.stdout.write(parsed.help)
@@ -73,8 +76,11 @@ def run(words: list[str]) -> int:
     return run_verb(parsed.verb, parsed.options)
 
 
-def console(options: Options) -> int:
+def console(options: Options | None = None) -> int:
     """Open the console, and answer its exit code.
+
+    Args:
+        options: What the command line says; ``None`` where it says nothing at all, which needs no parser.
 
     Raises:
         UsageError: there is no terminal to draw on.
@@ -86,10 +92,14 @@ def console(options: Options) -> int:
             hint="Use a verb, such as 'runwatch runs list' or 'runwatch runs watch --all'; 'runwatch --help' lists"
             " them.",
         )
+    # Nothing that is made until the first paint is garbage; the console switches the collector on again behind it.
+    gc.disable()
     from runwatch.base.paths import find_paths
     from runwatch.settings import resolve
     from runwatch.tui.start import open_console
 
+    if options is None:
+        return open_console(find_paths(), os.environ, resolve.Options())
     given = resolve.Options(
         profile=options.profile,
         base_url=options.base_url,

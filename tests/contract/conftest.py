@@ -10,7 +10,8 @@ import pytest
 import pytest_asyncio
 
 from tests.contract.operation import Good, Operation
-from tests.contract.organization import Organization, organization_of
+from tests.contract.organization import Organization
+from tests.contract.surroundings import organization_of
 from tests.service.conftest import Local, serve_in_process
 from tests.support.clock import FakeClock
 

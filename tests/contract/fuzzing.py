@@ -60,14 +60,12 @@ class Shot:
         content: The bytes.
         operation: What it was made from.
         is_head: Whether the answer comes without its body.
-        is_whole: Whether it is one whole request, so that exactly one answer comes back.
         what: What was done to it.
     """
 
     content: bytes = field(repr=False)
     operation: Operation
     is_head: bool
-    is_whole: bool
     what: str
 
 
@@ -103,25 +101,26 @@ class Fuzz:
             operation, good = self._random.choice(self._goods)
             way = ways[number % len(ways)]
             content = way(self._plain(operation, good, f"broken-{number}"))
-            yield Shot(content, operation, is_head=False, is_whole=False, what=way.__name__)
+            yield Shot(content, operation, is_head=False, what=way.__name__)
 
     # Whole requests
 
     def _shot(self, operation: Operation, good: Good, number: int) -> Shot:
         random = self._random
         target, method, headers, body, what = self._target(operation, good), operation.method, [], good.content, []
-        ways = ["target", "headers"] + ["body"] * 4 * (operation.method != "GET") + ["query"] * 2 + ["method"]
-        for way in random.sample(ways, random.choice((1, 1, 1, 2))):
+        ways = ["headers", "query", *["target"] * 2 * bool(operation.parameters)]
+        ways += ["body"] * 5 if operation.method != "GET" else ["query"]
+        for way in [*random.sample(ways, random.choice((1, 1, 1, 2))), *["method"] * (random.random() < 0.1)]:
             what.append(way)
             if way == "body":
                 body = self._body(good.body)
             elif way == "query":
                 target = f"{target.partition('?')[0]}?{self._query()}"
-            elif way == "target" and operation.parameters:
+            elif way == "target":
                 target = self._target(operation, Good({name: self._id() for name in operation.parameters}, good.query))
             elif way == "headers":
                 headers.append(self._header())
-            elif way == "method" and random.random() < 0.2:
+            elif way == "method":
                 method = random.choice(METHODS)
         keep = [b"Idempotency-Key", f"fuzz-{number if random.random() < 0.8 else number % 40}".encode()]
         names = {name.lower() for name, _ in headers}
@@ -136,7 +135,7 @@ class Fuzz:
         if body or method not in {"GET", "HEAD"}:
             lines.append((b"Content-Length", str(len(body)).encode()))
         content = _request(method, target, lines, body)
-        return Shot(content, operation, is_head=method == "HEAD", is_whole=True, what="+".join(what))
+        return Shot(content, operation, is_head=method == "HEAD", what="+".join(what))
 
     def _target(self, operation: Operation, good: Good) -> str:
         path = operation.path_of({name: quote(value, safe="%") for name, value in good.ids.items()})
@@ -285,7 +284,8 @@ class Fuzz:
         added = self._random.choice(
             (
                 b"X: a\r\n b", b"X : y", b": y", b"X", b"X: \x00", b"X: \xff\xfe", b"\xff: y", b"X: y\nZ: w",
-                b"X: y\rZ", b"Host: localhost", b"Host: evil.example", b"Host:", b"Upgrade: websocket\r\nConnection: Upgrade",
+                b"X: y\rZ", b"Host: localhost", b"Host: evil.example", b"Host:",
+                b"Upgrade: websocket\r\nConnection: Upgrade",
                 b"Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: x", b"Expect: 100-continue",
                 b"Expect: 17", b"Connection: close", b"Connection: nonsense, close", b"X: " + b"y" * 100_000,
                 b"\r\n".join(b"X-%d: y" % number for number in range(300)), b"Authorization: Bearer x",

@@ -109,7 +109,7 @@ async def change_verifier(organization: Organization) -> Good:
     body = {
         "display_name": "Other notes",
         "version": "1.1.0",
-        "endpoint": {"url": organization.dock.url, "auth_ref": ""},
+        "endpoint": {"url": organization.check_url, "auth_ref": ""},
         "correctness_declaration": {"method": "deterministic"},
     }
     return Good({"verifier_id": verifier["verifier_id"]}, body=body)
@@ -180,7 +180,7 @@ async def read_selection(organization: Organization) -> Good:
 
 
 async def add_webhook(organization: Organization) -> Good:
-    return Good(body={"url": organization.receiver.url, "event_types": ["execution.completed", "execution.failed"]})
+    return Good(body={"url": organization.hook_url, "event_types": ["execution.completed", "execution.failed"]})
 
 
 async def deliveries(organization: Organization) -> Good:

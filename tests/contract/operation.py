@@ -53,10 +53,10 @@ class Operation:
         takes: The members of the JSON body; ``None`` where no body is expected.
         takes_nothing: Whether an empty body has to be there at least, although no member is required.
         closed: Objects in the body that take no other member, by their place; the empty text is the body itself.
-        unbounded: Texts in the body whose length the body's own limit bounds alone.
         names: Members of the body that name something of the organization.
         needs_key: Whether an ``Idempotency-Key`` has to be there.
         changes: Whether it changes something, so that a reader's key is refused.
+        is_owners: Whether a reader's key is refused although it changes nothing.
         items: The member of the answer that holds the items of a list.
         pages: Whether the list comes in pages.
         filters: Filters of the list, each with a value that it takes and one that it refuses (empty: it takes all).
@@ -75,10 +75,10 @@ class Operation:
     takes: Shape = None
     takes_nothing: bool = False
     closed: tuple[str, ...] = ()
-    unbounded: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     needs_key: bool = False
     changes: bool = True
+    is_owners: bool = False
     items: str = ""
     pages: bool = False
     filters: Mapping[str, tuple[str, str]] = field(default_factory=dict)

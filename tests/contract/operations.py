@@ -10,6 +10,7 @@ from typing import Final
 from tests.contract import bodies as b
 from tests.contract import goods
 from tests.contract import members as m
+from tests.contract import model_members as mm
 from tests.contract.goods import having, of, of_one, sending
 from tests.contract.operation import Operation
 from tests.contract.shapes import TIME, Shape, words
@@ -68,15 +69,15 @@ _OPTIONS: Final = (
         takes=b.ARM_PATCH, takes_nothing=True),
     _op("deleteArmsByArmId", f"DELETE {_ARM}", m.ARM, make=of(lambda o: o.arm, "arm_id")),
     _op("getModelCatalog", "GET /v1/model-catalog",
-        {"catalog_policy": words("curated_tested_connection_filtered"), "models": [m.CATALOG_ENTRY]},
+        {"catalog_policy": words("curated_tested_connection_filtered"), "models": [mm.CATALOG_ENTRY]},
         make=having(lambda o: o.connection), items="models"),
-    _op("postModelCatalogQuote", "POST /v1/model-catalog/quote", m.QUOTE, make=goods.quote, takes=b.QUOTE_BODY,
+    _op("postModelCatalogQuote", "POST /v1/model-catalog/quote", mm.QUOTE, make=goods.quote, takes=b.QUOTE_BODY,
         names=("model_deployment_id",), changes=False),
-    _op("getModelDefinitions", "GET /v1/model-definitions", {"schema_version": str, "models": [m.DEFINITION]},
+    _op("getModelDefinitions", "GET /v1/model-definitions", {"schema_version": str, "models": [mm.DEFINITION]},
         make=having(lambda o: o.connection), items="models"),
-    _list("getModelDeployments", "/v1/model-deployments", "deployments", m.DEPLOYMENT,
+    _list("getModelDeployments", "/v1/model-deployments", "deployments", mm.DEPLOYMENT,
           make=having(lambda o: o.connection)),
-    _op("getModelDeploymentsByModelDeploymentId", "GET /v1/model-deployments/{model_deployment_id}", m.DEPLOYMENT,
+    _op("getModelDeploymentsByModelDeploymentId", "GET /v1/model-deployments/{model_deployment_id}", mm.DEPLOYMENT,
         make=goods.deployment),
 )  # fmt: skip
 
@@ -103,44 +104,46 @@ _CHECKS: Final = (
 )  # fmt: skip
 
 _SOURCES: Final = (
-    _op("getModelSourceProfiles", "GET /v1/model-source-profiles", {"schema_version": str, "sources": [m.PROFILE]},
+    _op("getModelSourceProfiles", "GET /v1/model-source-profiles", {"schema_version": str, "sources": [mm.PROFILE]},
         items="sources"),
-    _op("postSourceCredentialHandoffs", f"POST {_HANDOFFS}", m.HANDOFF | {"continue_url": str}, status=201,
+    _op("postSourceCredentialHandoffs", f"POST {_HANDOFFS}", mm.HANDOFF | {"continue_url": str}, status=201,
         make=goods.begin_handoff, takes=b.HANDOFF_BODY),
-    _op("getSourceCredentialHandoffsByHandoffIntentId", f"GET {_HANDOFFS}/{{handoff_intent_id}}", m.HANDOFF,
+    _op("getSourceCredentialHandoffsByHandoffIntentId", f"GET {_HANDOFFS}/{{handoff_intent_id}}", mm.HANDOFF,
         make=of_one(lambda o: o.handoff, "handoff_intent_id")),
-    _list("getSourceConnections", "/v1/source-connections", "connections", m.SOURCE_CONNECTION,
+    _list("getSourceConnections", "/v1/source-connections", "connections", mm.SOURCE_CONNECTION,
           make=having(lambda o: o.connection)),
-    _op("postSourceConnections", "POST /v1/source-connections", m.SOURCE_CONNECTION, make=goods.connect_source,
+    _op("postSourceConnections", "POST /v1/source-connections", mm.SOURCE_CONNECTION, make=goods.connect_source,
         takes=b.CONNECTION_BODY, names=("handoff_intent_id",)),
-    _op("getSourceConnectionsByConnectionId", f"GET {_SOURCE}", m.SOURCE_CONNECTION,
+    _op("getSourceConnectionsByConnectionId", f"GET {_SOURCE}", mm.SOURCE_CONNECTION,
         make=of_one(lambda o: o.connection, "connection_id")),
-    _op("postSourceConnectionsByConnectionIdTest", f"POST {_SOURCE}/test", m.SOURCE_CONNECTION,
+    _op("postSourceConnectionsByConnectionIdTest", f"POST {_SOURCE}/test", mm.SOURCE_CONNECTION,
         make=of(lambda o: o.connection, "connection_id"), calls_out=True),
     _op("postSourceConnectionsByConnectionIdDeploymentsSync", f"POST {_SOURCE}/deployments/sync",
-        {"deployments": [m.DEPLOYMENT]}, make=of(lambda o: o.connection, "connection_id", {}), takes={},
+        {"deployments": [mm.DEPLOYMENT]}, make=of(lambda o: o.connection, "connection_id", {}), takes={},
         calls_out=True),
-    _op("postSourceConnectionsByConnectionIdRotate", f"POST {_SOURCE}/rotate", m.SOURCE_CONNECTION,
+    _op("postSourceConnectionsByConnectionIdRotate", f"POST {_SOURCE}/rotate", mm.SOURCE_CONNECTION,
         make=goods.rotate, takes=b.ROTATE_BODY, names=("handoff_intent_id",)),
     _op("deleteSourceConnectionsByConnectionId", f"DELETE {_SOURCE}",
         {"connection_id": str, "status": str, "revoked_at": TIME}, make=of(lambda o: o.connection, "connection_id")),
+    _op("postModelServerSearches", "POST /v1/model-server-searches", {"servers": [mm.MODEL_SERVER]}, changes=False,
+        is_owners=True, ours=True),
 )  # fmt: skip
 
 _TEMPLATES: Final = (
-    _list("getTenantTemplates", "/v1/tenant-templates", "templates", m.TEMPLATE, make=having(lambda o: o.connection)),
-    _op("postTenantTemplatePlans", "POST /v1/tenant-template-plans", m.PLAN, make=goods.plan, takes=b.PLAN_BODY,
+    _list("getTenantTemplates", "/v1/tenant-templates", "templates", mm.TEMPLATE, make=having(lambda o: o.connection)),
+    _op("postTenantTemplatePlans", "POST /v1/tenant-template-plans", mm.PLAN, make=goods.plan, takes=b.PLAN_BODY,
         changes=False),
-    _op("postTenantTemplateApplications", f"POST {_APPLICATIONS}", m.APPLICATION, make=goods.apply,
+    _op("postTenantTemplateApplications", f"POST {_APPLICATIONS}", mm.APPLICATION, make=goods.apply,
         takes=b.APPLICATION_BODY, needs_key=True, names=("digest",)),
-    _op("getTenantTemplateApplications", f"GET {_APPLICATIONS}", {"application": (None, m.APPLICATION)},
+    _op("getTenantTemplateApplications", f"GET {_APPLICATIONS}", {"application": (None, mm.APPLICATION)},
         make=goods.look_up_application, filters={"template_id": ("starter", "other")}),
-    _op("getTenantTemplateApplicationsByApplicationId", f"GET {_APPLICATION}", m.APPLICATION,
+    _op("getTenantTemplateApplicationsByApplicationId", f"GET {_APPLICATION}", mm.APPLICATION,
         make=of_one(lambda o: o.ready_application, "application_id")),
-    _op("postTenantTemplateApplicationsByApplicationIdResume", f"POST {_APPLICATION}/resume", m.APPLICATION,
+    _op("postTenantTemplateApplicationsByApplicationIdResume", f"POST {_APPLICATION}/resume", mm.APPLICATION,
         make=goods.resume, takes=b.RESUME_BODY, needs_key=True),
-    _op("getTenantModelSelection", "GET /v1/tenant-model-selection", {"selection": (None, m.SELECTION)},
+    _op("getTenantModelSelection", "GET /v1/tenant-model-selection", {"selection": (None, mm.SELECTION)},
         make=goods.read_selection),
-    _op("postTenantModelSelection", "POST /v1/tenant-model-selection", m.SELECTION, make=goods.select,
+    _op("postTenantModelSelection", "POST /v1/tenant-model-selection", mm.SELECTION, make=goods.select,
         takes=b.SELECTION_BODY, needs_key=True, names=("application_id",)),
 )  # fmt: skip
 

@@ -8,17 +8,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+import ssl
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 
 import httpx
-
-from tests.contract.agent import review_agent
-from tests.support.dock import Dock
-from tests.support.http1 import Head, answer_bytes
-from tests.support.model_server import HANG, ModelServer
-from tests.support.receiver import Receiver
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -29,19 +23,10 @@ AGENT_KEY: Final = "contract-agent-sentinel-0b92"
 WAIT_S: Final = 60.0
 """How long something may take on a busy machine before it counts as missing."""
 
-REPAIRED: Final = "An output check rejected"
-"""Stands in every output of a repaired skill: the model server repeats what it is asked, the repair's request too."""
+_NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""Nothing is called but this machine; the certificates of the world take a tenth of a second a client to load."""
 
 SKILL: Final = "Write plainly.\n[[region:tone]]\nBe brief.\n[[/region:tone]]"
-
-
-class Checks(Dock):
-    """An output check that is content with a repaired skill's output only, and asks for no key."""
-
-    def _answer(self, head: Head) -> bytes:
-        is_repaired = REPAIRED in json.dumps(self.bodies[-1])
-        verdict = {"is_correct": is_repaired, "quality_score": 0.9 if is_repaired else 0.2}
-        return answer_bytes(200, json.dumps({**verdict, "anchor_results": {"is_repaired": is_repaired}}).encode())
 
 
 class Organization:
@@ -50,12 +35,12 @@ class Organization:
     Args:
         base_url: The service.
         key: The owner's key.
-        models: A server whose models answer.
-        silent: A server whose model never answers, for runs that stay under way.
-        dock: A check that accepts every output, with :data:`ENDPOINT_KEY` alone.
-        checks: A check that rejects outputs until the skill is repaired.
+        models_url: A server whose model answers, with :data:`PROVIDER_KEY` alone.
+        silent_url: A server whose model never answers, for runs that stay under way.
+        check_url: A check that accepts every output, with :data:`ENDPOINT_KEY` alone.
+        strict_check_url: A check that rejects outputs until the skill is repaired.
         agent_url: A review agent that takes :data:`AGENT_KEY` alone.
-        receiver: Takes the deliveries of webhooks.
+        hook_url: Takes the deliveries of webhooks.
 
     Attributes:
         http: A client with the owner's key.
@@ -69,32 +54,35 @@ class Organization:
         base_url: str,
         key: str,
         *,
-        models: ModelServer,
-        silent: ModelServer,
-        dock: Dock,
-        checks: Checks,
+        models_url: str,
+        silent_url: str,
+        check_url: str,
+        strict_check_url: str,
         agent_url: str,
-        receiver: Receiver,
+        hook_url: str,
     ) -> None:
         self.base_url: Final = base_url
         self.key: Final = key
         self.http: Final = self._client(key)
         self.reader = self.stranger = self.http
         self.secrets: Final = {key, PROVIDER_KEY, ENDPOINT_KEY, AGENT_KEY}
-        self.dock: Final = dock
+        self.check_url: Final = check_url
         self.agent_url: Final = agent_url
-        self.receiver: Final = receiver
-        self._models, self._silent, self._checks = models, silent, checks
+        self.hook_url: Final = hook_url
+        self._models_url, self._silent_url, self._strict_check_url = models_url, silent_url, strict_check_url
         self._numbers: Final = itertools.count(1)
         self._made: Final[dict[str, Any]] = {}
+        self._person: Final = self._client()
         self._clients = contextlib.AsyncExitStack()
 
-    def _client(self, key: str) -> httpx.AsyncClient:
-        return httpx.AsyncClient(base_url=self.base_url, headers={"Authorization": f"Bearer {key}"}, timeout=WAIT_S)
+    def _client(self, key: str = "") -> httpx.AsyncClient:
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        return httpx.AsyncClient(base_url=self.base_url, headers=headers, timeout=WAIT_S, verify=_NO_TLS)
 
     async def __aenter__(self) -> Organization:
         """Open the clients and make the reader's key and the other organization."""
         await self._clients.enter_async_context(self.http)
+        await self._clients.enter_async_context(self._person)
         minted = await self.post("/v1/api-keys", {"display_name": "Reader", "role": "reader"})
         other = await self.post("/v1/tenants", {"display_name": "Others"})
         self.secrets.update((minted["key"], other["api_key"]["key"]))
@@ -140,8 +128,7 @@ class Organization:
     async def type_secret(self, intent: Json, secret: str) -> Json:
         """Type a secret on the private page of an intent, as somebody who holds no key."""
         self.secrets.add(intent["continue_url"].partition("intent=")[2])
-        async with httpx.AsyncClient(timeout=WAIT_S) as person:
-            answer = await person.post(intent["continue_url"], json={"secret": secret})
+        answer = await self._person.post(intent["continue_url"], json={"secret": secret})
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 
@@ -152,7 +139,7 @@ class Organization:
         body = {
             "source_id": "openai_compatible",
             "auth_scheme": "api_key",
-            "endpoint": {"base_url": base_url or self._models.base_url},
+            "endpoint": {"base_url": base_url or self._models_url},
         }
         begun = await self.post("/v1/source-credential-handoffs", body, status=201)
         await self.type_secret(begun, PROVIDER_KEY)
@@ -171,7 +158,7 @@ class Organization:
 
     async def silent_connection(self) -> Json:
         """The connection to the model that never answers."""
-        return await self.connection(self._silent.base_url)
+        return await self.connection(self._silent_url)
 
     async def arm(self, connection: Json | None = None) -> Json:
         """A new saved model."""
@@ -225,7 +212,7 @@ class Organization:
             "display_name": "Release notes",
             "version": "1.0.0",
             "kind": "endpoint",
-            "endpoint": {"url": url or self.dock.url, "auth_ref": ""},
+            "endpoint": {"url": url or self.check_url, "auth_ref": ""},
             "input_data_classes": ["public"],
             "scoring": {"correctness": "boolean_anchors", "quality": "scalar_0_1"},
             "correctness_declaration": {"method": "deterministic"},
@@ -295,7 +282,7 @@ class Organization:
 
     async def strict_check(self) -> Json:
         """The output check that rejects outputs until the skill is repaired."""
-        return await self.verifier(self._checks.url)
+        return await self.verifier(self._strict_check_url)
 
     # Templates
 
@@ -334,7 +321,7 @@ class Organization:
 
     async def webhook(self) -> Json:
         """A new webhook."""
-        body = {"url": self.receiver.url, "event_types": ["execution.completed"]}
+        body = {"url": self.hook_url, "event_types": ["execution.completed"]}
         added = await self.post("/v1/webhooks", body)
         self.secrets.add(added["secret"])
         return added
@@ -374,27 +361,3 @@ class Organization:
         path = f"/v1/review-composer/agents/{agent['arm_id']}/connection"
         await self.post(f"{path}/test", await self.staged(f"{path}/intents", AGENT_KEY))
         return agent
-
-
-@contextlib.asynccontextmanager
-async def organization_of(base_url: str, key: str) -> AsyncIterator[Organization]:
-    """The organization of an owner's key, with all that it calls, while the block runs."""
-    dock, checks = Dock("", content=b'{"is_correct": true, "quality_score": 0.9}', keys={ENDPOINT_KEY}), Checks("")
-    silent = ModelServer(models=("silent-1",), key=PROVIDER_KEY)
-    silent.say("POST", ".*", HANG)
-    async with contextlib.AsyncExitStack() as stack:
-        for endpoint in (dock, checks):
-            listening = await asyncio.start_server(endpoint.serve, "127.0.0.1", 0)
-            endpoint.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/check"
-            await stack.enter_async_context(listening)
-        organization = Organization(
-            base_url,
-            key,
-            models=await stack.enter_async_context(ModelServer(key=PROVIDER_KEY)),
-            silent=await stack.enter_async_context(silent),
-            dock=dock,
-            checks=checks,
-            agent_url=await stack.enter_async_context(review_agent(AGENT_KEY)),
-            receiver=await stack.enter_async_context(Receiver()),
-        )
-        yield await stack.enter_async_context(organization)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -43,17 +42,17 @@ class Range:
         """Send whole requests, one after another, over a connection that is kept as long as the service keeps it."""
         reader, writer = await self._connect()
         for shot in shots:
+            head = None
             try:
                 async with asyncio.timeout(WAIT_S):
                     writer.write(shot.content)
                     head = await read_head(reader)
                     assert head is not None, "the connection was closed without an answer"
                     body = b"" if shot.is_head or head.status == 204 else await read_body(reader, head)
+                self._judge(shot, head, body)
             except Exception as error:
                 self._note(shot, f"{type(error).__name__}: {error}")
                 head = None
-            else:
-                self._judge(shot, head, body)
             if head is None or (head.header("connection") or "").lower() == "close":
                 writer.close()
                 reader, writer = await self._connect()
@@ -131,8 +130,8 @@ def _told_in(value: Any) -> Iterator[str]:
 
 
 async def shoot(target: Range, whole: Iterator[Shot], broken: Iterator[Shot], *, connections: int) -> None:
-    """Send everything, over several connections at once."""
-    async with contextlib.AsyncExitStack():
-        await asyncio.gather(
-            *(target.shoot_whole(whole) for _ in range(connections)), *(target.shoot_broken(broken) for _ in range(2))
-        )
+    """Send everything, over several connections at once: what waits for the disk then waits together."""
+    await asyncio.gather(
+        *(target.shoot_whole(whole) for _ in range(connections)),
+        *(target.shoot_broken(broken) for _ in range(connections // 4)),
+    )

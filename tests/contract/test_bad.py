@@ -17,6 +17,7 @@ from tests.contract.operation import Good, Operation
 from tests.contract.operations import DONE, REST, TABLE
 from tests.contract.shapes import Place, Shape, field_of, has, places, replaced, without
 from tests.service.test_problems import check, fields
+from tests.support.hostile import CORPUS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -208,13 +209,13 @@ async def test_what_a_body_names_of_another_organization_is_as_unknown(desk: Des
         assert problem.code == "data_class_not_available" or set(fields(problem)) <= {*operation.names, "template_id"}
 
 
-@every([operation for operation in REST if operation.mutates and not operation.is_open])
+@every([operation for operation in REST if (operation.mutates or operation.is_owners) and not operation.is_open])
 async def test_a_readers_key_changes_nothing(desk: Desk, operation: Operation) -> None:
     answer = await desk.send(operation, await desk.good(operation), client=desk.organization.reader)
     await refused(desk, answer, "permission_denied")
 
 
-@every([operation for operation in REST if not operation.mutates])
+@every([operation for operation in REST if not operation.mutates and not operation.is_owners])
 async def test_a_readers_key_reads(desk: Desk, operation: Operation) -> None:
     answer = await desk.send(operation, await desk.good(operation), client=desk.organization.reader)
     assert answer.status_code == operation.status, answer.text
@@ -292,3 +293,14 @@ async def test_a_page_that_cannot_be_is_refused(desk: Desk, operation: Operation
 async def test_a_path_that_nobody_serves_is_not_found_for_who_may_call(desk: Desk) -> None:
     for path in ("/", "/v1", "/v1/", "/v2/account", "/executions", "/v1/executions/", "/v1//account", "/docs"):
         await refused(desk, await desk.organization.http.get(path), "not_found")
+
+
+@every([operation for operation in TABLE if operation.is_page and operation.takes])
+async def test_a_page_refuses_a_text_that_is_no_secret(desk: Desk, operation: Operation) -> None:
+    good = await desk.good(operation)
+    (name,) = operation.requires
+    for hostile in CORPUS:
+        # Visible ASCII without spaces may be a secret, however odd it looks.
+        if not hostile.text.isascii() or not hostile.text.strip().isprintable():
+            answer = await desk.send(operation, Good(good.ids, good.query, {name: hostile.text}))
+            await refused(desk, answer, "validation_failed", "unauthenticated")

@@ -15,14 +15,14 @@ import httpx
 
 from tests.contract.fuzzing import Fuzz
 from tests.contract.operations import TABLE
-from tests.contract.organization import organization_of
 from tests.contract.shooting import Range, shoot
+from tests.contract.surroundings import organization_of
 from tests.support.service import ServiceProcess
 
 SEED: Final = 20_261_121
-WHOLE: Final = 8_800
-BROKEN: Final = 1_600
-CONNECTIONS: Final = 6
+WHOLE: Final = 9_100
+BROKEN: Final = 1_000
+CONNECTIONS: Final = 24
 
 
 def kept_files(data_dir: Path) -> list[Path]:
@@ -50,7 +50,9 @@ async def test_nothing_that_is_sent_breaks_the_service_or_makes_it_talk(tmp_path
     assert {200, 201, 400, 401, 403, 404, 405, 409, 415} <= set(target.answers)
     secrets = [secret.encode() for secret in {*organization.secrets, *target.told}]
     assert len(secrets) > 20
-    for file in kept_files(data_dir):
+    files = kept_files(data_dir)
+    assert {"service.db", "service.log", "stderr.txt"} <= {file.name for file in files}
+    for file in files:
         content = file.read_bytes()
         assert not [secret for secret in secrets if secret in content], file
     lines = [json.loads(line) for file in (data_dir / "log").iterdir() for line in file.read_text("utf-8").splitlines()]

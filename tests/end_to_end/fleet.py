@@ -1,10 +1,11 @@
-"""Fifty runs submitted and followed at once, over a service that may go away at any moment."""
+"""Many runs submitted and followed at once, over a service that may go away at any moment."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
@@ -16,7 +17,6 @@ from runwatch.store.events import EventStore
 from runwatch.store.follow import follow
 from runwatch.store.identity import Scope
 from runwatch.store.outbox import Order, Outbox
-from tests.support.builders import request_body
 from tests.support.clock import FakeClock
 
 
@@ -40,11 +40,13 @@ class Followed:
 
     Attributes:
         key: The idempotency key it was submitted with.
+        body: What was submitted.
         run_id: Its id, once acknowledged.
         events: What the follower was given, in order.
     """
 
     key: str
+    body: dict[str, Any]
     run_id: str = ""
     events: list[RunEvent] = field(default_factory=list)
 
@@ -72,13 +74,20 @@ class Fleet:
         self._seen = 0
         self._marks: list[tuple[int, asyncio.Event]] = []
 
-    async def sail(self, keys: Iterable[str]) -> None:
-        """Submit one run a key, all at once, and follow them all to their end."""
-        async with asyncio.TaskGroup() as group:
-            for key in keys:
-                run = Followed(key)
-                self.runs.append(run)
-                group.create_task(self._sail_one(run))
+    async def sail(self, crew: str, body_of: Callable[[str], dict[str, Any]], until: asyncio.Event) -> None:
+        """Submit one run after another and follow each to its end, until it is enough.
+
+        Args:
+            crew: What the keys begin with.
+            body_of: What is submitted under a key.
+            until: Set when no further run is to be submitted.
+        """
+        number = 0
+        while not until.is_set():
+            number += 1
+            run = Followed(key := f"{crew}-{number}", body_of(key))
+            self.runs.append(run)
+            await self._sail_one(run)
 
     def mark(self, events: int) -> asyncio.Event:
         """What is set when the followers have been given so many events more, of all runs together."""
@@ -87,7 +96,7 @@ class Fleet:
         return event
 
     async def _sail_one(self, run: Followed) -> None:
-        run.run_id = (await self._submit(run.key)).id
+        run.run_id = (await self._submit(run)).id
         while True:
             try:
                 await self._follow(run)
@@ -115,9 +124,9 @@ class Fleet:
                 if self._seen >= threshold:
                     mark.set()
 
-    async def _submit(self, key: str) -> Run:
+    async def _submit(self, run: Followed) -> Run:
         """Submit until the outcome is known, with the same key and bytes."""
-        order = Order("postExecutions", {}, dumps_body(request_body()), key)
+        order = Order("postExecutions", {}, dumps_body(run.body), run.key)
         while True:
             await self.clock.up.wait()
             try:

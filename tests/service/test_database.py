@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from runwatch.base.errors import DataError
-from runwatch.service.database import Database, Transaction
-from runwatch.service.tables import SCHEMA_VERSION, tenants
+from runwatch.service.database import Database, SoleDatabase, Transaction
+from runwatch.service.tables import SCHEMA_VERSION, api_keys, tenants
 from tests.support.clock import FakeClock
 
 
@@ -208,3 +208,38 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(DataError, match="cannot be opened"):
         Database.open(tmp_path / "file" / "service.db", FakeClock())
+
+
+async def test_conditions_may_ask_for_no_value_and_for_one_of_none(database: Database) -> None:
+    def effect(transaction: Transaction) -> list[set[str]]:
+        add("a", transaction)
+        for key_id, revoked_at in (("key_1", None), ("key_2", "now")):
+            transaction.add(
+                api_keys, api_key_id=key_id, tenant_id="a", key_hash=key_id, key_prefix="", role="owner",
+                display_name="", status="active", created_at="now", revoked_at=revoked_at,
+            )  # fmt: skip
+        wheres: list[dict[str, object]] = [
+            {"revoked_at": None}, {"revoked_at": "now"}, {"api_key_id": ()}, {"api_key_id": ("key_1", "key_2")},
+            {"api_key_id": ("key_2",), "revoked_at": "now"}, {},
+        ]  # fmt: skip
+        return [{row["api_key_id"] for row in transaction.every(api_keys, where)} for where in wheres]
+
+    found = await database.write(effect)
+    assert found == [{"key_1"}, {"key_2"}, set(), {"key_1", "key_2"}, {"key_2"}, {"key_1", "key_2"}]
+
+
+async def test_a_sole_database_is_on_the_disk_once_it_is_closed(path: Path) -> None:
+    def fail(transaction: Transaction) -> None:
+        add("lost", transaction)
+        raise RuntimeError
+
+    sole = SoleDatabase.open(path, FakeClock())
+    await sole.write(lambda transaction: add("kept", transaction))
+    with pytest.raises(RuntimeError):
+        await sole.write(fail)
+    assert await names(sole) == {"kept"}
+    sole.close()
+    sole.close()
+    later = Database.open(path, FakeClock())
+    assert await names(later) == {"kept"}
+    await asyncio.to_thread(later.close)

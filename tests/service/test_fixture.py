@@ -220,6 +220,13 @@ async def test_a_mark_that_cannot_be_read_is_text(providers: Providers, clock: F
     assert clock.sleeps[0] < 2.0
 
 
+async def test_an_answer_goes_on_for_as_long_as_a_mark_says(providers: Providers) -> None:
+    assert len((await generate(providers, "Go. [[long 5000]]")).text) == 5000
+    assert (await generate(providers, "Go. [[text ab]] [[long 5]]")).text == "ababa"
+    assert (await generate(providers, "Go. [[text abc]] [[long 2]]")).text == "abc"
+    assert "[[" not in (await generate(providers, "Go. [[long 10]]")).text
+
+
 async def test_marks_in_inputs_do_nothing(providers: Providers) -> None:
     assert (await generate(providers, inputs={"kind": "inline_json", "json": {"a": "[[fail capacity]]"}})).text
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 
+from runwatch.service.main import sample_note
+from runwatch.service.options import SAMPLE_KEYS, ServeOptions
 from tests.service.test_problems import check
 from tests.support.service import ServiceProcess
 
@@ -30,3 +34,25 @@ def test_without_options_nobody_signs_up_and_nothing_is_limited(tmp_path: Path) 
         assert account["quota"]["concurrency"]["limit"] is None
         answer = httpx.post(f"{service.base_url}/v1/tenants", json={"display_name": "Fabrikam"}, timeout=60)
         check(answer, "permission_denied")
+
+
+def test_the_sample_organization_is_there_at_once_and_its_keys_are_in_no_log(tmp_path: Path) -> None:
+    with ServiceProcess(tmp_path / "service", "--sample", "--sample-runs", "5") as service:
+        headers = {"Authorization": f"Bearer {service.api_key}"}
+        account = httpx.get(f"{service.base_url}/v1/account", headers=headers, timeout=60).json()
+        assert account["display_name"] == "Sample Organization"
+        runs = httpx.get(f"{service.base_url}/v1/executions", headers=headers, timeout=60).json()["executions"]
+        assert len([run for run in runs if run["completed_at"] is not None]) >= 5
+    told = json.loads((service.data_dir / "sample-keys.json").read_text("ascii"))["keys"]
+    log = (service.data_dir / "log" / "service.log").read_text("utf-8") + service.errors
+    assert [key["api_key"] for key in told if key["api_key"] in log] == []
+    assert service.api_key not in log
+
+
+def test_a_person_is_told_where_the_sample_keys_are_or_that_there_is_no_sample(tmp_path: Path) -> None:
+    options = ServeOptions(data_dir=tmp_path, json=False)
+    assert sample_note(options) is None
+    asked = replace(options, sample=True, sample_runs=5)
+    assert "no sample organization" in str(sample_note(asked))
+    (tmp_path / SAMPLE_KEYS).touch()
+    assert str(tmp_path / SAMPLE_KEYS) in str(sample_note(asked))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ class Dock:
         status: The status that it answers.
         content: The body that it answers, exact bytes.
         keys: The keys that it accepts; ``None`` for a public endpoint.
+        judge: Makes the verdict on a request's body instead, where there is one.
         is_silent: Whether it takes requests and never answers.
         heads: The heads of the requests that it got.
         bodies: Their bodies, decoded.
@@ -33,6 +34,7 @@ class Dock:
     status: int = 200
     content: bytes = json.dumps(GOOD).encode()
     keys: set[str] | None = None
+    judge: Callable[[Any], Mapping[str, Any]] | None = None
     is_silent: bool = False
     heads: list[Head] = field(default_factory=list)
     bodies: list[Any] = field(default_factory=list)
@@ -64,6 +66,8 @@ class Dock:
         shown = (head.header("authorization") or "").removeprefix("Bearer ")
         if self.keys is not None and shown not in self.keys:
             return answer_bytes(401, b'{"error": "unauthorized"}')
+        if self.judge is not None:
+            return answer_bytes(200, json.dumps(self.judge(self.bodies[-1])).encode())
         return answer_bytes(self.status, self.content)
 
 

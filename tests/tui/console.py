@@ -36,7 +36,7 @@ from tests.tui.samples import NOON
 KEY: Final = "rk_test_sentinel_7f3a9c"
 """The key to the scripted service. No screen, no frame and no log may ever hold it."""
 
-PATIENCE_S: Final = 20.0
+PATIENCE_S: Final = 60.0
 """How long a condition may take on a busy machine before it counts as never."""
 
 WIDE: Final = (160, 50)

@@ -102,7 +102,7 @@ async def test_the_other_parts_tell_signs_filters_states_places_and_facts(
         await driven.press("question_mark", "greater_than_sign")
         assert headings(driven) == [
             "Signs, and what stands for them with ASCII glyphs",
-            "Filters, for every list and for events",
+            "Filters, for every list; the events of a run are searched for one text",
             "States of a pane, in the lower left of its frame",
             "Places and version",
         ]

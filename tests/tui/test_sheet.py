@@ -12,6 +12,7 @@ from textual.widgets import Static
 from runwatch.tui.draw import word
 from runwatch.tui.messages import AskedAgain, Confirmed, CopyWanted, Left
 from runwatch.tui.widgets.line_input import LineInput
+from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.sheet import Order, Sheet
 from runwatch.view.drawn import line
 from runwatch.view.glyphs import Role
@@ -62,6 +63,18 @@ async def test_the_records_take_as_many_rows_as_there_are() -> None:
         last = max(number for number, row in enumerate(rows) if row.endswith("waiting"))
         assert rows[last + 1] == ""
         assert rows[last + 2].startswith("production profile")
+
+
+async def test_a_sheet_stands_where_it_stays_from_its_first_frame_on() -> None:
+    app = Stage()
+    places: list[int] = []
+    async with app.run_test(size=(100, 30)) as pilot:
+        sheet = Sheet(samples.start_one(), app)
+        sheet.screen_layout_refresh_signal.subscribe(app, lambda shown: places.append(shown.query_one(Pane).region.y))
+        await app.push_screen(sheet)
+        await pilot.pause()
+        assert places
+        assert set(places) == {sheet.query_one(Pane).region.y}
 
 
 async def test_enter_on_the_first_button_leaves_and_changes_nothing() -> None:

@@ -16,6 +16,7 @@ from runwatch.view import format as shown
 from runwatch.view.drawn import line
 from runwatch.view.format import Context
 from runwatch.view.glyphs import ASCII, UNICODE, Glyphs, Role, state_glyph
+from runwatch.view.resources.common import when
 from tests.view.strategies import NOW, many, texts
 
 
@@ -120,6 +121,13 @@ def test_moments_are_shown_as_ages_in_the_local_zone_or_in_utc() -> None:
 )
 def test_a_timeline_shows_as_much_of_the_date_as_differs_from_today(at: datetime | None, text: str) -> None:
     assert shown.time_of_day(at, Context(NOW, time="utc")) == text
+
+
+def test_a_column_of_moments_shows_ages_or_no_more_of_the_date_than_differs_from_today() -> None:
+    at = datetime(2026, 11, 21, 9, 5, 7, tzinfo=UTC)
+    assert when(at, Context(NOW)) == shown.age(at, NOW)
+    assert when(at, Context(NOW, time="utc")) == "09:05:07"
+    assert when(at - timedelta(days=1), Context(NOW, time="utc")) == "11-20 09:05:07"
 
 
 @many

@@ -22,6 +22,7 @@ from runwatch.records.evaluation import EvalSummary
 from runwatch.records.event import RunEvent
 from runwatch.records.github import GithubConnection, GithubIntent
 from runwatch.records.model import CatalogEntry, Definition, Deployment
+from runwatch.records.modelserver import ModelServerSearch
 from runwatch.records.proposal import Proposal
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
@@ -200,6 +201,12 @@ _SOURCES: Final = (
         SourceConnection,
     ),
     _write("deleteSourceConnectionsByConnectionId", f"DELETE {_CONNECTION}", "Disconnect a source", Disconnected),
+    _plan(
+        "postModelServerSearches",
+        "/v1/model-server-searches",
+        "Look for model servers on the service's machine",
+        ModelServerSearch,
+    ),
 )
 
 _TEMPLATES: Final = (

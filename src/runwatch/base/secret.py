@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from typing import Final, NoReturn
 
 
@@ -39,6 +38,9 @@ class Secret:
         """Equality in constant time."""
         if not isinstance(other, Secret):
             return NotImplemented
+        # It loads a cryptographic library, which nothing else needs at the start.
+        import hmac
+
         # Variables of the environment may hold bytes that are no UTF-8; those read as lone surrogates.
         return hmac.compare_digest(*(secret._value.encode("utf-8", "surrogatepass") for secret in (self, other)))
 

@@ -223,12 +223,13 @@ def decode(body: bytes, request: Request, *, is_required: bool, takes_form: bool
         Refusal: ``unsupported_media_type`` when the body does not say that it is JSON, ``validation_failed`` when it is
             none, or is missing where it is required.
     """
+    if takes_form and _is_form(request):
+        # A form in which nothing is typed, as that of a page that only asks for a yes, comes without a body.
+        return read_form(body) if body else {}, ""
     if not body:
         if is_required:
             raise invalid(("body", "Required."))
         return None, ""
-    if takes_form and _is_form(request):
-        return read_form(body), ""
     if _media_type(request) != JSON_TYPE:
         raise Refusal("unsupported_media_type", f"Send the body as {JSON_TYPE}.")
     try:

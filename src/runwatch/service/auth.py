@@ -51,7 +51,7 @@ def new_key() -> Secret:
 
 def hash_of(key: str) -> str:
     """What is stored of a key. A plain hash is enough for 256 random bits."""
-    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def add_key(transaction: Transaction, tenant_id: str, key: Secret, *, role: str, display_name: str) -> str:

@@ -14,6 +14,7 @@ from runwatch.service.auth import Keys, local_tenant, settle_owner
 from runwatch.service.composer import ReviewComposer
 from runwatch.service.database import Database, Transaction
 from runwatch.service.deliverer import Deliverer
+from runwatch.service.discovery import USUAL_PORTS, UsualPort
 from runwatch.service.engine import Engine
 from runwatch.service.evaluation import evaluate
 from runwatch.service.idempotency import Turns
@@ -48,6 +49,7 @@ class Context:
         deliverer: What sends to webhooks.
         options: How the service was started.
         origin: Scheme, host and port under which callers of this machine find it.
+        usual_ports: Where model servers of this machine are looked for.
         turns: Order among requests with the same idempotency key.
         last_request: When the last request came or was answered, on the monotonic clock.
         touched: Set whenever that changes; whoever waits for it clears it.
@@ -66,6 +68,7 @@ class Context:
     deliverer: Deliverer
     options: ServeOptions
     origin: str
+    usual_ports: tuple[UsualPort, ...] = USUAL_PORTS
     turns: Turns = field(default_factory=Turns)
     last_request: float = 0.0
     touched: asyncio.Event = field(default_factory=asyncio.Event)

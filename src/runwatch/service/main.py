@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.errors import RunwatchError
 from runwatch.base.servicefile import service_line
-from runwatch.service.options import SAMPLE_RUNS, ServeOptions
+from runwatch.service.options import SAMPLE_KEYS, SAMPLE_RUNS, ServeOptions
 
 if TYPE_CHECKING:
     from runwatch.service.server import Running
@@ -73,7 +73,18 @@ def _announce(options: ServeOptions, service: Running) -> None:
         f"The service listens on {service.file.base_url}",
         f"Data: {options.data_dir}; the key is in {options.data_dir / 'service.json'}",
         "Stop it with Ctrl+C, or with runwatch serve --stop and the same data directory",
+        sample_note(options),
     )
+
+
+def sample_note(options: ServeOptions) -> str | None:
+    """What there is to know of the sample organization, where one was asked for."""
+    if options.sample_runs is None:
+        return None
+    keys = options.data_dir / SAMPLE_KEYS
+    if keys.exists():
+        return f"Keys of the sample organizations are in {keys}"
+    return "The data directory was in use before, so there is no sample organization in it; a new one would get it"
 
 
 def _say(stream: TextIO, *lines: str | None) -> None:

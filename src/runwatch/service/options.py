@@ -10,6 +10,10 @@ from typing import Final
 SAMPLE_RUNS: Final = 200
 """How many finished runs the sample organization has unless somebody says otherwise."""
 
+SAMPLE_KEYS: Final = "sample-keys.json"
+"""The file of the data directory that holds the keys of the sample organizations, for people who try roles and
+organizations."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:

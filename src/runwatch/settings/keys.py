@@ -15,8 +15,6 @@ from typing import Final
 from runwatch.base.errors import SettingsError
 from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
-from runwatch.settings.keycommand import run_key_command
-from runwatch.settings.keystore import KeptKey, KeyFile, SystemKeyring
 from runwatch.settings.model import Profile
 
 ENVIRONMENT_KEY: Final = "RUNWATCH_API_KEY"
@@ -71,7 +69,11 @@ def profile_key(profile: Profile, key_file: Path) -> FoundKey | None:
         SettingsError: a source fails, gives no key, or has a key that was stored for another address.
     """
     if profile.key_command:
+        from runwatch.settings.keycommand import run_key_command
+
         return FoundKey(usable_key(run_key_command(profile.key_command), FROM_COMMAND), FROM_COMMAND)
+    from runwatch.settings.keystore import KeyFile, SystemKeyring
+
     kept, source = SystemKeyring().get(profile.name), FROM_KEYRING
     if kept is None:
         kept, source = KeyFile(key_file).get(profile.name), FROM_FILE
@@ -102,6 +104,8 @@ def store_key(profile: Profile, key: Secret, key_file: Path) -> str:
             f"The profile '{profile.name}' gets its key from a command, so that a stored one is never used",
             hint=f"'runwatch config unset profiles.{profile.name}.key_command' removes the command.",
         )
+    from runwatch.settings.keystore import KeptKey, KeyFile, SystemKeyring
+
     kept = KeptKey(profile.base_url, usable_key(key.reveal(), "input"))
     if SystemKeyring().put(profile.name, kept):
         KeyFile(key_file).remove(profile.name)
@@ -116,6 +120,8 @@ def forget_key(profile_name: str, key_file: Path) -> tuple[str, ...]:
     Raises:
         SettingsError: the key file cannot be read or written.
     """
+    from runwatch.settings.keystore import KeyFile, SystemKeyring
+
     removed = [FROM_KEYRING] if SystemKeyring().remove(profile_name) else []
     if KeyFile(key_file).remove(profile_name):
         removed.append(FROM_FILE)

@@ -6,18 +6,32 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.base.errors import NotConfigured, SettingsError, UsageError
 from runwatch.base.paths import Paths
 from runwatch.base.target import Target, normalise_base_url
 from runwatch.settings.file import Loaded
 from runwatch.settings.keys import ENVIRONMENT_KEY, FoundKey, environment_key, profile_key
-from runwatch.settings.local import LocalService, ensure
 from runwatch.settings.model import LOCAL, PROFILE_SETTINGS, PROFILES, SETTINGS, UNNAMED, Profile, Settings, nearest
 from runwatch.settings.setting import Setting, Unfit
 
+if TYPE_CHECKING:
+    from runwatch.settings.local import LocalService
+
 ENVIRONMENT_URL: Final = "RUNWATCH_BASE_URL"
+
+
+def start_local_service(directory: Path) -> LocalService:
+    """Find the local service of a data directory, or start it.
+
+    Raises:
+        LocalServiceError: it cannot be used.
+    """
+    # Only who calls it pays for what starts processes.
+    from runwatch.settings.local import ensure
+
+    return ensure(directory)
 
 
 class Source(StrEnum):
@@ -160,7 +174,7 @@ class Resolver:
         given = self._given_address()
         return None if profile is None or (given is not None and given.value != profile.base_url) else profile
 
-    def target(self, *, start_local: Callable[[Path], LocalService] = ensure) -> Target:
+    def target(self, *, start_local: Callable[[Path], LocalService] = start_local_service) -> Target:
         """The service to call, with the key that belongs to it.
 
         A key is never sent to an address that it was not given for: a profile's key serves the profile's address, the
@@ -259,7 +273,7 @@ def resolve_target(
     loaded: Loaded,
     paths: Paths,
     *,
-    start_local: Callable[[Path], LocalService] = ensure,
+    start_local: Callable[[Path], LocalService] = start_local_service,
 ) -> Target:
     """The service to call; see :meth:`Resolver.target`.
 

@@ -162,6 +162,7 @@ class Live:
         self._tails: dict[str, _Followed] = {}
         self._news: dict[str, TailNews] = {}
         self._last: dict[str, RunEvent] = {}
+        self._heard = 0
         # Runs of the watch list that the service refused to show; asked for again only when a person wants it.
         self._unknown: set[str] = set()
 
@@ -236,6 +237,11 @@ class Live:
     def last_event(self, run_id: str) -> RunEvent | None:
         """The newest event that was read of a run in this session."""
         return self._last.get(run_id)
+
+    @property
+    def heard(self) -> int:
+        """How often there was a newer event of any run: as long as it stays the same, every last event does."""
+        return self._heard
 
     async def _account(self) -> float | None:
         profile = self._scope.profile
@@ -368,6 +374,7 @@ class Live:
         followed.tail.came(page.records)
         if page.records:
             self._last[run_id] = page.records[-1]
+            self._heard += 1
         self._backoff(f"tail {run_id}").good()
         if count != followed.count or news.count != count:
             followed.count = count

@@ -38,6 +38,7 @@ class Collection:
 
     Attributes:
         known: By id, in the order the service gave.
+        revision: Goes up with every change of the records or their order: what was made of them holds until then.
         read_at: Monotonic time of the last good list read; ``None`` before the first.
         cached_at: When the service said what came from the disk.
         started_at: Monotonic start of a read under way; ``None`` when there is none.
@@ -49,6 +50,7 @@ class Collection:
     """
 
     known: dict[str, Known] = field(default_factory=dict)
+    revision: int = 0
     read_at: float | None = None
     cached_at: datetime | None = None
     started_at: float | None = None
@@ -137,6 +139,7 @@ def _apply(collection: Collection, change: Change) -> Delta:
             return _from_record(collection, change)
         case RecordGone():
             gone = collection.known.pop(change.id, None)
+            collection.revision += gone is not None
             return Delta(change.profile, change.kind, removed=(change.id,) if gone else ())
     return Delta(change.profile, change.kind)
 
@@ -149,6 +152,7 @@ def _from_cache(collection: Collection, change: CacheRead) -> Delta:
             collection.known[record.id] = Known(record, seen_at, change.monotonic, from_cache=True)
             added.append(record.id)
     collection.cached_at = change.seen_at
+    collection.revision += 1
     return Delta(change.profile, change.kind, added=tuple(added))
 
 
@@ -160,6 +164,8 @@ def _from_list(collection: Collection, change: ListRead) -> Delta:
     kept = {} if change.complete else {key: known for key, known in before.items() if key not in read}
     removed = tuple(key for key in before if key not in read and key not in kept)
     collection.known = read | kept
+    if added or changed or removed or list(before) != list(collection.known):
+        collection.revision += 1
     collection.read_at, collection.started_at = change.monotonic, None
     collection.end_is_proven, collection.misfits = change.end_is_proven, change.misfits
     collection.failure = collection.failing_since = None
@@ -173,6 +179,9 @@ def _from_record(collection: Collection, change: RecordRead) -> Delta:
     if before is None:
         # The newest is what a list begins with.
         collection.known = {key: known} | collection.known
+        collection.revision += 1
         return Delta(change.profile, change.kind, added=(key,))
     collection.known[key] = known
-    return Delta(change.profile, change.kind, changed=(key,) if before.record != change.record else ())
+    changed = (key,) if before.record != change.record else ()
+    collection.revision += len(changed)
+    return Delta(change.profile, change.kind, changed=changed)

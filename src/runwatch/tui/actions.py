@@ -70,6 +70,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     _action("app.suspend", "ctrl+z", "suspend", "Leave runwatch in the background of the shell.", "suspend_process"),
     *(_action(f"app.{name}", key, title, f"Go to {title}.", f"go('{name}')") for key, name, title in _SCREENS),
     _action("app.outbox", "O", "settle", "Settle the writes whose answer never came.", "outbox"),
+    _action("app.find_servers", "M", "servers", "Have the local service look for model servers on this machine."),
     _action("app.back_in_history", "[", "back", "Go to the view before this one.", "history(-1)"),
     _action("app.forward_in_history", "]", "forward", "Go to the view after this one.", "history(1)"),
     _action("app.last_view", "-", "last", "Go to the last view and back.", "last_view"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,16 +25,13 @@ from runwatch.records.account import Account
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
 from runwatch.records.run import Run
-from runwatch.settings import local
 from runwatch.settings.file import Loaded, load
-from runwatch.settings.local import LocalService
 from runwatch.settings.model import LOCAL
-from runwatch.settings.resolve import Options, Resolver
+from runwatch.settings.resolve import Options, Resolver, start_local_service
 from runwatch.store.change import Trouble
 from runwatch.store.state import Delta, Store
 from runwatch.tui.actions import KeyMap, bindings
 from runwatch.tui.bell import Bell
-from runwatch.tui.clipboard import CopyRoute, Surroundings, copy
 from runwatch.tui.draw import Pieces, word
 from runwatch.tui.kit import KitApp
 from runwatch.tui.screens.base import SETTINGS, ConsoleScreen
@@ -48,14 +46,15 @@ from runwatch.view.drawn import Drawn, cut, line
 from runwatch.view.facts import RunFacts
 from runwatch.view.format import Context, TimeMode
 from runwatch.view.glyphs import ASCII, UNICODE, Role
-from runwatch.view.registry import by_kind, by_name
 from runwatch.view.resource import ResourceSpec
 from runwatch.view.resources.runs import RUNS
 
 if TYPE_CHECKING:
     from runwatch.api.calls import Exchange
+    from runwatch.settings.local import LocalService
     from runwatch.store.desk import Desk
     from runwatch.store.live import TailNews
+    from runwatch.tui.clipboard import CopyRoute
     from runwatch.tui.kept_writes import KeptWrites
     from runwatch.tui.widgets.command_line import CommandLine
 
@@ -100,7 +99,7 @@ class Opening:
     environment: Mapping[str, str]
     options: Options
     open_at: str = ""
-    start_local: Callable[[Path], LocalService] = local.ensure
+    start_local: Callable[[Path], LocalService] = start_local_service
     demo: bool = False
 
 
@@ -196,13 +195,15 @@ class ConsoleApp(KitApp):
 
     async def copy_text(self, text: str, what: Drawn, *, several_lines: bool = False) -> None:
         """Copy, and say by which way and what."""
+        from runwatch.tui.clipboard import Surroundings, copy
+
         screen = self.console_screen
         try:
             route = await copy(
                 text,
                 Surroundings(self.opening.environment),
                 self._write_to_terminal,
-                route=cast(CopyRoute, self.settings.clipboard),
+                route=cast("CopyRoute", self.settings.clipboard),
                 several_lines=several_lines,
             )
         except RunwatchError as error:
@@ -302,6 +303,12 @@ class ConsoleApp(KitApp):
         """Show the writes whose answer never came, to settle them."""
         self.kept_writes.open()
 
+    def action_find_servers(self) -> None:
+        """Look for model servers on this machine."""
+        from runwatch.tui.model_servers import look_for_servers
+
+        look_for_servers(self)
+
     def action_help(self) -> None:
         """Show the keys that work now, and everything else there is to know."""
         from runwatch.tui.screens.help import open_help
@@ -343,7 +350,7 @@ class ConsoleApp(KitApp):
 
     async def open_record(self, kind: str, record_id: str) -> None:
         """Go to the list of a kind and open one of its records, now or as soon as it is there."""
-        spec = by_kind(kind)
+        spec = _of_kind(kind)
         if not (isinstance(self.screen, ResourceScreen) and self.screen.spec is spec):
             await self.go_to(spec.name)
         if isinstance(self.screen, ResourceScreen) and self.screen.spec is spec:
@@ -401,12 +408,19 @@ class ConsoleApp(KitApp):
         self._history = [name]
         await self._show(name)
         if record_id and name != SETTINGS:
-            await self.open_record(by_name(name).kind, record_id)
+            await self.open_record(_named(name).kind, record_id)
         self.store.listen(self._note_delta)
         self.set_interval(1.0, self._tick)
         if self.opening.demo:
             self._notes.welcome(demo_words(self.keys.shown("screen.new")))
-        self.call_after_refresh(lambda: start_work(self, self._open(), "opening"))
+        self.call_after_refresh(self._painted)
+
+    def _painted(self) -> None:
+        """Open the service now that there is something to look at."""
+        # What is there by now stays until the end, and need not be looked through for garbage again and again.
+        gc.freeze()
+        gc.enable()
+        start_work(self, self._open(), "opening")
 
     async def on_event(self, event: events.Event) -> None:
         """Let the notes know of a key before it does what it does."""
@@ -465,7 +479,7 @@ class ConsoleApp(KitApp):
         except NotConfigured:
             self._notes.welcome(welcome_words(is_running=False))
             service = await asyncio.to_thread(self._start_local, self.opening.paths.local_service_dir)
-            self._notes.welcome(welcome_words(is_running=True))
+            self._notes.welcome(welcome_words(is_running=True, find=self.keys.shown("app.find_servers")))
             return service.target()
 
     def _start_local(self, directory: Path) -> LocalService:
@@ -482,7 +496,7 @@ class ConsoleApp(KitApp):
 
             screen = SettingsScreen()
         else:
-            spec = by_name(name)
+            spec = _named(name)
             screen = self._screen_of(spec)
             self._read_list_of(spec)
         # The help and the form stand in front of a screen; both go with it.
@@ -574,9 +588,33 @@ class ConsoleApp(KitApp):
             screen.tick()
 
 
+def _named(name: str) -> ResourceSpec[Any]:
+    """The resource of a noun; the runs, which most people begin with, are known without all the others.
+
+    Raises:
+        KeyError: there is none.
+    """
+    if name == RUNS.name:
+        return RUNS
+    from runwatch.view.registry import by_name
+
+    return by_name(name)
+
+
+def _of_kind(kind: str) -> ResourceSpec[Any]:
+    """The resource whose records are of that kind.
+
+    Raises:
+        KeyError: there is none.
+    """
+    from runwatch.view.registry import by_kind
+
+    return by_kind(kind)
+
+
 def _has_screen(name: str) -> bool:
     """Whether a screen is called so."""
     try:
-        return name == SETTINGS or by_name(name).has_screen
+        return name == SETTINGS or _named(name).has_screen
     except KeyError:
         return False

@@ -11,6 +11,7 @@ from runwatch.records.run import Run
 from runwatch.store.lookup import SHORTEST, plain_id
 from runwatch.tui.actions import BY_ID
 from runwatch.tui.command_words import Command
+from runwatch.tui.model_servers import is_offered
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.themes import theme_names
 from runwatch.tui.work import start_work
@@ -31,7 +32,9 @@ ALIASES: Final = {"requests": ("http",)}
 _MOVES: Final = ("move", "go(", "follow_end", "focus_", "app.focus_")
 """Actions that are nothing to say in words: the cursor's, and screens, which are commands of their own."""
 
-_SAID_OTHERWISE: Final = frozenset({"app.command", "app.help", "app.quit", "app.outbox", "screen.time"})
+_SAID_OTHERWISE: Final = frozenset(
+    {"app.command", "app.help", "app.quit", "app.outbox", "app.find_servers", "screen.time"}
+)
 
 
 def open_command_line(console: ConsoleApp) -> None:
@@ -63,6 +66,9 @@ def commands(console: ConsoleApp) -> Iterator[Command]:
     yield Command("time", "Show times as ages, in local time or in UTC.", partial(show_times, console),
                   keys.shown("screen.time"), takes="MODE", known=get_args(TimeMode))  # fmt: skip
     yield Command("outbox", BY_ID["app.outbox"].help, _act(console, "app.outbox"), keys.shown("app.outbox"))
+    if is_offered(console):
+        yield Command("servers", BY_ID["app.find_servers"].help, _act(console, "app.find_servers"),
+                      keys.shown("app.find_servers"))  # fmt: skip
     yield from _actions(console)
     yield Command("quit", "Leave runwatch; live runs go on.", partial(_quit, console))
 

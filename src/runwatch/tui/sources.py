@@ -28,7 +28,7 @@ class Source(Protocol):
     """What a list screen asks of its rows' source."""
 
     def items(self) -> Sequence[Any]:
-        """Every record or subject, in order."""
+        """Every record or subject, in order; the same object as before as long as nothing of it has changed."""
         ...
 
     def state(self) -> PaneState:
@@ -62,6 +62,9 @@ class StoreSource:
         self._clock = clock
         self._desk = desk
         self._requests: dict[str, OwnRequest] = {}
+        self._requests_read = 0
+        self._made_of: object = None
+        self._items: Sequence[Any] = ()
 
     @property
     def _collection(self) -> Collection:
@@ -69,6 +72,21 @@ class StoreSource:
 
     def items(self) -> Sequence[Any]:
         """The records; runs with what this console sent for them and their receipts where those are known."""
+        present = self._revision()
+        if present != self._made_of:
+            self._items = self._make()
+            self._made_of = present
+        return self._items
+
+    def _revision(self) -> object:
+        """What goes up, or is another, with every change of what the items are made of."""
+        if self._spec.record is not Run:
+            return self._collection.revision
+        receipts = self._store.collection(self._profile, Receipt.KIND)
+        heard = 0 if self._desk is None else self._desk.live.heard
+        return self._collection.revision, receipts.revision, self._requests_read, heard
+
+    def _make(self) -> Sequence[Any]:
         records = self._collection.records
         if self._spec.record is not Run:
             return records
@@ -112,6 +130,7 @@ class StoreSource:
             self._requests = {
                 entry.run_id: OwnRequest(dict(entry.request)) for entry in watched if entry.request is not None
             }
+            self._requests_read += 1
 
 
 def _receipt(known: Any) -> Receipt | None:

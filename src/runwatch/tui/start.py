@@ -7,9 +7,7 @@ from functools import partial
 from typing import Final
 
 from runwatch.base.paths import Paths
-from runwatch.settings import local
 from runwatch.settings.resolve import Options
-from runwatch.settings.throwaway import IDLE_EXIT_S, throw_away_place
 from runwatch.tui.app import ConsoleApp, Opening
 from runwatch.tui.terminal import run_app
 
@@ -40,6 +38,9 @@ def open_demo(environment: Mapping[str, str]) -> int:
     Raises:
         LocalServiceError: the service could not be stopped.
     """
+    from runwatch.settings import local
+    from runwatch.settings.throwaway import IDLE_EXIT_S, throw_away_place
+
     own = {name: value for name, value in environment.items() if name not in _FOREIGN}
     start_local = partial(local.ensure, idle_exit_s=IDLE_EXIT_S, more=("--pace", str(DEMO_PACE)))
     with throw_away_place() as paths:

@@ -55,7 +55,7 @@ class SortKey(NamedTuple):
     descending: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Field(Generic[S]):
     """Something a filter or a sort can ask for.
 
@@ -74,7 +74,7 @@ class Field(Generic[S]):
     server: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Column(Field[S]):
     """A field with a place in the table.
 
@@ -112,7 +112,7 @@ def _nothing(_: object) -> str:
     return ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class At:
     """A line of a detail that shows the member at a path.
 
@@ -128,7 +128,7 @@ class At:
     format: Callable[[object, Context], Shown] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Told:
     """A line of a detail that is not a member: worked out here, or taken from elsewhere.
 
@@ -145,7 +145,7 @@ class Told:
     shows: Callable[[Any], str] = _nothing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SectionSpec:
     """A part of a detail.
 
@@ -164,7 +164,7 @@ class SectionSpec:
     names: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Link(Generic[S]):
     """A way from a record to another one.
 
@@ -179,7 +179,7 @@ class Link(Generic[S]):
     target: Callable[[S], str | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Action(Generic[S]):
     """Something that can be done with a record.
 
@@ -206,7 +206,7 @@ def _itself(record: Any) -> Any:
     return record
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ResourceSpec(Generic[S]):
     """One kind of record, as lists and details show it.
 

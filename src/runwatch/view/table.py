@@ -20,32 +20,66 @@ from runwatch.view.glyphs import Role
 from runwatch.view.resource import Column, ResourceSpec, S, SortKey, Styled
 
 
+class Drawing(Generic[S]):
+    """What all rows of one list are drawn with: exchanged for all of them at once as time goes by.
+
+    Attributes:
+        spec: Their resource.
+        context: What cells are drawn with from now on.
+    """
+
+    __slots__ = ("context", "spec")
+
+    def __init__(self, spec: ResourceSpec[S], context: Context) -> None:
+        self.spec = spec
+        self.context = context
+
+
+class _Made(Generic[S]):
+    """What was made of a row that somebody looked at: its subject, and its cells and text in one context."""
+
+    __slots__ = ("cells", "context", "subject", "text")
+
+    def __init__(self, subject: S) -> None:
+        self.subject = subject
+        self.draw_in(None)
+
+    def draw_in(self, context: Context | None) -> None:
+        """Forget what was drawn in another context."""
+        self.context = context
+        self.cells: dict[str, Styled] = {}
+        self.text: str | None = None
+
+
 class Row(Generic[S]):
     """One record in a table.
 
     Attributes:
         key: The subject's id; where several have the same one, made unique by a number behind it.
         item: The record or subject that the row was made of.
-        context: What its cells are drawn with.
     """
 
-    __slots__ = ("_spec", "_styled", "_subject", "_text", "context", "item", "key")
+    __slots__ = ("_drawing", "_made", "item", "key")
 
-    def __init__(self, spec: ResourceSpec[S], item: Record | S, key: str, context: Context) -> None:
+    def __init__(self, drawing: Drawing[S], item: Record | S, key: str) -> None:
         self.key = key
         self.item = item
-        self.context = context
-        self._spec = spec
-        self._subject: S | None = None
-        self._styled: dict[str, Styled] | None = None
-        self._text: str | None = None
+        self._drawing = drawing
+        self._made: _Made[S] | None = None
+
+    @property
+    def context(self) -> Context:
+        """What its cells are drawn with."""
+        return self._drawing.context
 
     @property
     def subject(self) -> S:
         """What the row is about."""
-        if self._subject is None:
-            self._subject = self._spec.subject(self.item) if isinstance(self.item, Record) else self.item
-        return self._subject
+        made = self._made
+        if made is None:
+            item = self.item
+            made = self._made = _Made(self._drawing.spec.subject(item) if isinstance(item, Record) else item)
+        return made.subject
 
     @property
     def id(self) -> str:
@@ -55,34 +89,33 @@ class Row(Generic[S]):
     @property
     def now(self) -> datetime:
         """The moment that ages are counted to."""
-        return self.context.now
+        return self._drawing.context.now
 
     def cell(self, column: Column[S]) -> Styled:
         """One cell; ``–`` where there is nothing."""
-        if self._styled is None:
-            self._styled = {}
-        drawn = self._styled.get(column.id)
+        context, made = self._drawing.context, self._drawn()
+        drawn = made.cells.get(column.id)
         if drawn is None:
-            drawn = column.draw(self.subject, self.context)
+            drawn = column.draw(made.subject, context)
             if drawn is None:
-                value = column.value(self.subject)
-                drawn = Styled(line(self.context.glyphs.nothing if value is None else value))
-            self._styled[column.id] = drawn
+                value = column.value(made.subject)
+                drawn = Styled(line(context.glyphs.nothing if value is None else value))
+            made.cells[column.id] = drawn
         return drawn
 
     @property
     def cells(self) -> dict[str, Drawn]:
         """Every cell by its column's id."""
-        return {column.id: self.cell(column).text for column in self._spec.columns}
+        return {column.id: self.cell(column).text for column in self._drawing.spec.columns}
 
     @property
     def roles(self) -> dict[str, Role]:
         """Every cell's colour role by its column's id."""
-        return {column.id: self.cell(column).role for column in self._spec.columns}
+        return {column.id: self.cell(column).role for column in self._drawing.spec.columns}
 
     def value(self, name: str) -> object:
         """The exact value of a field, or of the member at a dotted path; ``None`` when there is none."""
-        field = self._spec.field(name)
+        field = self._drawing.spec.field(name)
         if field is not None:
             return field.value(self.subject)
         found = flat.at(self.subject.raw, flat.split(name))
@@ -93,7 +126,7 @@ class Row(Generic[S]):
         value = self.value(name)
         values = value if isinstance(value, (list, tuple)) else () if value is None else (value,)
         texts = [json_text(item) for item in values]
-        column = self._spec.column(name)
+        column = self._drawing.spec.column(name)
         if column is not None:
             texts.append(self.cell(column).text)
         return tuple(texts)
@@ -104,10 +137,11 @@ class Row(Generic[S]):
         It is kept, because a filter is typed letter by letter; the cells drawn for it are not, because most rows of a
         long list are never shown.
         """
-        if self._text is None:
-            subject, context = self.subject, self.context
+        made = self._drawn()
+        if made.text is None:
+            subject, context = made.subject, self._drawing.context
             found = {line(self.id, None): None}
-            for column in self._spec.columns:
+            for column in self._drawing.spec.columns:
                 value = column.value(subject)
                 if isinstance(value, str):
                     found[line(value, None)] = None
@@ -116,16 +150,33 @@ class Row(Generic[S]):
                     found[drawn.text] = None
                 elif value is not None:
                     found[line(value)] = None
-            self._text = "\n".join(found)
-        return self._text
+            made.text = "\n".join(found)
+        return made.text
 
     def flag(self, name: str) -> bool:
         """Whether a flag of the resource is up."""
-        return self._spec.flags[name](self.subject)
+        return self._drawing.spec.flags[name](self.subject)
+
+    def _drawn(self) -> _Made[S]:
+        """What was drawn of this row in the present context."""
+        made = self._made
+        if made is None:
+            # The subject is what everything is made of.
+            _ = self.subject
+            made = self._made
+            assert made is not None
+        if made.context is not self._drawing.context:
+            made.draw_in(self._drawing.context)
+        return made
 
 
 def rows(spec: ResourceSpec[S], items: Iterable[Record | S], context: Context) -> list[Row[S]]:
     """A row for each record or subject, in the order given."""
+    return rows_of(Drawing(spec, context), items)
+
+
+def rows_of(drawing: Drawing[S], items: Iterable[Record | S]) -> list[Row[S]]:
+    """As :func:`rows`, with what they are drawn with in the caller's hand."""
     made: list[Row[S]] = []
     seen: dict[str, int] = {}
     for item in items:
@@ -133,7 +184,7 @@ def rows(spec: ResourceSpec[S], items: Iterable[Record | S], context: Context) -
         if key in seen:
             key = _next_key(key, seen)
         seen[key] = 1
-        made.append(Row(spec, item, key, context))
+        made.append(Row(drawing, item, key))
     return made
 
 

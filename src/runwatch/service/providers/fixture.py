@@ -58,12 +58,14 @@ class _Marks:
     """What an objective asks for by marks.
 
     Attributes:
+        asked: The objective without the marks that were read.
         text: The answer, or ``None``.
         characters: The length of the answer at least, or ``None``.
         slow_s: Seconds that it takes, or ``None``.
         fault: The kind of failure; empty for none.
     """
 
+    asked: str
     text: str | None = None
     characters: int | None = None
     slow_s: float | None = None
@@ -112,7 +114,9 @@ class Fixture:
         digest = hashlib.sha256(f"{source.source.source_id}\n{model}\n{message}".encode()).digest()
         call = self._count(digest)
         marks = _marks(objective, model, call)
-        text = marks.text if marks.text is not None else _text(sample, objective, digest, call)
+        text = marks.text
+        if text is None:
+            text = text_of(sample.served.display_name, marks.asked, digest, call, keeps_form=sample.keeps_form)
         if marks.characters is not None and text:
             text = (text * (marks.characters // len(text) + 1))[: max(marks.characters, len(text))]
         if max_output_tokens is not None:
@@ -150,7 +154,9 @@ def _offered(address: ProviderAddress) -> Iterator[tuple[SampleSource, SampleMod
 
 def _marks(objective: str, model: str, call: int) -> _Marks:
     text, characters, slow_s, fault = None, None, None, ""
-    for word, value in _MARK.findall(objective):
+    asked = objective
+    for mark in _MARK.finditer(objective):
+        word, value = mark.groups()
         if word == "text":
             text = value
         elif word == "long" and _CHARACTERS.fullmatch(value.strip()):
@@ -161,7 +167,10 @@ def _marks(objective: str, model: str, call: int) -> _Marks:
             kind, once, only = match.groups()
             if (not once or call == 1) and only in {None, model}:
                 fault = kind
-    return _Marks(text, characters, slow_s, fault)
+        else:
+            continue
+        asked = asked.replace(mark[0], "")
+    return _Marks(asked.strip(), text, characters, slow_s, fault)
 
 
 def _duration_s(sample: SampleModel, marks: _Marks, text: str, fault: str) -> float:
@@ -171,11 +180,6 @@ def _duration_s(sample: SampleModel, marks: _Marks, text: str, fault: str) -> fl
         return marks.slow_s
     # A failure comes at once in place of an answer.
     return sample.first_token_s + (0.0 if fault else estimated_tokens(len(text)) / sample.tokens_per_s)
-
-
-def _text(sample: SampleModel, objective: str, digest: bytes, call: int) -> str:
-    asked = _MARK.sub("", objective)
-    return text_of(sample.served.display_name, asked, digest, call, keeps_form=sample.keeps_form)
 
 
 def _generation(source: SampleSource, sample: SampleModel, message: str, text: str, digest: bytes) -> Generation:

@@ -17,12 +17,13 @@ from random import Random
 from typing import Any, Final
 
 from runwatch.base.clock import Clock
+from runwatch.base.errors import DataError
 from runwatch.base.files import write_atomic
 from runwatch.base.json import dumps
 from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
 from runwatch.records.requests import RunRequest
-from runwatch.service import keyring, proposals, submission
+from runwatch.service import keyring, proposals, runs, submission
 from runwatch.service.auth import Principal, add_key, add_tenant, local_tenant, new_key, settle_owner
 from runwatch.service.composer import ReviewComposer
 from runwatch.service.database import SoleDatabase, Transaction
@@ -30,7 +31,7 @@ from runwatch.service.engine import Engine
 from runwatch.service.evaluation import evaluate
 from runwatch.service.ids import seeded_ids
 from runwatch.service.live.driver import LiveRuns
-from runwatch.service.options import ServeOptions
+from runwatch.service.options import SAMPLE_KEYS, ServeOptions
 from runwatch.service.providers import Providers
 from runwatch.service.providers.fixture_sources import SAMPLE_SOURCES
 from runwatch.service.sample import models, reviewing
@@ -46,9 +47,6 @@ from runwatch.service.vault import Vault
 SEED: Final = 20_261
 """Whatever is chosen in the sample organization follows from this number."""
 
-KEYS_FILE: Final = "sample-keys.json"
-"""Where the keys of the sample organizations are, beside the owner's, for people who try roles and organizations."""
-
 OWNER_NAME: Final = "Sample Organization"
 LABS_NAME: Final = "Sample Labs"
 NEWCOMERS_NAME: Final = "Sample Newcomers"
@@ -56,6 +54,9 @@ NEWCOMERS_NAME: Final = "Sample Newcomers"
 LABS_RUNS: Final = 6
 PACE: Final = 25.0
 """How much slower than usual the test runs of the past were, so that some could be cancelled and some take too long."""
+
+_LONGEST: Final = timedelta(hours=1)
+"""How long a run may take; none of them comes near it."""
 
 _BY_OWNER: Final = 0.25
 """The share of the runs that the owner's key submitted."""
@@ -76,7 +77,9 @@ _UNFINISHED: Final = "sample.db"
 _LABS_WORKS: Final = (Work(name="plain"), Work(name="checked", check="non-empty"))
 
 
-async def make(path: Path, options: ServeOptions, owner_key: Secret, clock: Clock, origin: str, runs: int) -> Secret:
+async def make(
+    path: Path, options: ServeOptions, owner_key: Secret, clock: Clock, origin: str, count: int, seed: int = SEED
+) -> Secret:
     """Make a database that holds the sample organization and its past; return the owner's key.
 
     The caller holds the data directory's lock, and has made sure that there is no database yet.
@@ -87,10 +90,11 @@ async def make(path: Path, options: ServeOptions, owner_key: Secret, clock: Cloc
         owner_key: The owner's key as far as it is known.
         clock: What time it is.
         origin: Where the service will be found.
-        runs: How many finished runs the owner's organization has.
+        count: How many finished runs the owner's organization has, at least one.
+        seed: What everything that is chosen follows from.
 
     Raises:
-        DataError: the data directory is not usable.
+        DataError: the data directory is not usable, or a run of the past comes to no end.
     """
     unfinished = path.with_name(_UNFINISHED)
     for left in (unfinished, *(unfinished.with_name(f"{_UNFINISHED}{end}") for end in ("-wal", "-shm"))):
@@ -100,10 +104,10 @@ async def make(path: Path, options: ServeOptions, owner_key: Secret, clock: Cloc
     database = await asyncio.to_thread(SoleDatabase.open, unfinished, past)
     calls = DockCalls(past)
     try:
-        with seeded_ids(SEED):
+        with seeded_ids(seed):
             tools = Tools(database, past, Vault(options.data_dir), Providers(calls, past), calls, options, origin)
-            history = _History(tools, Random(SEED))  # noqa: S311 - nothing here is a secret
-            owner_key = await history.run(owner_key, now, runs)
+            history = _History(tools, Random(seed))  # noqa: S311 - nothing here is a secret
+            owner_key = await history.run(owner_key, now, count)
     finally:
         await asyncio.to_thread(database.close)
     await asyncio.to_thread(_put_in_place, unfinished, path)
@@ -138,7 +142,7 @@ class _History:
         self._told: list[dict[str, Any]] = []
         self._looked_at = 0
 
-    async def run(self, owner_key: Secret, now: datetime, runs: int) -> Secret:
+    async def run(self, owner_key: Secret, now: datetime, count: int) -> Secret:
         """Everything that happened, in its order; returns the owner's key."""
         clock = self._tools.clock
         key, main = await self._found(owner_key)
@@ -154,7 +158,7 @@ class _History:
         # The first proposal of all is nowhere decided, and over by now.
         await self._work(main, Planned(clock.now() + timedelta(hours=1), REPAIR))
         chores = self._chores(main)
-        planned = [(each, main) for each in plan(HISTORY, max(0, runs - 1), now, self._chance)]
+        planned = [(each, main) for each in plan(HISTORY, max(0, count - 1), now, self._chance)]
         planned += [(each, labs) for each in plan(_LABS_WORKS, LABS_RUNS, now, self._chance)]
         planned.sort(key=lambda pair: pair[0].at)
         for place, (each, who) in enumerate(planned):
@@ -172,7 +176,7 @@ class _History:
     async def _found(self, owner_key: Secret) -> tuple[Secret, Organization]:
         """Found the owner's organization, with a key for every role."""
 
-        def effect(transaction: Transaction) -> tuple[Secret, str, Organization]:
+        def effect(transaction: Transaction) -> tuple[Secret, Organization]:
             key = settle_owner(transaction, owner_key)
             tenant_id = local_tenant(transaction)
             transaction.change(tenants, {"tenant_id": tenant_id}, display_name=OWNER_NAME)
@@ -183,10 +187,9 @@ class _History:
             old = add_key(transaction, tenant_id, new_key(), role="runner", display_name="Sample former colleague")
             keyring.revoke(transaction, principal, old)
             transaction.add(sample_organizations, tenant_id=tenant_id, api_key_id=runner_id, origin=self._tools.origin)
-            return key, runner_id, Organization(principal, runner_id)
+            return key, Organization(principal, runner_id)
 
-        key, _, organization = await self._tools.database.write(effect)
-        return key, organization
+        return await self._tools.database.write(effect)
 
     async def _organization(self, name: str) -> Organization:
         """Found another organization, with an owner's key."""
@@ -254,9 +257,18 @@ class _History:
         if work.cancel_after_s is not None:
             moment = clock.now() + timedelta(seconds=work.cancel_after_s)
             clock.interrupt_at(moment, partial(self._cancel, who, run.execution_id))
+        clock.until = clock.now() + _LONGEST
         self._engine.drive(run)
         await self._engine.settled()
         clock.let_be()
+        clock.until = None
+        ended = await self._tools.database.read(lambda transaction: runs.load(transaction, run.execution_id))
+        if not ended.is_final:
+            raise DataError(
+                "The sample organization cannot be made",
+                detail=f"A run of its past, {run.execution_id}, came to no end; the log says why.",
+                hint="Start the service without --sample.",
+            )
         return run.execution_id
 
     async def _cancel(self, who: Organization, run_id: str) -> None:
@@ -284,4 +296,4 @@ class _History:
     def _tell(self) -> None:
         """Write down the keys, for the owner of the data directory alone."""
         content = {"note": "Keys of the sample organizations. They open nothing else.", "keys": self._told}
-        write_atomic(self._tools.options.data_dir / KEYS_FILE, f"{dumps(content, readable=True)}\n".encode("ascii"))
+        write_atomic(self._tools.options.data_dir / SAMPLE_KEYS, f"{dumps(content, readable=True)}\n".encode("ascii"))

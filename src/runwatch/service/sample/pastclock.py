@@ -14,9 +14,13 @@ class PastClock:
 
     Args:
         start: The wall time at the beginning.
+
+    Attributes:
+        until: The moment behind which no sleep may lead, so that what tries again and again comes to an end.
     """
 
     def __init__(self, start: datetime) -> None:
+        self.until: datetime | None = None
         self._start = start
         self._now = start
         self._due: tuple[datetime, Act] | None = None
@@ -46,8 +50,14 @@ class PastClock:
         self._due = None
 
     async def sleep(self, seconds: float) -> None:
-        """Let ``seconds`` go by."""
+        """Let ``seconds`` go by.
+
+        Raises:
+            TimeoutError: that leads behind :attr:`until`.
+        """
         end = self._now + timedelta(seconds=max(0.0, seconds))
+        if self.until is not None and end > self.until:
+            raise TimeoutError
         if self._due is not None and self._due[0] <= end:
             (moment, act), self._due = self._due, None
             self.move_to(moment)

@@ -22,11 +22,12 @@ from runwatch.service.probe import probe
 from runwatch.service.sample.dockcalls import AGENT_URL
 from runwatch.service.sample.models import disable
 from runwatch.service.sample.tools import Organization, Tools, token_of
+from runwatch.service.sample.works import WIDGETS
 from runwatch.service.stopdate import NEVER, Stop
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.review import credentials
 
-REPOSITORIES: Final = ("sample-organization/widgets", "sample-organization/docs")
+REPOSITORIES: Final = (WIDGETS, "sample-organization/docs")
 
 DECLARED: Final = ("five-bullets", "json-object")
 """Checks that are declared deterministic."""
@@ -141,7 +142,7 @@ async def add_agents(tools: Tools, who: Organization) -> None:
         ("Sample reviewer whose key is over", "over", widgets, _stop_in(tools, days=7)),
         ("Sample reviewer that was let go", "old", docs, None),
     ):
-        arm_id = await register_agent(tools, who, name, path, repository)
+        arm_id = who.arms[path] = await register_agent(tools, who, name, path, repository)
         if stop is not None:
             await bind(tools, who, "agent", arm_id, name, f"{AGENT_URL}/{path}", key, stop)
         if path == "stopped":

@@ -44,7 +44,8 @@ class Organization:
         principal: Its owner.
         runner_id: The id of the key that submits most of its runs.
         connections: Ids of connections, by source.
-        arms: Ids of saved models, by the names in :data:`runwatch.service.sample.models.MODELS`.
+        arms: Ids of saved models, by the names in :data:`runwatch.service.sample.models.MODELS`, and of agents, by the
+            ends of their addresses.
         checks: Ids of output checks, by the name of their endpoint.
     """
 

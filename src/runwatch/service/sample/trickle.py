@@ -57,7 +57,7 @@ class Trickle:
                 await self._until_watched()
                 await self._context.clock.sleep(self._chance.uniform(*PAUSE_S))
                 if self._is_watched():
-                    await self._add()
+                    await self.add()
         finally:
             for task in self._cancelling:
                 task.cancel()
@@ -72,7 +72,7 @@ class Trickle:
             self._context.touched.clear()
             await self._context.touched.wait()
 
-    async def _add(self) -> None:
+    async def add(self) -> None:
         """Submit one run, unless there are enough or the organization may not."""
         work = self._next()
         try:
@@ -109,7 +109,7 @@ class Trickle:
 
 
 def _submit(work: Work, chance: Random, transaction: Transaction) -> Run | None:
-    """Accept a run; ``None`` without a sample organization, and when it has runs enough or lacks what this one needs."""
+    """Accept a run; ``None`` without a sample organization, or when that has runs enough or lacks what this needs."""
     sample = _sample(transaction)
     if sample is None:
         return None

@@ -26,6 +26,9 @@ TOPICS: Final = (
     "the sample contract summary",
     "the sample test results",
 )
+WIDGETS: Final = "sample-organization/widgets"
+"""The repository that the sample reviewer works on."""
+
 TASKS: Final = ("Summarize", "Sort the main points of", "Draft a reply to", "Find the open questions in", "Shorten")
 
 BULLETS: Final = f" Answer with {BULLETS_WANTED}."
@@ -46,7 +49,8 @@ class Work:
         mode: ``live`` or ``echo``.
         check: The output check, by the name of its endpoint; see :mod:`runwatch.service.docks`.
         on_eval: Reactions to its verdict.
-        arm: The model that has to run, by its name in :mod:`runwatch.service.sample.registry`.
+        arm: The model that has to run, by its name in :data:`runwatch.service.sample.models.MODELS`, or the agent.
+        is_review: Whether it has an agent's work reviewed.
         data_classes: What the run may touch.
         max_cost_usd: The cost cap.
         max_runtime_s: The runtime cap.
@@ -64,6 +68,7 @@ class Work:
     check: str | None = None
     on_eval: tuple[str, ...] = ()
     arm: str | None = None
+    is_review: bool = False
     data_classes: tuple[str, ...] = ("public",)
     max_cost_usd: Decimal = field(default=Decimal("0.25"))
     max_runtime_s: int = 120
@@ -79,7 +84,7 @@ def request_of(work: Work, chance: Random, arms: Mapping[str, str], checks: Mapp
     Args:
         work: The kind.
         chance: Chooses what it is about.
-        arms: Ids of saved models, by name.
+        arms: Ids of saved models and agents, by name.
         checks: Ids of output checks, by the name of their endpoint.
     """
     policy: dict[str, Any] = {
@@ -94,7 +99,18 @@ def request_of(work: Work, chance: Random, arms: Mapping[str, str], checks: Mapp
     body: dict[str, Any] = {"mode": work.mode, "task": {"objective": objective}, "policy": policy}
     if work.check is not None:
         body["verifier_id"] = checks[work.check]
-    if work.arm is not None:
+    if work.is_review:
+        body["review_composer"] = {
+            "version": "v1",
+            "repository": WIDGETS,
+            "base_ref": "main",
+            "base_sha": f"{chance.getrandbits(160):040x}",
+            "agent_arm_id": arms[work.arm or ""],
+            "sources": [{"id": "github", "minimum_approvals": 1}, {"id": "coderabbit"}],
+            "combine": "all",
+            "veto_sources": ["coderabbit"],
+        }
+    elif work.arm is not None:
         body["routing"] = {"required_arm_id": arms[work.arm]}
     return body
 
@@ -138,6 +154,7 @@ HISTORY: Final = (
          on_eval=("fallback",), cost_coefficient=1.0, weight=4),
     Work(name="repair_accepted", check="five-bullets", on_eval=("repair_retry",), data_classes=("tenant_internal",),
          cost_coefficient=CAREFUL, weight=2),
+    Work(name="reviewed", is_review=True, arm="reviewer", data_classes=("tenant_internal",), least=2, weight=2),
     Work(name="check_timeout", check="slow", weight=2),
     Work(name="check_invalid", check="invalid", weight=2),
     Work(name="check_refuses", check="unauthorised"),
@@ -150,7 +167,7 @@ HISTORY: Final = (
     Work(name="fallback_rejected", status="failed", reason="fallback_exhausted", end=UNFIT, check="json-object",
          on_eval=("fallback",), arm="ember-small", weight=2),
     Work(name="unjudged", status="failed", reason="internal", check="http-500", on_eval=("gate",)),
-    _failing("fallback_exhausted", " [[fail rate_limited]]", on_eval=("fallback",), data_classes=("sandbox",)),
+    _failing("fallback_exhausted", " [[fail rate_limited]]", on_eval=("fallback",)),
     _failing("cost_budget_exhausted", UNFIT, check="json-object", on_eval=("fallback",),
              max_cost_usd=Decimal("0.000001")),
     _failing("no_eligible_arms", "", data_classes=("sandbox", "tenant_internal")),

@@ -15,8 +15,6 @@ from runwatch.tui.draw import Pieces
 from runwatch.tui.messages import AskedAgain, Confirmed, CopyWanted, CrumbChosen, Left, WorkFailed
 from runwatch.tui.widgets.context_bar import ContextBar
 from runwatch.tui.widgets.crumb_bar import CrumbBar
-from runwatch.tui.widgets.menu import Menu
-from runwatch.tui.widgets.overlay import Overlay
 from runwatch.tui.widgets.status_line import Hint, StatusLine
 from runwatch.view.drawn import line
 from runwatch.view.glyphs import Role
@@ -24,6 +22,8 @@ from runwatch.view.glyphs import Role
 if TYPE_CHECKING:
     from runwatch.tui.app import ConsoleApp
     from runwatch.tui.mutations import Mutation
+    from runwatch.tui.widgets.menu import Menu
+    from runwatch.tui.widgets.overlay import Overlay
     from runwatch.tui.widgets.sheet import Sheet
 
 
@@ -129,6 +129,8 @@ class ConsoleScreen(Screen[None]):
 
     def put_over(self, overlay: Overlay) -> None:
         """Put a menu or the command line over the lower part, in place of one that is there."""
+        from runwatch.tui.widgets.overlay import Overlay
+
         for other in self.query(Overlay):
             other.leave()
         overlay.before = self.focused
@@ -169,9 +171,12 @@ class ConsoleScreen(Screen[None]):
     async def take_choice(self, target: object) -> None:
         """Do what was chosen in a menu that any screen may have; subclasses know those of their own."""
         from runwatch.tui.kept_writes import Settling
+        from runwatch.view.copies import Copy
 
         if isinstance(target, Settling):
             self.console.kept_writes.settle(self, target)
+        elif isinstance(target, Copy):
+            self.post_message(CopyWanted(self, target.what, target.text))
 
     async def on_copy_wanted(self, message: CopyWanted) -> None:
         """Copy what a widget offers."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Final
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.binding import BindingType
 from textual.containers import Container
@@ -22,7 +23,6 @@ from runwatch.tui.messages import (
     RowHighlighted,
     RowOpened,
 )
-from runwatch.tui.record_menus import open_action_menu, open_copy_menu, take_choice
 from runwatch.tui.screens.base import ConsoleScreen
 from runwatch.tui.sources import Source
 from runwatch.tui.widgets.detail_view import DetailLink, DetailView
@@ -32,16 +32,16 @@ from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.record_table import RecordTable
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.tui.work import start_work
-from runwatch.view.copies import Copy
-from runwatch.view.detail import Line, Section, sections
 from runwatch.view.drawn import Drawn, json_block, line
-from runwatch.view.format import short_id
+from runwatch.view.format import Context, short_id
 from runwatch.view.glyphs import Role
 from runwatch.view.pane_words import DIMMED, TROUBLED, age_words, note_lines
-from runwatch.view.query import Query, QueryError
-from runwatch.view.query_text import parse
 from runwatch.view.resource import Action, Column, ResourceSpec, SortKey
-from runwatch.view.table import Row, rows, select, sort
+from runwatch.view.table import Drawing, Row, rows_of, select, sort
+
+if TYPE_CHECKING:
+    from runwatch.view.copies import Copy
+    from runwatch.view.query import Query
 
 SIDE_BY_SIDE: Final = 100
 """From this width on list and detail stand side by side; in a narrower window one of them has it all."""
@@ -105,6 +105,10 @@ class ResourceScreen(ConsoleScreen):
         super().__init__()
         self.spec: Final = spec
         self._source = source
+        self._items: Sequence[Any] | None = None
+        self._drawing: Final[Drawing[Any]] = Drawing(spec, Context(datetime.min.replace(tzinfo=UTC)))
+        self._every_row: list[Row[Any]] = []
+        self._sorted_of: tuple[Sequence[Row[Any]], tuple[SortKey, ...]] = ((), ())
         self._rows: list[Row[Any]] = []
         self._query: Query | None = None
         self._filter_is_off = False
@@ -224,10 +228,14 @@ class ResourceScreen(ConsoleScreen):
         if not self.is_mounted:
             return
         found = self._all_rows()
+        self._drawing.context = self.console.context()
         self._total = len(found)
         if self._query is not None and not self._filter_is_off:
             found = select(found, self._query.matches)
-        self._rows = sort(self.spec, found, self._sort)
+        before, order = self._sorted_of
+        if found is not before or self._sort is not order:
+            self._rows = sort(self.spec, found, self._sort)
+            self._sorted_of = found, self._sort
         state = self._source.state()
         self.table.is_stale = state.load in DIMMED
         self.table.show(self._rows)
@@ -251,6 +259,8 @@ class ResourceScreen(ConsoleScreen):
         if row.id != self._shown:
             self._shown = row.id
             view.start_over()
+        from runwatch.view.detail import Line, Section, sections
+
         context = self.console.context()
         head: Sequence[Piece] = ((line(self.spec.note), Role.QUIET),) if self.spec.note else ()
         if self._is_raw:
@@ -346,20 +356,29 @@ class ResourceScreen(ConsoleScreen):
 
     def action_copy_menu(self) -> None:
         """Choose what to copy of the record."""
+        from runwatch.tui.record_menus import open_copy_menu
+
         open_copy_menu(self)
 
     def copies_in_focus(self) -> Iterable[Copy]:
         """What of the pane that has the focus can be copied beside the record."""
+        from runwatch.view.copies import Copy
+
         focused = self.focused
         if isinstance(focused, DetailView) and focused.value:
             yield Copy(line("value under the cursor"), focused.value)
 
     def action_show_actions(self) -> None:
         """Show everything that can be done with the record, and why the rest of it cannot."""
+        from runwatch.tui.record_menus import open_action_menu
+
         open_action_menu(self)
 
     async def take_choice(self, target: object) -> None:
         """Copy or do what was chosen in a menu of a record."""
+        from runwatch.tui.record_menus import take_choice
+        from runwatch.view.copies import Copy
+
         if isinstance(target, Copy | tuple):
             await take_choice(self, target)
         else:
@@ -428,7 +447,11 @@ class ResourceScreen(ConsoleScreen):
     # Inside.
 
     def _all_rows(self) -> list[Row[Any]]:
-        return rows(self.spec, self._source.items(), self.console.context())
+        """The rows before any filter; the same list as before as long as nothing of it has changed."""
+        items = self._source.items()
+        if items is not self._items:
+            self._items, self._every_row = items, rows_of(self._drawing, items)
+        return self._every_row
 
     def _fit(self) -> None:
         self.set_class(self.size.width < SIDE_BY_SIDE, "-narrow")
@@ -490,12 +513,17 @@ class ResourceScreen(ConsoleScreen):
 
     def _apply_filter(self, text: str) -> bool:
         """Filter by a text; answer whether it could be read, otherwise the last good filter stays."""
-        bar = self.query_one("#filter", FilterBar)
-        try:
-            self._query = parse(text, self.spec, named=self.console.settings.filters) if text.strip() else None
-        except QueryError as error:
-            bar.show_error(line(str(error)))
-            return False
+        if text.strip():
+            from runwatch.view.query import QueryError
+            from runwatch.view.query_text import parse
+
+            try:
+                self._query = parse(text, self.spec, named=self.console.settings.filters)
+            except QueryError as error:
+                self.query_one("#filter", FilterBar).show_error(line(str(error)))
+                return False
+        else:
+            self._query = None
         self._filter_is_off = False
         self.show_crumbs(self._filter_words())
         self.show_rows()

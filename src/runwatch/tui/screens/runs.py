@@ -9,15 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.base.errors import UsageError
 from runwatch.records.receipt import Receipt
-from runwatch.records.run import RunResult
-from runwatch.store.change import RecordRead
 from runwatch.store.freshness import LoadState, PaneState
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece, Pieces, word
-from runwatch.tui.lines import StoredLines
 from runwatch.tui.messages import ContextToggled, FollowChanged, LineOpened, MatchWanted, PanelLeft
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.widgets.drawer import Drawer
@@ -26,8 +22,6 @@ from runwatch.tui.widgets.run_detail import TABS, RunDetail
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.tui.widgets.tab_bar import TabBar
 from runwatch.tui.work import start_work
-from runwatch.view.copies import Copy
-from runwatch.view.detail import Line, Section
 from runwatch.view.drawn import Drawn, block, json_block, line
 from runwatch.view.facts import RunFacts
 from runwatch.view.format import count, short_id, state
@@ -38,7 +32,12 @@ from runwatch.view.resources.runs import RUNS
 from runwatch.view.table import Row
 
 if TYPE_CHECKING:
+    from runwatch.api.errors import ApiError
+    from runwatch.records.run import RunResult
     from runwatch.store.live import TailNews
+    from runwatch.tui.lines import StoredLines
+    from runwatch.view.copies import Copy
+    from runwatch.view.detail import Section
 
 MOST_FOUND: Final = 100_000
 """The most events that a search shows."""
@@ -82,6 +81,7 @@ class RunsScreen(ResourceScreen):
         self._found: list[int] = []
         self._hides_others = True
         self._asked: set[str] = set()
+        self._counted: tuple[Sequence[Row[Any]], dict[str, int]] = ((), {"live": 0, "failed": 0, "done": 0})
 
     def body(self) -> Any:
         """The panes, and the drawer for one event."""
@@ -118,11 +118,16 @@ class RunsScreen(ResourceScreen):
         self.run_detail.focus_inside()
 
     def counters(self) -> Pieces:
-        """How many runs are in which kind of state."""
-        counts = {"live": 0, "failed": 0, "done": 0}
-        for row in self._rows:
-            facts: RunFacts = row.subject
-            counts["live" if not facts.is_final else "failed" if facts.status == "failed" else "done"] += 1
+        """How many runs are in which kind of state; nothing before the first answer, not even nought."""
+        if not self._rows and self._source.state().age_s is None:
+            return line("")
+        if self._rows is not self._counted[0]:
+            counts = {"live": 0, "failed": 0, "done": 0}
+            for row in self._rows:
+                facts: RunFacts = row.subject
+                counts["live" if not facts.is_final else "failed" if facts.status == "failed" else "done"] += 1
+            self._counted = self._rows, counts
+        counts = self._counted[1]
         dot = self.console.glyphs.dot
         parts: list[Piece] = []
         for name, number in counts.items():
@@ -280,6 +285,8 @@ class RunsScreen(ResourceScreen):
         log = self.run_detail.event_log
         event = self._lines.event(log.cursor) if self._lines is not None and log.has_focus else None
         if event is not None:
+            from runwatch.view.copies import Copy
+
             yield Copy(line("event as JSON"), event.wire_text)
 
     async def do_with(self, row: Row[Any], action: Action[Any]) -> None:
@@ -318,6 +325,8 @@ class RunsScreen(ResourceScreen):
         if desk is None:
             self._shown = None
             return
+
+        from runwatch.tui.lines import StoredLines
 
         def fetch(page: int) -> None:
             lines = self._lines
@@ -446,6 +455,9 @@ class RunsScreen(ResourceScreen):
     async def _read_receipt(self, run_id: str) -> None:
         desk = self.console.desk
         assert desk is not None
+        from runwatch.api.errors import ApiError
+        from runwatch.store.change import RecordRead
+
         await desk.live.scheduler.turn_of_a_person()
         try:
             receipt = await desk.client.get_receipt(run_id)
@@ -458,6 +470,8 @@ class RunsScreen(ResourceScreen):
     async def _read_result(self, run_id: str) -> None:
         desk = self.console.desk
         assert desk is not None
+        from runwatch.api.errors import ApiError
+
         await desk.live.scheduler.turn_of_a_person()
         try:
             result = await desk.client.get_result(run_id)
@@ -486,6 +500,9 @@ def _places(shown: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _failed_sections(what: str, error: ApiError, key: Drawn) -> tuple[Section, ...]:
+    from runwatch.api.errors import ApiProblem
+    from runwatch.view.detail import Line, Section
+
     told = [Line(line(what), line(str(error), None), Role.BAD)]
     if isinstance(error, ApiProblem) and error.problem.instance:
         told.append(Line(line("instance"), line(error.problem.instance, None)))
@@ -497,6 +514,8 @@ def _failed_sections(what: str, error: ApiError, key: Drawn) -> tuple[Section, .
 
 def _result_sections(result: RunResult) -> tuple[Section, ...]:
     """Output of a model: shown when asked for and kept nowhere."""
+    from runwatch.view.detail import Line, Section
+
     kept = Line(line("kept until"), line(result.retention_expires_at))
     text = Line(line(""), block(result.final_text))
     return (Section(line(""), (kept,)), Section(line("final_text"), (text,)))

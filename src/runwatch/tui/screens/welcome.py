@@ -91,17 +91,20 @@ class Note(Static):
         self.display = bool(texts)
 
 
-def welcome_words(*, is_running: bool) -> tuple[Pieces, ...]:
+def welcome_words(*, is_running: bool, find: str = "") -> tuple[Pieces, ...]:
     """What the console says when nothing is configured.
 
     Args:
         is_running: Whether the local service answers already.
+        find: The key that has it look for model servers; empty while it cannot.
     """
     does = "is used" if is_running else "is being started"
+    offer = (line(f"For live runs: {find} looks for model servers on this machine."),) if find else ()
     return (
         (word(f"No service is configured, so a local one {does}; its test runs cost nothing.", Role.PLAIN),),
         line("For another: :settings, or runwatch config set profiles.NAME.base_url URL,"),
         line("or RUNWATCH_BASE_URL with RUNWATCH_API_KEY in the environment."),
+        *offer,
     )
 
 

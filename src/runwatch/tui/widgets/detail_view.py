@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import BindingType
+from textual.geometry import Size
 from textual.selection import Selection
 from textual.strip import Strip
 
@@ -21,9 +22,11 @@ from runwatch.tui.messages import LinkFollowed
 from runwatch.tui.themes import ACCENT
 from runwatch.tui.widgets.line_list import LineList
 from runwatch.tui.widgets.wrapping import wrapped
-from runwatch.view.detail import Section
 from runwatch.view.drawn import Drawn, cut, fit, line
 from runwatch.view.glyphs import Role
+
+if TYPE_CHECKING:
+    from runwatch.view.detail import Section
 
 MARGIN: Final = 2
 """Cells before a label: the cursor, a space."""
@@ -119,6 +122,12 @@ class DetailView(LineList, inherit_bindings=False):
 
     # How it is drawn.
 
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """The rows that the fields need, also before they were drawn: what stands below them never has to move."""
+        if self._rows:
+            return super().get_content_height(container, viewport, width)
+        return len(self._rows_in(max(1, width - self.styles.scrollbar_size_vertical - MARGIN)))
+
     def line_count(self) -> int:
         """How many rows there are."""
         return len(self._rows)
@@ -180,7 +189,13 @@ class DetailView(LineList, inherit_bindings=False):
     def _lay_out(self) -> None:
         if not self.is_mounted or not self.size.width:
             return
-        room = max(1, self.cells - MARGIN)
+        self._rows = rows = self._rows_in(max(1, self.cells - MARGIN))
+        self._cursor = max(0, min(self._cursor, len(rows) - 1))
+        self.set_size()
+        self.refresh()
+
+    def _rows_in(self, room: int) -> list[_Row]:
+        """The rows that the fields take in so many cells."""
         rows: list[_Row] = [_Row(self._head), _EMPTY] if self._head else []
         for group in _groups(self._sections):
             labels = _label_cells([entry.label for section in group for entry in section.lines], room)
@@ -195,10 +210,7 @@ class DetailView(LineList, inherit_bindings=False):
             rows += self._field(link.label, link.text, ACCENT, kit(self).marks.crumb, labels, room, link.target)
         while rows and rows[-1] is _EMPTY:
             rows.pop()
-        self._rows = rows
-        self._cursor = max(0, min(self._cursor, len(rows) - 1))
-        self.set_size()
-        self.refresh()
+        return rows
 
     def _field(
         self, label: Drawn, text: Drawn, role: str, note: str, labels: int, room: int, target: object = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from runwatch.tui.actions import bindings
@@ -12,7 +11,6 @@ from runwatch.tui.draw import Pieces, word
 from runwatch.tui.messages import CopyWanted, PanelLeft
 from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.pane import Edge, Pane
-from runwatch.view.detail import Line, Section
 from runwatch.view.drawn import Drawn, block, line
 
 
@@ -40,10 +38,6 @@ class Drawer(Pane):
         super().__init__(edge=Edge(counters=(word("y copy  esc back"),)), id=id)
         self._copied = ""
 
-    def compose(self) -> ComposeResult:
-        """The text."""
-        yield DetailView()
-
     def show(self, title: Pieces, text: Drawn, exact: str) -> None:
         """Show another text.
 
@@ -52,8 +46,13 @@ class Drawer(Pane):
             text: The text in readable form.
             exact: What copying gives.
         """
+        from runwatch.view.detail import Line, Section
+
         self._copied = exact
         self.show_edge(title=title)
+        if not self.children:
+            # Made when it is wanted first: most drawers are never opened.
+            self.mount(DetailView())
         view = self.query_one(DetailView)
         view.show([Section(line(""), (Line(line(""), block(text)),))])
         view.start_over()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.suggester import Suggester
@@ -61,12 +60,6 @@ class FilterBar(Horizontal):
         super().__init__(id=id)
         self._suggester = _Completion(complete) if complete is not None else None
 
-    def compose(self) -> ComposeResult:
-        """The sign, the input, the state."""
-        yield Static(content((word("/", ACCENT),)), id="filter-mark")
-        yield self.INPUT(suggester=self._suggester, id="filter-text")
-        yield Static(id="filter-state")
-
     @property
     def text(self) -> str:
         """What is typed."""
@@ -74,10 +67,11 @@ class FilterBar(Horizontal):
 
     def edit(self, text: str) -> None:
         """Take the focus and go on with this text."""
+        field = self._input
         with self.prevent(LineInput.Changed):
-            self._input.value = text
-        self._input.cursor_position = len(text)
-        self._input.focus()
+            field.value = text
+        field.cursor_position = len(text)
+        field.focus()
 
     def show_count(self, matching: Drawn) -> None:
         """Say how many rows match, such as ``14/212``."""
@@ -107,11 +101,22 @@ class FilterBar(Horizontal):
 
     @property
     def _input(self) -> LineInput:
+        self._make_parts()
         return self.query_one(LineInput)
 
     @property
     def _state(self) -> Static:
+        self._make_parts()
         return self.query_one("#filter-state", Static)
+
+    def _make_parts(self) -> None:
+        """Make the sign, the input and the state when they are wanted first: most bars are never seen."""
+        if not self.children:
+            self.mount(
+                Static(content((word("/", ACCENT),)), id="filter-mark"),
+                self.INPUT(suggester=self._suggester, id="filter-text"),
+                Static(id="filter-state"),
+            )
 
 
 class _Completion(Suggester):

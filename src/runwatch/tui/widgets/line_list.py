@@ -11,6 +11,7 @@ from textual import events
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 from runwatch.base.text import cell_width
 from runwatch.tui.draw import Pieces, pieces_of, segment
@@ -137,8 +138,16 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def set_size(self) -> None:
         """Tell Textual how far the lines can be scrolled."""
+        before = self.virtual_size
         size = Size(self.size.width, self.rows_to_scroll() + self.HEAD_ROWS)
-        if size != self.virtual_size:
+        if size == before:
+            return
+        room = self.container_size.height
+        if size.width == before.width and (size.height > room) == (before.height > room) and not self._fits_its_lines():
+            # Only the scroll bar looks different then, and the screen need not be laid out anew.
+            self.set_reactive(Widget.virtual_size, size)
+            self._scroll_update(size)
+        else:
             self.virtual_size = size
 
     def place_at(self, row: int) -> tuple[int, int] | None:
@@ -148,8 +157,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """One row of the window."""
-        width = self.cells
-        style = self.get_component_rich_style(_LINE)
+        width, style = self.cells, self.get_component_rich_style(_LINE)
         if y < self.HEAD_ROWS:
             return self._strip(self.draw_head(y, width, style), width, style)
         if not self.line_count():
@@ -220,6 +228,11 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self.move_cursor(index if index >= 0 else self.line_count() + index)
 
     # How it is drawn.
+
+    def _fits_its_lines(self) -> bool:
+        """Whether the window gets as high as its lines need."""
+        height = self.styles.height
+        return height is None or height.is_auto
 
     def _refresh_lines(self, *indices: int) -> None:
         """Draw these lines anew and no others."""

@@ -8,6 +8,8 @@ from typing import Final
 from textual import events
 from textual.containers import Container
 from textual.content import Content
+from textual.geometry import Region
+from textual.strip import Strip
 from textual.widget import Widget
 
 from runwatch.base.text import cell_width
@@ -98,6 +100,10 @@ class Pane(Container):
             self._edge = edge
             self._write_edge()
 
+    def render_line(self, y: int) -> Strip:
+        """The ground, which what is inside covers."""
+        return Strip.blank(self.size.width, self.rich_style)
+
     def on_mount(self) -> None:
         """Take the frame of the glyph set."""
         self.set_class(kit(self).is_ascii, ASCII_CLASS)
@@ -130,11 +136,16 @@ class Pane(Container):
     def _write_edge(self) -> None:
         if not self.is_mounted:
             return
-        self.border_title = self._edge_content(self._edge.title, self._edge.state)
-        self.border_subtitle = self._edge_content(self._edge.age, self._edge.counters)
+        # Textual's own way to set them draws everything inside anew too, every second for an age that grows.
+        self._border_title = self._edge_content(self._edge.title, self._edge.state)
+        self._border_subtitle = self._edge_content(self._edge.age, self._edge.counters)
         # A text that stands alone has the frame on its other side anyway; only two need frame of ours between them.
         self.styles.border_title_align = "left" if _has_words(self._edge.title) else "right"
         self.styles.border_subtitle_align = "left" if _has_words(self._edge.age) else "right"
+        width, height = self.outer_size
+        # Counted from the first cell inside frame and padding.
+        left, top = self.content_offset
+        self.refresh(Region(-left, -top, width, 1), Region(-left, height - 1 - top, width, 1))
 
     def _edge_content(self, left: Pieces, right: Pieces) -> Content | None:
         """One edge as one text: Textual knows no more than that."""

@@ -89,6 +89,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self._natural: list[int] = [0] * len(self._columns)
         self._sampled: tuple[str, ...] = ()
         self._placed: tuple[Placed, ...] = ()
+        self._placed_in = 0
         self._skipped = 0
         self._is_wide = False
         self._is_stale = False
@@ -108,8 +109,12 @@ class RecordTable(LineList, inherit_bindings=False):
 
         The cursor stays on its id, and the rows in sight stay where they are on the screen; where the list stands at
         its top, it stays there as long as the cursor is in sight. If the cursor's row is gone, it goes to the row that
-        took its place.
+        took its place. The same object as before means that no row has come, gone or moved.
         """
+        if rows is self._rows:
+            self._measure()
+            self._refresh_if_changed()
+            return
         top = round(self.scroll_y)
         anchor = self._anchor(top)
         before = self._cursor_key
@@ -185,6 +190,9 @@ class RecordTable(LineList, inherit_bindings=False):
     def draw_head(self, row: int, width: int, style: Style) -> list[Segment]:
         """The heads of the columns."""
         app = kit(self)
+        if width != self._placed_in:
+            # The first paint comes before the widget is told of its size.
+            self._place()
         segments = [segment(line(" " * MARGIN), style)]
         for placed in self._placed:
             is_sorted = self._sorted_by is not None and self._sorted_by[0] == placed.column.id
@@ -351,6 +359,12 @@ class RecordTable(LineList, inherit_bindings=False):
         if not self.is_mounted:
             return
         before = self._placed
+        self._place()
+        if self._placed != before:
+            self.refresh()
+
+    def _place(self) -> None:
+        self._placed_in = self.cells
         self._placed = place_columns(
             self._columns,
             [
@@ -361,8 +375,6 @@ class RecordTable(LineList, inherit_bindings=False):
             skipped=self._skipped,
             wide=self._is_wide,
         )
-        if self._placed != before:
-            self.refresh()
 
     def _refresh_if_changed(self) -> None:
         """Draw again only what looks different: a screen that is open for days is drawn anew every second."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -18,13 +18,14 @@ from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.event_log import EventLog, NoLines
 from runwatch.tui.widgets.filter_bar import FilterBar
 from runwatch.tui.widgets.tab_bar import TabBar
-from runwatch.view.detail import Line, Section, sections
 from runwatch.view.drawn import json_block, line
 from runwatch.view.facts import RunFacts
 from runwatch.view.format import Context
 from runwatch.view.glyphs import Role
-from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.runs import RUNS
+
+if TYPE_CHECKING:
+    from runwatch.view.detail import Section
 
 TABS: Final = (
     ("events", line("Events")),
@@ -84,12 +85,10 @@ class RunDetail(Vertical):
         self._search = ""
 
     def compose(self) -> ComposeResult:
-        """Tabs above, and one view for each."""
+        """Tabs above, and the events below; the other views are made when somebody chooses them first."""
         yield TabBar(TABS)
         with ContentSwitcher(initial="events"):
             yield EventLog(id="events")
-            for tab, _ in TABS[1:]:
-                yield DetailView(id=tab)
         yield FilterBar(id="tail-filter")
 
     @property
@@ -130,6 +129,7 @@ class RunDetail(Vertical):
     def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
         """Show the chosen view; the focus goes along when it was in here."""
         had_focus = self.has_focus_within
+        self._make_view(message.tab)
         self.query_one(ContentSwitcher).current = message.tab
         self._draw()
         if had_focus:
@@ -190,6 +190,9 @@ class RunDetail(Vertical):
         facts, tab = self._facts, self.tab
         if facts is None or tab == "events":
             return
+        from runwatch.view.detail import Line, Section, sections
+
+        self._make_view(tab)
         view = self.query_one(f"#{tab}", DetailView)
         context = self._now()
         match tab:
@@ -203,10 +206,19 @@ class RunDetail(Vertical):
                 if facts.receipt is None:
                     view.show(self._read.get("receipt") or _said(self._no_receipt(facts)))
                 else:
+                    from runwatch.view.resources.receipts import RECEIPTS
+
                     head = ((line(RECEIPTS.note), Role.QUIET),)
                     view.show(sections(RECEIPTS, facts.receipt, context), head=head)
             case "raw":
                 view.show([Section(line(""), (Line(line(""), json_block(dict(facts.raw))),))])
+
+    def _make_view(self, tab: str) -> None:
+        if not self.query(f"#{tab}"):
+            view = DetailView(id=tab)
+            # The switcher shows it.
+            view.display = False
+            self.query_one(ContentSwitcher).mount(view)
 
     def _start_over(self) -> None:
         self._read.clear()
@@ -225,4 +237,6 @@ class RunDetail(Vertical):
 
 
 def _said(text: str) -> tuple[Section, ...]:
+    from runwatch.view.detail import Line, Section
+
     return (Section(line(""), (Line(line(""), line(text), Role.QUIET),)),)

@@ -188,7 +188,10 @@ class Sheet(ModalScreen[None]):
             yield Static(content(order.sentence))
             yield Static(content(self._request()))
             if order.body is not None:
-                yield DetailView(id="sheet-body")
+                body = DetailView(id="sheet-body")
+                # Shown before the first frame, so that no button moves away from under a mouse.
+                body.show([_plain(order.body)])
+                yield body
             if order.rows:
                 yield _Outcomes(order.rows)
             if order.typed is not None:
@@ -203,10 +206,8 @@ class Sheet(ModalScreen[None]):
                 yield PushButton(line("Ask again with the same key"), id="sheet-again")
 
     def on_mount(self) -> None:
-        """Show the body, and what cannot be done yet."""
+        """Say what cannot be done yet."""
         order = self._order
-        if order.body is not None:
-            self.query_one("#sheet-body", DetailView).show([_plain(order.body)])
         self._again.display = False
         if order.off is not None:
             self._say((order.off, Role.WARN))

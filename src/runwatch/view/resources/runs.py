@@ -90,7 +90,7 @@ def _last(facts: RunFacts, context: Context) -> Shown:
     if event is not None:
         return line(f"{last_words(event)} {age(event.at, context.now) if event.at else ''}".rstrip())
     created = facts.run.created_at
-    return line(context.glyphs.unknown) if created is None else line(f"submitted {age(created, context.now)}")
+    return line(context.glyphs.unknown) if created is None else line(f"sent {age(created, context.now)}")
 
 
 def _reason(facts: RunFacts, context: Context) -> Shown:

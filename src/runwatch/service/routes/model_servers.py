@@ -1,0 +1,25 @@
+"""Searches for model servers on the machine of the service. Ours: no reference has them."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from runwatch.service.answer import Answer, answer_json
+from runwatch.service.call import Call, Endpoint
+from runwatch.service.discovery import find_servers
+from runwatch.service.roles import ARMS_MANAGE
+
+
+async def search(call: Call) -> Answer:
+    """Ask the usual loopback ports, but not the service's own, for models; stateless, so that a repeat asks anew."""
+    context = call.context
+    own = urlsplit(context.origin).port
+    servers = await find_servers(context.providers, [port for port in context.usual_ports if port.port != own])
+    return answer_json({"servers": [server.read_form() for server in servers]})
+
+
+ENDPOINTS: Final = (
+    # It changes nothing, but makes the service call others: only who may connect a source may have that.
+    Endpoint("POST", "/v1/model-server-searches", search, permission=ARMS_MANAGE),
+)

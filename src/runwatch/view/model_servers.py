@@ -1,0 +1,34 @@
+"""Model servers that were found on this machine: what is said of each, and the command that connects it."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Final
+
+from runwatch.records.modelserver import ModelServer
+from runwatch.view.drawn import Drawn, line
+from runwatch.view.glyphs import UNICODE, Glyphs
+
+CONNECT: Final = "runwatch sources connect --local --openai-compatible"
+"""Connects a server to the local service; its address comes next."""
+
+NONE_FOUND: Final = line(f"No server found: {CONNECT} URL connects another")
+"""What is said where nothing answers; the command comes early, because the end is cut in narrow windows."""
+
+
+def connect_command(server: ModelServer) -> str:
+    """The exact command that connects a server to the local service; the verb asks for the key where one is needed."""
+    scheme = " --auth-scheme api_key" if server.needs_key else ""
+    return f"{CONNECT} {shlex.quote(server.base_url or '')}{scheme}"
+
+
+def server_words(server: ModelServer, glyphs: Glyphs = UNICODE) -> Drawn:
+    """Which server it may be, its port, and how many models it serves."""
+    port = (server.base_url or "").removesuffix("/v1").rpartition(":")[2]
+    if server.needs_key:
+        offer = "wants a key"
+    elif server.models is None:
+        offer = "?"
+    else:
+        offer = "1 model" if len(server.models) == 1 else f"{len(server.models)} models"
+    return line(f"{server.name or '?'}, port {port} {glyphs.dot} {offer}")

@@ -1,0 +1,202 @@
+"""Live runs whose output is rejected, whose budget is spent, and which are cancelled during a call.
+
+Issue 4, Must show 4. Everything is done by verbs; two models and the check are servers of this test.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.support.cli import Cli
+from tests.support.dock import Dock, dock
+from tests.support.model_server import HANG, ModelServer, running_model_server
+from tests.support.service import ServiceProcess
+from tests.support.threads import in_thread
+
+CALL_USD: Final = 0.01
+"""What every call costs, as the model servers report it."""
+
+FIRST, SECOND: Final = "The first draft.", "The second draft."
+"""What the first model that is asked puts out, and what the second does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A service with two saved models and an output check that accepts only the second draft.
+
+    Attributes:
+        cli: The command.
+        models: The server of both models.
+        check: The check's endpoint.
+        arm_ids: The saved models, in the order in which they were saved.
+        verifier_id: The check.
+    """
+
+    cli: Cli
+    models: ModelServer
+    check: Dock
+    arm_ids: tuple[str, str]
+    verifier_id: str
+
+    def submit(self, *words: str) -> Any:
+        """Submit a live run that the check judges, and give the run."""
+        done = self.cli(
+            *("runs", "submit", "--mode", "live", "--objective", "Write a draft.", "--data-class", "public"),
+            *("--max-runtime-s", "600", "--verifier-id", self.verifier_id, "--json", *words),
+        )
+        assert done.code == 0, done.errors
+        return done.json_lines[0] if "--watch" in words else done.json
+
+    def events(self, execution_id: str) -> list[dict[str, Any]]:
+        """The run's events."""
+        return self.cli("runs", "events", execution_id, "--json").json_lines
+
+    def receipt(self, execution_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The run's receipt, and its one slice."""
+        receipt = self.cli("receipts", "show", execution_id, "--json").json
+        (part,) = receipt["slices"]
+        return receipt, part
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    models = ModelServer(models=("draft-1", "draft-2"), usage=(20, 4), cost_usd=CALL_USD)
+    models.answer(FIRST, SECOND)
+    with ExitStack() as stack:
+        stack.enter_context(running_model_server(models))
+        check, _ = stack.enter_context(in_thread(dock()))
+        check.judge = judge
+        service = stack.enter_context(ServiceProcess(tmp_path / "service", "--allow-loopback-checks"))
+        cli = Cli(tmp_path, base_url=service.base_url, api_key=service.api_key)
+        both = ("--model", "draft-1", "--model", "draft-2")
+        connected = cli("sources", "connect", "--openai-compatible", models.base_url, *both, "--json")
+        assert connected.code == 0, connected.errors
+        first, second = (arm["arm_id"] for arm in connected.json["arms"])
+        registered = cli(
+            *("verifiers", "register", "--name", "Second thoughts", "--version-name", "1", "--url", check.url),
+            *("--data-class", "public", "--deterministic", "--json"),
+        )
+        assert registered.code == 0, registered.errors
+        yield Stage(cli, models, check, (first, second), registered.json["verifier"]["verifier_id"])
+
+
+def judge(body: Any) -> Mapping[str, Any]:
+    """Accept the second draft and nothing else, the reserved probe included."""
+    is_second = body["candidate"] == SECOND
+    return {"is_correct": is_second, "quality_score": 0.9 if is_second else 0.2}
+
+
+def in_short(events: list[dict[str, Any]]) -> list[str]:
+    """What happened, in short: states of the run, of its slice, and checks."""
+    told = []
+    for event in events:
+        place = "slice " if "slice_id" in event else ""
+        if event["type"] == "verification_check":
+            check = event["verification_check"]
+            told.append(f"check of attempt {check['attempt']}: {check['is_correct']}")
+        elif event["type"] == "recorded_check":
+            told.append(f"recorded {event['recorded_check']['state']}")
+        else:
+            told.append(" ".join(filter(None, (f"{place}{event['state']}", event.get("reason")))))
+    return told
+
+
+def test_a_rejected_output_falls_back_to_the_second_model_and_everything_tells_so(stage: Stage) -> None:
+    execution_id = stage.submit("--max-cost-usd", "1", "--on-eval", "fallback", "--watch")["execution_id"]
+    assert in_short(stage.events(execution_id)) == [
+        "accepted",
+        "queued",
+        "running",
+        "slice running",
+        "recorded pending_evaluation",
+        "check of attempt 1: False",
+        "slice progress fallback",
+        "check of attempt 2: True",
+        "recorded customer_verdict",
+        "slice completed",
+        "completed",
+    ]
+
+    receipt, part = stage.receipt(execution_id)
+    first, second = stage.arm_ids
+    assert receipt["status"] == "completed"
+    assert [(it["arm_id"], it["outcome"]) for it in part["route"]["ranking"]] == [
+        (first, "rejected_by_check"),
+        (second, "selected"),
+    ]
+    assert part["route"]["selected"]["arm_id"] == second
+    assert part["route"]["fallback_used"] is True
+    assert part["acted_on_eval"] == {"action": "fallback", "outcome": "fell_back"}
+    assert [(it["attempt"], it["arm_id"], it["is_correct"]) for it in part["verification_checks"]] == [
+        (1, first, False),
+        (2, second, True),
+    ]
+    recorded = part["recorded_check"]
+    assert recorded["state"] == "customer_verdict"
+    assert recorded["verifier_id"] == part["verifier"]["verifier_id"] == stage.verifier_id
+    assert (recorded["is_correct"], recorded["quality_score"]) == (True, 0.9)
+    assert recorded["check_id"] == part["verification_checks"][1]["check_id"]
+    assert part["verifier"]["correctness_declaration"]["status"] == "declared"
+    cost = {name: part["cost"][name] for name in ("usd", "input_tokens", "output_tokens", "calls")}
+    assert cost == {"usd": 2 * CALL_USD, "input_tokens": 40, "output_tokens": 8, "calls": 2}
+    assert receipt["totals"]["usd"] == 2 * CALL_USD
+
+    assert [body["model"] for body in stage.models.bodies] == ["draft-1", "draft-2"]
+    assert [body["candidate"] for body in stage.check.bodies[-2:]] == [FIRST, SECOND]
+    assert stage.cli("runs", "result", execution_id, "--json").json["final_text"] == SECOND
+    told = json.dumps(stage.events(execution_id)) + json.dumps(receipt)
+    assert FIRST not in told
+    assert SECOND not in told
+
+
+def test_a_budget_of_one_call_stops_the_second(stage: Stage) -> None:
+    words = ("--max-cost-usd", str(CALL_USD), "--on-eval", "fallback", "--watch")
+    execution_id = stage.submit(*words)["execution_id"]
+    assert in_short(stage.events(execution_id))[-3:] == [
+        "recorded customer_verdict",
+        "slice failed cost_budget_exhausted",
+        "failed cost_budget_exhausted",
+    ]
+    receipt, part = stage.receipt(execution_id)
+    assert (receipt["status"], receipt["reason"]) == ("failed", "cost_budget_exhausted")
+    assert [(it["attempt"], it["outcome"]) for it in part["attempts"]] == [(1, "answered")]
+    assert [it["outcome"] for it in part["route"]["ranking"]] == ["rejected_by_check", "not_tried"]
+    assert (part["cost"]["usd"], part["cost"]["calls"]) == (CALL_USD, 1)
+    assert (part["recorded_check"]["state"], part["recorded_check"]["is_correct"]) == ("customer_verdict", False)
+    assert len(stage.models.bodies) == 1
+    # What was rejected can be read by nobody.
+    assert stage.cli("runs", "result", execution_id).code != 0
+
+
+def test_a_run_cancelled_during_a_call_ends_and_says_that_the_call_could_not_be_reversed(stage: Stage) -> None:
+    stage.models.say("POST", ".*", HANG)
+    before = len(stage.models.heard)
+    execution_id = stage.submit("--max-cost-usd", "1", "--on-eval", "fallback")["execution_id"]
+    stage.until_heard(before + 1)
+    cancelled = stage.cli("runs", "cancel", execution_id, "--yes", "--json")
+    assert (cancelled.code, cancelled.json[0]["outcome"]) == (0, "cancelled")
+
+    events = stage.events(execution_id)
+    assert in_short(events)[-3:] == [
+        "recorded terminal_no_evaluation",
+        "slice cancelled cancelled",
+        "cancelled cancelled",
+    ]
+    assert "could not be reversed" in events[-2]["note"]
+    receipt, part = stage.receipt(execution_id)
+    assert (receipt["status"], receipt["reason"]) == ("cancelled", "cancelled")
+    (attempt,) = part["attempts"]
+    assert (attempt["outcome"], attempt["usage"]) == ("cancelled_in_flight", "unknown")
+    assert "could not be reversed" in attempt["note"]
+    assert part["cost"]["usage"] == "unknown"
+    assert part["recorded_check"]["no_evaluation_attempted"] is True
+    # A person reads the same in the events and on the receipt.
+    assert "could not be reversed" in stage.cli("receipts", "show", execution_id).text
+    assert len(stage.models.heard) == before + 1
