@@ -98,8 +98,17 @@ def test_a_plan_that_was_approved_before_is_applied_without_a_question(
     assert runwatch(*words[:5]).code == 2
 
 
-def test_a_blocked_template_is_not_applied(runwatch: Here, service: ScriptedService) -> None:
-    offer(service, eligible=False)
+@pytest.mark.parametrize("member", ["eligible", "application_supported"])
+def test_a_plan_that_cannot_be_applied_exits_1_whichever_member_says_so(
+    runwatch: Here, service: ScriptedService, member: str
+) -> None:
+    offer(service, **{member: False})
+    assert runwatch("templates", "plan", "starter").code == 1
+
+
+@pytest.mark.parametrize("member", ["eligible", "application_supported"])
+def test_a_blocked_template_is_not_applied(runwatch: Here, service: ScriptedService, member: str) -> None:
+    offer(service, **{member: False})
     outcome = runwatch("templates", "apply", "starter", "--yes")
     assert outcome.code == 1
     assert "runwatch templates show starter" in outcome.errors

@@ -16,14 +16,15 @@ import pytest
 
 from tests.support.cli import Cli
 from tests.support.dock import Dock, dock
-from tests.support.model_server import HANG, ModelServer, running_model_server
+from tests.support.model_server import HANG, ModelServer
 from tests.support.service import ServiceProcess
-from tests.support.threads import in_thread
+from tests.support.threads import LoopThread, in_thread
 
 CALL_USD: Final = 0.01
 """What every call costs, as the model servers report it."""
 
-FIRST, SECOND: Final = "The first draft.", "The second draft."
+FIRST: Final = "The first draft."
+SECOND: Final = "The second draft."
 """What the first model that is asked puts out, and what the second does."""
 
 
@@ -34,6 +35,7 @@ class Stage:
     Attributes:
         cli: The command.
         models: The server of both models.
+        loop: What it is served by.
         check: The check's endpoint.
         arm_ids: The saved models, in the order in which they were saved.
         verifier_id: The check.
@@ -41,6 +43,7 @@ class Stage:
 
     cli: Cli
     models: ModelServer
+    loop: LoopThread
     check: Dock
     arm_ids: tuple[str, str]
     verifier_id: str
@@ -70,7 +73,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
     models = ModelServer(models=("draft-1", "draft-2"), usage=(20, 4), cost_usd=CALL_USD)
     models.answer(FIRST, SECOND)
     with ExitStack() as stack:
-        stack.enter_context(running_model_server(models))
+        _, loop = stack.enter_context(in_thread(models))
         check, _ = stack.enter_context(in_thread(dock()))
         check.judge = judge
         service = stack.enter_context(ServiceProcess(tmp_path / "service", "--allow-loopback-checks"))
@@ -84,7 +87,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
             *("--data-class", "public", "--deterministic", "--json"),
         )
         assert registered.code == 0, registered.errors
-        yield Stage(cli, models, check, (first, second), registered.json["verifier"]["verifier_id"])
+        yield Stage(cli, models, loop, check, (first, second), registered.json["verifier_id"])
 
 
 def judge(body: Any) -> Mapping[str, Any]:
@@ -148,7 +151,8 @@ def test_a_rejected_output_falls_back_to_the_second_model_and_everything_tells_s
     assert cost == {"usd": 2 * CALL_USD, "input_tokens": 40, "output_tokens": 8, "calls": 2}
     assert receipt["totals"]["usd"] == 2 * CALL_USD
 
-    assert [body["model"] for body in stage.models.bodies] == ["draft-1", "draft-2"]
+    asked = [stage.cli("arms", "show", arm_id, "--json").json["model_id"] for arm_id in stage.arm_ids]
+    assert [body["model"] for body in stage.models.bodies] == asked
     assert [body["candidate"] for body in stage.check.bodies[-2:]] == [FIRST, SECOND]
     assert stage.cli("runs", "result", execution_id, "--json").json["final_text"] == SECOND
     told = json.dumps(stage.events(execution_id)) + json.dumps(receipt)
@@ -179,7 +183,7 @@ def test_a_run_cancelled_during_a_call_ends_and_says_that_the_call_could_not_be_
     stage.models.say("POST", ".*", HANG)
     before = len(stage.models.heard)
     execution_id = stage.submit("--max-cost-usd", "1", "--on-eval", "fallback")["execution_id"]
-    stage.until_heard(before + 1)
+    stage.loop.call(stage.models.until_heard(before + 1))
     cancelled = stage.cli("runs", "cancel", execution_id, "--yes", "--json")
     assert (cancelled.code, cancelled.json[0]["outcome"]) == (0, "cancelled")
 

@@ -143,7 +143,8 @@ def enters(terminal: Terminal, field: str) -> None:
 def cost_of(answer: dict[str, Any]) -> Decimal:
     """What a call costs at the prices of the connection, by the server's own count."""
     usage = answer["usage"]
-    return (Decimal(1000) * usage["prompt_tokens"] + Decimal(2000) * usage["completion_tokens"]) / 1_000_000
+    read, written = int(usage["prompt_tokens"]), int(usage["completion_tokens"])
+    return (Decimal(1000) * read + Decimal(2000) * written) / 1_000_000
 
 
 def check_receipt(receipt: dict[str, Any], answer: dict[str, Any]) -> None:
@@ -199,7 +200,7 @@ def rows_with(path: Path, text: str) -> list[tuple[str, str]]:
         database.row_factory = sqlite3.Row
         names = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         return [
-            (name, dict(row).get("execution_id") or dict(row).get("run_id"))
+            (name, str(dict(row).get("execution_id") or dict(row).get("run_id")))
             for name in names
             for row in database.execute(f'SELECT * FROM "{name}"')
             if any(text.encode() in (cell if isinstance(cell, bytes) else str(cell).encode()) for cell in row)

@@ -28,11 +28,11 @@ from tests.support.warm_service import WarmService
 
 KILLS: Final = 50
 SEED: Final = 4
-LONGEST: Final = 40
+LONGEST: Final = 80
 """The most events that the runs show from one start of the service to its next death."""
 
-CREWS: Final = 12
-"""How many runs are under way at any moment: eight test runs, two live runs that end, two that wait for a model."""
+CREWS: Final = 24
+"""How many runs are under way at any moment: 16 test runs, 4 live runs that end, 4 that wait for the slow model."""
 
 EVENTS_OF_A_RUN = 7
 
@@ -131,6 +131,10 @@ async def _nothing_is_lost_or_doubled(client: Client, fleet: Fleet, harbour: Har
     listed = [run.id async for page in client.pages("getExecutions") for run in page.records]
     assert sorted(listed) == sorted(run.run_id for run in fleet.runs)
     assert not calls, "every call belongs to an attempt of a receipt"
+    print(
+        f"{KILLS} deaths under {len(fleet.runs)} runs: {outcomes['answered']} calls answered,"
+        f" {outcomes['interrupted']} interrupted, each told by a receipt"
+    )
     # Deaths did meet calls, and calls were answered in between.
     assert outcomes["interrupted"] > 0
     assert outcomes["answered"] > 0

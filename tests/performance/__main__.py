@@ -13,13 +13,14 @@ import platform
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.performance import console, first_paint, read_side
+from tests.performance import console, first_paint, many_runs, read_side
 from tests.performance.measure import Figure, print_table
 
 SUITES: dict[str, Callable[[], list[Figure]]] = {
     "read-side": read_side.figures,
     "first-paint": first_paint.figures,
     "console": console.figures,
+    "many-runs": many_runs.figures,
 }
 README = Path(__file__).resolve().parents[2] / "README.md"
 BEGIN, END = "<!-- figures -->", "<!-- /figures -->"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import re
 import statistics
@@ -24,6 +25,7 @@ from textual.app import App, ComposeResult
 from textual.widgets import DataTable
 
 from runwatch.records.run import Run
+from runwatch.tui.memory import after_first_paint
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.record_table import RecordTable
 from runwatch.view.format import Context
@@ -86,7 +88,8 @@ _RESTING: Final = f"""ScriptedService(runs=[])
 _BUSY: Final = "GeneratedService(RunGenerator(runs=50, rate=1000.0, seconds=120.0))"
 
 _CURSOR_ON: Final = re.compile("▸.{0,400}?(ex_[0-9a-z_…]+)".encode(), re.DOTALL)
-_ROW: Final = re.compile(rb"row (\d{4})")
+_ROW: Final = re.compile(rb"\x1b\[1;[0-9;]*m *row (\d{4})")
+"""The row that the bare list draws bold, which is the one under its cursor: it draws all the others anew as well."""
 
 
 def figures() -> list[Figure]:
@@ -186,6 +189,9 @@ class _Framework(App[None]):
 
 
 async def _long_list() -> list[Figure]:
+    # Garbage is looked for as in the console.
+    gc.disable()
+    after_first_paint()
     context = Context(NOON, UNICODE, "relative")
     records = [run(f"ex_{number:06}", "completed") for number in range(MANY)]
     ours, callback = await _open_ours(records, context)

@@ -11,7 +11,7 @@ from runwatch.base.text import is_clean
 from runwatch.commands.parser import parse
 from runwatch.records.modelserver import ModelServer
 from runwatch.view.glyphs import ASCII
-from runwatch.view.model_servers import NONE_FOUND, connect_command, server_words
+from runwatch.view.model_servers import connect_command, server_words
 from tests.support.hostile import ALL_AT_ONCE
 
 URL = "http://127.0.0.1:11434/v1"
@@ -58,7 +58,3 @@ def test_a_server_is_told_by_name_port_and_number_of_models(over: dict[str, Any]
 def test_what_a_service_makes_up_is_cleaned_and_ascii_glyphs_are_kept_to() -> None:
     assert is_clean(server_words(server(name=ALL_AT_ONCE.text, base_url=ALL_AT_ONCE.text)))
     assert server_words(server(), ASCII).isascii()
-
-
-def test_where_none_is_found_the_command_stands_within_80_columns() -> None:
-    assert "runwatch sources connect --local --openai-compatible URL" in NONE_FOUND[:75]

@@ -37,8 +37,8 @@ VERBS = (
         "the console on a throw-away local service whose runs move by themselves",
         "cli:demo",
         notes=(
-            "Needs no settings, leaves nothing behind and spends nothing. On a terminal it is the console, with test"
-            " runs that come and go by themselves."
+            "Needs no settings, leaves nothing behind and spends nothing. On a terminal it is the console on a sample"
+            " organization."
         ),
     ),
     Verb(

@@ -72,7 +72,7 @@ def plan(call: Call) -> int:
     async def work(session: Session) -> int:
         made = await _plan(session, _subject(call))
         print_record(session, PLAN, made)
-        return REFUSED if made.eligible is False or made.blockers else DONE
+        return REFUSED if made.is_blocked or made.blockers else DONE
 
     return with_session(call, work)
 
@@ -93,7 +93,7 @@ def apply(call: Call) -> int:
             approved.update(digest=made.digest, issued_at=made.issued_at)
             for sentence in _sentences(made):
                 call.output.note(sentence)
-            return REFUSED if made.eligible is False else DONE
+            return REFUSED if made.is_blocked else DONE
 
         if with_session(call, look, choice) == REFUSED:
             raise RunwatchError(

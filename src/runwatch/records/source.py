@@ -1,8 +1,8 @@
 """Where models come from: source profiles, connections to sources, credential handoffs (wire reference 2.6).
 
 ``endpoint`` of a connection is an open member of the local service: the address that a person named for a source that
-has none of its own. It never holds a key. ``test_failure`` and ``usable`` are others: what the test met beyond the words
-of the interface, and what the rule on usable connections says.
+has none of its own. It never holds a key. ``test_failure`` and ``usable`` are others: what the test met beyond the
+words of the interface, and what the rule on usable connections says.
 """
 
 from __future__ import annotations

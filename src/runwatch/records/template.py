@@ -115,6 +115,11 @@ class Plan(Record):
     file_manifest = many(ManifestFile, "file_manifest")
     catalog_row = one(CatalogEntry, "catalog_row")
 
+    @property
+    def is_blocked(self) -> bool:
+        """Whether the service says that what is planned cannot be applied now; it has two members to say so."""
+        return self.eligible is False or self.application_supported is False
+
 
 class CompletedEffect(Record):
     """One thing that an application has done."""

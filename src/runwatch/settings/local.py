@@ -29,7 +29,7 @@ from runwatch.settings.model import LOCAL
 IDLE_EXIT_S: Final = 600.0
 """Seconds without a caller and without a live run after which a service that was started here ends (DESIGN 5)."""
 
-PATIENCE_S: Final = 10.0
+PATIENCE_S: Final = 30.0
 """How long a service may take to accept connections, or to end."""
 
 _PAUSE_S: Final = 0.05

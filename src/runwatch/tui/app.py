@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -34,6 +33,7 @@ from runwatch.tui.actions import KeyMap, bindings
 from runwatch.tui.bell import Bell
 from runwatch.tui.draw import Pieces, word
 from runwatch.tui.kit import KitApp
+from runwatch.tui.memory import after_first_paint
 from runwatch.tui.screens.base import SETTINGS, ConsoleScreen
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.screens.runs import RunsScreen
@@ -417,9 +417,7 @@ class ConsoleApp(KitApp):
 
     def _painted(self) -> None:
         """Open the service now that there is something to look at."""
-        # What is there by now stays until the end, and need not be looked through for garbage again and again.
-        gc.freeze()
-        gc.enable()
+        after_first_paint()
         start_work(self, self._open(), "opening")
 
     async def on_event(self, event: events.Event) -> None:
@@ -459,10 +457,6 @@ class ConsoleApp(KitApp):
             )
             await self.desk.start(CACHED)
             await self.kept_writes.tell()
-            if self.opening.demo:
-                from runwatch.tui.demo import keep_runs_moving
-
-                start_work(self, keep_runs_moving(self.desk), "the demo")
         except RunwatchError as error:
             self.failure = error
         for screen in self.screen_stack:

@@ -15,10 +15,10 @@ from runwatch.tui.widgets.menu import Menu, MenuItem
 from runwatch.tui.widgets.overlay import Overlay
 from runwatch.tui.work import start_work
 from runwatch.view.copies import Copy
-from runwatch.view.drawn import line
+from runwatch.view.drawn import Drawn, line
 from runwatch.view.format import clock
 from runwatch.view.glyphs import Role
-from runwatch.view.model_servers import NONE_FOUND, connect_command, server_words
+from runwatch.view.model_servers import ANOTHER, connect_command, server_words
 
 if TYPE_CHECKING:
     from runwatch.store.desk import Desk
@@ -57,20 +57,19 @@ async def _look(console: ConsoleApp, desk: Desk, screen: ConsoleScreen) -> None:
     value = (await desk.client.request(SEARCH)).value
     found = ModelServerSearch(value if isinstance(value, dict) else {}).servers or ()
     servers = [server for server in found if server.base_url]
-    if not servers:
-        screen.say(NONE_FOUND, Role.WARN)
-    elif console.screen is not screen or screen.query(Overlay):
+    said = f"Model servers found: {len(servers)}"
+    if console.screen is not screen or screen.query(Overlay):
         # Whoever has begun something else meanwhile is not interrupted.
         key = console.keys.shown("app.find_servers")
-        console.console_screen.say(f"Model servers were found: {len(servers)}. {key} looks again and shows them.")
-    else:
-        title = (word("Model servers   ", Role.PLAIN), word("enter copies the command that connects one"))
-        items = [
-            MenuItem(
-                server_words(server, console.glyphs),
-                Copy(line("command"), connect_command(server)),
-                line(connect_command(server)),
-            )
-            for server in servers
-        ]
-        screen.put_over(Menu(title, items, id="model-servers"))
+        console.console_screen.say(f"{said}. {key} looks again and shows them.")
+        return
+    says = "enter copies what connects one" if servers else "none answers on the usual ports"
+    items = [_item(server_words(server, console.glyphs), connect_command(server)) for server in servers]
+    items.append(_item(line("Another server"), ANOTHER))
+    screen.say(said)
+    screen.put_over(Menu((word("Model servers   ", Role.PLAIN), word(says)), items, id="model-servers"))
+
+
+def _item(label: Drawn, command: str) -> MenuItem:
+    """What copies a command, with the command beside it."""
+    return MenuItem(label, Copy(line("command"), command), line(command))

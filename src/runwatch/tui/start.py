@@ -14,6 +14,10 @@ from runwatch.tui.terminal import run_app
 DEMO_PACE: Final = 60
 """How much slower than usual the demo's test runs are: each takes about eight seconds, which eyes can follow."""
 
+DEMO_RUNS: Final = 60
+"""Finished runs that the demo's sample organization begins with: a month of them, and quickly made."""
+
+_SERVICE: Final = ("--sample", "--sample-runs", str(DEMO_RUNS), "--pace", str(DEMO_PACE))
 _FOREIGN: Final = ("RUNWATCH_BASE_URL", "RUNWATCH_API_KEY", "RUNWATCH_PROFILE")
 
 
@@ -33,7 +37,7 @@ def open_console(paths: Paths, environment: Mapping[str, str], options: Options,
 
 
 def open_demo(environment: Mapping[str, str]) -> int:
-    """Run the console on a local service of its own whose runs move by themselves, and leave nothing behind.
+    """Run the console on a local service of its own with a sample organization, and leave nothing behind.
 
     Raises:
         LocalServiceError: the service could not be stopped.
@@ -42,7 +46,7 @@ def open_demo(environment: Mapping[str, str]) -> int:
     from runwatch.settings.throwaway import IDLE_EXIT_S, throw_away_place
 
     own = {name: value for name, value in environment.items() if name not in _FOREIGN}
-    start_local = partial(local.ensure, idle_exit_s=IDLE_EXIT_S, more=("--pace", str(DEMO_PACE)))
+    start_local = partial(local.ensure, idle_exit_s=IDLE_EXIT_S, more=_SERVICE)
     with throw_away_place() as paths:
         opening = Opening(paths, own, Options(local=True), start_local=start_local, demo=True)
         return run_app(ConsoleApp(opening))

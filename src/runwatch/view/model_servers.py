@@ -12,8 +12,8 @@ from runwatch.view.glyphs import UNICODE, Glyphs
 CONNECT: Final = "runwatch sources connect --local --openai-compatible"
 """Connects a server to the local service; its address comes next."""
 
-NONE_FOUND: Final = line(f"No server found: {CONNECT} URL connects another")
-"""What is said where nothing answers; the command comes early, because the end is cut in narrow windows."""
+ANOTHER: Final = f"{CONNECT} URL"
+"""How a server is connected that was not found; a person puts its address in."""
 
 
 def connect_command(server: ModelServer) -> str:

@@ -115,7 +115,7 @@ def demo_words(start: str) -> tuple[Pieces, ...]:
         start: The key that starts a run.
     """
     return (
-        (word("This is the demo: test runs come and go by themselves and cost nothing.", Role.PLAIN),),
+        (word("This is the demo: a sample organization whose runs move by themselves and cost nothing.", Role.PLAIN),),
         line(f"Its service and its data are gone when you leave. {start} starts a run of your own."),
     )
 

@@ -16,6 +16,7 @@ from runwatch.base.text import cell_width
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import segment
 from runwatch.tui.kit import kit
+from runwatch.tui.memory import keep_what_is_there
 from runwatch.tui.messages import HeaderClicked, RowHighlighted, RowOpened, RowsMarked
 from runwatch.tui.themes import ACCENT
 from runwatch.tui.widgets.column_layout import GAP, Placed, place_columns
@@ -29,6 +30,9 @@ MARGIN: Final = 3
 
 SAMPLE: Final = 100
 """Rows that are looked at to find how wide the columns have to be."""
+
+LONG: Final = 20_000
+"""From this many rows on a list is so long that looking through it for garbage would be felt."""
 
 KEPT_STRIPS: Final = 500
 """Drawn rows that are kept, so that scrolling by a line draws one line and not a window of them."""
@@ -90,6 +94,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self._sampled: tuple[str, ...] = ()
         self._placed: tuple[Placed, ...] = ()
         self._placed_in = 0
+        self._longest = LONG // 2
         self._skipped = 0
         self._is_wide = False
         self._is_stale = False
@@ -119,6 +124,10 @@ class RecordTable(LineList, inherit_bindings=False):
         anchor = self._anchor(top)
         before = self._cursor_key
         self._rows = rows
+        if len(rows) >= 2 * self._longest:
+            # Once each time that the list has doubled.
+            self._longest = len(rows)
+            keep_what_is_there()
         self._measure()
         self._cursor = self._find(self._cursor, self._cursor_key)
         self._cursor_key = rows[self._cursor].key if rows else None
