@@ -202,5 +202,6 @@ def test_a_run_cancelled_during_a_call_ends_and_says_that_the_call_could_not_be_
     assert part["cost"]["usage"] == "unknown"
     assert part["recorded_check"]["no_evaluation_attempted"] is True
     # A person reads the same in the events and on the receipt.
-    assert "could not be reversed" in stage.cli("receipts", "show", execution_id).text
+    for words in (("runs", "events"), ("runs", "watch"), ("receipts", "show")):
+        assert "could not be reversed" in stage.cli(*words, execution_id).text
     assert len(stage.models.heard) == before + 1

@@ -12,6 +12,7 @@ from runwatch.records.problem import Problem
 from runwatch.records.run import Run
 from runwatch.store.change import (
     CacheRead,
+    Change,
     Failure,
     ListRead,
     ReadFailed,
@@ -180,3 +181,25 @@ def test_statuses_stand_for_troubles(status: int, collection: bool, expected: Tr
 def test_a_hold_tells_its_seconds() -> None:
     failure = failure_of(Held(operation="getExecutions", seconds=7, can_override=False), collection=True)
     assert (failure.trouble, failure.held_s) == (Trouble.RATE_LIMITED, 7)
+
+
+def test_the_revision_goes_up_with_every_change_of_the_records_and_stays_without_one() -> None:
+    store = Store()
+    collection = store.collection("local", "run")
+
+    def goes_up(change: Change) -> bool:
+        before = collection.revision
+        store.apply(change)
+        return collection.revision > before
+
+    assert goes_up(read(run("a"), run("b")))
+    assert not goes_up(read(run("a"), run("b"), at=11))
+    assert goes_up(read(run("b"), run("a")))
+    assert goes_up(read(run("b", "completed"), run("a")))
+    assert not goes_up(RecordRead("local", "run", NOW, 12, run("a")))
+    assert goes_up(RecordRead("local", "run", NOW, 12, run("a", "failed")))
+    assert goes_up(RecordRead("local", "run", NOW, 12, run("c")))
+    assert not goes_up(ReadStarted("local", "run", NOW, 13, "GET /v1/executions"))
+    assert goes_up(RecordGone("local", "run", NOW, 14, "c"))
+    assert not goes_up(RecordGone("local", "run", NOW, 14, "c"))
+    assert goes_up(CacheRead("local", "run", NOW, 15, (run("d"),), seen_at=NOW))

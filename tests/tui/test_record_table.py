@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from rich.segment import Segment
+from rich.style import Style
 from textual.pilot import Pilot
 
 from runwatch.tui.messages import HeaderClicked, RowHighlighted, RowOpened, RowsMarked
@@ -305,3 +307,59 @@ async def test_a_hundred_thousand_rows_are_asked_only_for_what_is_in_sight() -> 
         await pilot.pause()
         assert table.cursor == 99_999
         assert Counted.asked < 5_000
+
+
+class Drawing(RecordTable):
+    """A table that says which rows it has drawn."""
+
+    def __init__(self) -> None:
+        super().__init__(samples.COLUMNS)
+        self.drawn: list[int] = []
+
+    def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
+        self.drawn.append(index)
+        return super().draw_line(index, part, width, style)
+
+
+async def test_a_key_draws_the_row_it_leaves_and_the_row_it_reaches_and_no_other() -> None:
+    table = Drawing()
+    app = Stage(Pane(table))
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show(samples.many(100))
+        await pilot.pause()
+        table.drawn.clear()
+        await pilot.press("down")
+        await pilot.pause()
+        assert set(table.drawn) == {0, 1}
+        assert in_sight(app)[1].startswith("┃ ▸ ")
+        assert in_sight(app)[0].startswith("┃   ")
+
+
+async def test_scrolling_by_a_row_draws_the_row_that_comes_and_those_under_the_cursor() -> None:
+    table = Drawing()
+    app = Stage(Pane(table))
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show(samples.many(100))
+        last = table.rows_in_sight - 1
+        table.move_cursor(last)
+        await pilot.pause()
+        table.drawn.clear()
+        await pilot.press("down")
+        await pilot.pause()
+        assert table.scroll_y == 1
+        assert set(table.drawn) == {last, last + 1}
+
+
+async def test_the_same_rows_with_other_cells_are_drawn_anew_where_they_differ() -> None:
+    table = Drawing()
+    app = Stage(Pane(table))
+    async with app.run_test(size=(80, 20)) as pilot:
+        rows = samples.many(100)
+        table.show(rows)
+        await pilot.pause()
+        table.drawn.clear()
+        rows[2].cells["age"] = Styled(line("9h"))
+        table.show(rows)
+        await pilot.pause()
+        assert set(table.drawn) == {2}
+        assert "9h" in in_sight(app)[2]

@@ -108,7 +108,7 @@ async def test_at_80_columns_the_welcome_fits_and_leaves_the_list_its_room(
     service: ScriptedService, tmp_path: Path
 ) -> None:
     async with unconfigured(service, tmp_path, size=(80, 24)) as driven:
-        await driven.shows(USED)
+        await driven.shows("M looks for model servers")
         first = next(number for number, row in enumerate(driven.lines) if USED in row)
         assert first == 19, "four lines above the hints"
         assert "RUNWATCH_API_KEY in the environment." in driven.lines[21]

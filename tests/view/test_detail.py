@@ -105,6 +105,14 @@ def test_the_receipt_of_a_live_run_tells_its_slices_in_words() -> None:
     assert shown["cost"].text == "0.0142 USD · 1,830 in · 412 out · 2 calls · waived: none"
 
 
+def test_a_cost_that_a_call_never_told_is_no_plain_zero() -> None:
+    (part,) = builders.live_receipt().raw["slices"]
+    part = {**part, "cost": {"usd": 0, "calls": 1, "usage": "unknown"}}
+    shown = detail("receipts", builders.live_receipt(slices=[part]))["Slice sl_1"]
+    assert shown["cost"].text == "0 USD · 1 calls · what a call used is not known"
+    assert shown["cost"].role == Role.WARN
+
+
 def test_a_problem_puts_the_instance_first_and_tells_effect_and_next_step() -> None:
     problem = builders.validation_problem(task__objective="Required.")
     entry = problem_entry(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -172,7 +173,7 @@ def test_records_nested_to_the_limit_count_as_changed_instead_of_failing() -> No
 def test_a_row_is_drawn_with_its_own_context() -> None:
     run = builders.run("ex_0123456789abcdefghij", created_at="2026-11-21T10:00:00Z")
     assert cells(run)["created"] == "2h"
-    assert cells(run, replace(CONTEXT, time="utc"))["created"] == "2026-11-21 10:00:00Z"
+    assert cells(run, replace(CONTEXT, time="utc"))["created"] == "10:00:00"
     (row,) = table.rows(RUNS, [run], CONTEXT)
     assert row.now == NOW
 
@@ -182,3 +183,14 @@ def test_a_row_gives_fields_and_dotted_paths(name: str) -> None:
     (row,) = table.rows(RUNS, [builders.open_run()], CONTEXT)
     wanted = {"status": "running", "policy.data_classes": ["public", "tenant_internal"], "nothing": None}
     assert row.value(name) == wanted[name]
+
+
+def test_rows_are_drawn_in_the_context_that_is_put_in_their_hand() -> None:
+    run = builders.run("ex_0123456789abcdefghij", created_at="2026-11-21T10:00:00Z")
+    drawing = table.Drawing(RUNS, CONTEXT)
+    (row,) = table.rows_of(drawing, [run])
+    before, text, subject = row.cells["created"], row.text(), row.subject
+    drawing.context = replace(CONTEXT, now=NOW + timedelta(hours=3))
+    assert (before, row.cells["created"]) == ("2h", "5h")
+    assert row.text() != text
+    assert row.subject is subject

@@ -45,6 +45,13 @@ def shown(event: RunEvent) -> tuple[str, str, str, Role]:
             ("lifecycle", "", "◷ expired · runtime_exceeded", Role.WARN),
         ),
         (builders.event(7, "failed", reason="internal"), ("lifecycle", "", "✗ failed · internal", Role.BAD)),
+        (
+            builders.slice_event(6, "cancelled", note="The call in progress could not be reversed, whatever it used."),
+            (
+                "lifecycle", "sl_1", "⊘ cancelled · The call in progress could not be reversed, whatever it used.",
+                Role.OFF,
+            ),
+        ),
         (builders.event(3, "hovering", slice_id=None), ("lifecycle", "", "hovering", Role.PLAIN)),
         (builders.verification_event(5), ("check", "sl_1", "✓ accepted  0.86  attempt 1", Role.GOOD)),
         (

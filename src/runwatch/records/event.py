@@ -17,6 +17,8 @@ class RunEvent(Record):
     name, and anything else is kept and shown as it is. A run-level event has no ``slice_id`` member at all when it is
     written; read, ``null`` counts as absent.
 
+    ``note`` is what else there is to know of a slice's end, in words; the local service's own.
+
     Attributes:
         text: The event's own JSON text as it stood on the wire, where the decoder kept it.
     """
@@ -33,6 +35,7 @@ class RunEvent(Record):
     state = text("state")
     reason = text("reason")
     acted_by = text("acted_by")
+    note = text("note")
     at = moment("at")
     verification_check = one(VerificationCheck, "verification_check")
     recorded_check = one(RecordedCheck, "recorded_check")

@@ -65,7 +65,7 @@ class Waiver(Record):
 
 
 class Cost(Record):
-    """What one slice cost."""
+    """What one slice cost; ``usage`` is ``unknown`` where a call's own was never told, the local service's own."""
 
     usd = amount("usd")
     input_tokens = integer("input_tokens")
@@ -73,6 +73,7 @@ class Cost(Record):
     calls = integer("calls")
     pricing_basis = text("pricing_basis")
     waiver = one(Waiver, "waiver")
+    usage = text("usage")
 
 
 class ReceiptSlice(Record):

@@ -456,6 +456,9 @@ class ConsoleApp(KitApp):
                 listeners=Listeners(self._tail_moved, self._exchanged),
             )
             await self.desk.start(CACHED)
+            if self._notes.is_welcoming and not self.opening.demo:
+                # Only now, because the key does something from now on.
+                self._notes.welcome(welcome_words(is_running=True, find=self.keys.shown("app.find_servers")))
             await self.kept_writes.tell()
         except RunwatchError as error:
             self.failure = error
@@ -473,7 +476,7 @@ class ConsoleApp(KitApp):
         except NotConfigured:
             self._notes.welcome(welcome_words(is_running=False))
             service = await asyncio.to_thread(self._start_local, self.opening.paths.local_service_dir)
-            self._notes.welcome(welcome_words(is_running=True, find=self.keys.shown("app.find_servers")))
+            self._notes.welcome(welcome_words(is_running=True))
             return service.target()
 
     def _start_local(self, directory: Path) -> LocalService:

@@ -126,6 +126,8 @@ def _lifecycle(event: RunEvent, glyphs: Glyphs) -> Styled:
         words.append(line(event.reason))
     if event.acted_by:
         words.append(f"by {line(event.acted_by)}")
+    if event.note:
+        words.append(line(event.note))
     return Styled(line(f" {glyphs.dot} ".join(words)), role if is_final(event.state) else Role.PLAIN)
 
 

@@ -112,6 +112,7 @@ class ResourceScreen(ConsoleScreen):
         self._rows: list[Row[Any]] = []
         self._query: Query | None = None
         self._filter_is_off = False
+        self._is_unreadable = False
         self._sort: tuple[SortKey, ...] = spec.sort
         self._shown: str | None = None
         self._rest: Timer | None = None
@@ -322,6 +323,7 @@ class ResourceScreen(ConsoleScreen):
     def action_filter(self) -> None:
         """Type a filter."""
         self.add_class("-filtering")
+        self._is_unreadable = False
         self.query_one("#filter", FilterBar).edit(self.filter_text)
         self._count_matches()
 
@@ -520,17 +522,20 @@ class ResourceScreen(ConsoleScreen):
             try:
                 self._query = parse(text, self.spec, named=self.console.settings.filters)
             except QueryError as error:
+                self._is_unreadable = True
                 self.query_one("#filter", FilterBar).show_error(line(str(error)))
                 return False
         else:
             self._query = None
+        self._is_unreadable = False
         self._filter_is_off = False
         self.show_crumbs(self._filter_words())
         self.show_rows()
         return True
 
     def _count_matches(self) -> None:
-        if self.has_class("-filtering"):
+        # Rows that come meanwhile do not take away what is wrong with the filter.
+        if self.has_class("-filtering") and not self._is_unreadable:
             self.query_one("#filter", FilterBar).show_count(line(f"{len(self._rows)}/{self._total}"))
 
     def _close_filter(self) -> None:

@@ -34,6 +34,11 @@ class Notes:
         self._welcome: Sequence[Pieces] = ()
         self._is_over = False
 
+    @property
+    def is_welcoming(self) -> bool:
+        """Whether the welcome is said now."""
+        return bool(self._welcome)
+
     def welcome(self, words: Sequence[Pieces]) -> None:
         """Say where one is, or say it in other words; nothing once a person has begun to work."""
         if self._is_over:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.suggester import Suggester
@@ -60,6 +61,12 @@ class FilterBar(Horizontal):
         super().__init__(id=id)
         self._suggester = _Completion(complete) if complete is not None else None
 
+    def compose(self) -> ComposeResult:
+        """The sign, the input, the state."""
+        yield Static(content((word("/", ACCENT),)), id="filter-mark")
+        yield self.INPUT(suggester=self._suggester, id="filter-text")
+        yield Static(id="filter-state")
+
     @property
     def text(self) -> str:
         """What is typed."""
@@ -101,22 +108,11 @@ class FilterBar(Horizontal):
 
     @property
     def _input(self) -> LineInput:
-        self._make_parts()
         return self.query_one(LineInput)
 
     @property
     def _state(self) -> Static:
-        self._make_parts()
         return self.query_one("#filter-state", Static)
-
-    def _make_parts(self) -> None:
-        """Make the sign, the input and the state when they are wanted first: most bars are never seen."""
-        if not self.children:
-            self.mount(
-                Static(content((word("/", ACCENT),)), id="filter-mark"),
-                self.INPUT(suggester=self._suggester, id="filter-text"),
-                Static(id="filter-state"),
-            )
 
 
 class _Completion(Suggester):

@@ -117,7 +117,7 @@ class RecordTable(LineList, inherit_bindings=False):
         took its place. The same object as before means that no row has come, gone or moved.
         """
         if rows is self._rows:
-            self._measure()
+            self._measure(only_shown=True)
             self._refresh_if_changed()
             return
         top = round(self.scroll_y)
@@ -349,7 +349,7 @@ class RecordTable(LineList, inherit_bindings=False):
             return
         self.scroll_to(y=max(0, index - offset), animate=False, force=True)
 
-    def _measure(self) -> None:
+    def _measure(self, *, only_shown: bool = False) -> None:
         """Widen the columns to what the first rows and those in sight need; they never get narrower again.
 
         The first rows are looked at only when other rows have become the first: every second the same ones come anew.
@@ -359,7 +359,10 @@ class RecordTable(LineList, inherit_bindings=False):
         self._sampled = first
         for start in (self._cursor, round(self.scroll_y)):
             places.update(range(start, min(start + self.rows_in_sight, len(self._rows))))
+        shown = self.shown_columns
         for position, column in enumerate(self._columns):
+            if only_shown and column.id not in shown:
+                continue
             widest = max((cell_width(self._rows[place].cell(column).text) for place in places), default=0)
             self._natural[position] = max(self._natural[position], min(widest, column.most))
         self._lay_out()

@@ -141,7 +141,10 @@ def _cost(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
     ]
     if cost.waiver is not None:
         words.append(line(f"waived: {line(cost.waiver.reason)}"))
-    return line(f" {context.glyphs.dot} ".join(words)) if words else None
+    dot = f" {context.glyphs.dot} "
+    if cost.usage == "unknown":
+        return Styled(line(dot.join([*words, "what a call used is not known"])), Role.WARN)
+    return line(dot.join(words)) if words else None
 
 
 def _total(receipt: Receipt, _: object, __: Context) -> Shown | None:
