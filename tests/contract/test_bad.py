@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from runwatch.records.problem import Problem
-from runwatch.service.limits import BODY_BYTES
+from runwatch.service.http.limits import BODY_BYTES
 from tests.contract.conftest import Desk, every
 from tests.contract.operation import Good, Operation
 from tests.contract.operations import DONE, REST, TABLE

@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 
 from runwatch.base.clock import Clock
-from runwatch.service.auth import Keys, add_key, new_key
+from runwatch.service.access.auth import Keys, add_key, new_key
 from runwatch.service.context import Context
 from runwatch.service.database import Row, Transaction
 from runwatch.service.options import ServeOptions

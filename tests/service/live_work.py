@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from runwatch.base.clock import iso
+from runwatch.service.checks.evaluation import Evaluation
 from runwatch.service.database import Row, Transaction
-from runwatch.service.evaluation import Evaluation
 from runwatch.service.ids import new_id
-from runwatch.service.providers import Generation, ProviderAddress, ProviderError
+from runwatch.service.models.providers import Generation, ProviderAddress, ProviderError
 from runwatch.service.tables import checks, models
 from tests.service.conftest import Json, Local, Serving
 

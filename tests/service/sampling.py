@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from runwatch.base.clock import Clock
-from runwatch.service.auth import new_key
+from runwatch.service.access.auth import new_key
 from runwatch.service.database import Database, Transaction
 from runwatch.service.options import SAMPLE_KEYS, ServeOptions
 from runwatch.service.sample import history

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from runwatch.service.access.vault import DIRECTORY
 from runwatch.service.tables.organization import audit
-from runwatch.service.vault import DIRECTORY
 from tests.service.conftest import Json, Local, Serving
 from tests.service.sourcing import Saved, model_arm, post, save, save_sample, sync
 from tests.service.test_agents import AGENTS, KEY, connect_repository, enter_key

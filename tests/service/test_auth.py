@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from runwatch.base.servicefile import read_service_file
-from runwatch.service.auth import KEY_PREFIX, Keys
+from runwatch.service.access.auth import KEY_PREFIX, Keys
 from runwatch.service.tables import api_keys, tenants
 from tests.service.conftest import Local, Serving
 from tests.service.test_problems import check

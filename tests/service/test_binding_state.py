@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.base.clock import iso
-from runwatch.service import binding_forms as forms
-from runwatch.service import binding_state as states
-from runwatch.service.answer import Refusal
-from runwatch.service.binding_state import Binding
-from runwatch.service.stopdate import NEVER, Stop
+from runwatch.service.checks import binding_forms as forms
+from runwatch.service.checks import binding_state as states
+from runwatch.service.checks.binding_state import Binding
+from runwatch.service.checks.stopdate import NEVER, Stop
+from runwatch.service.http.answer import Refusal
 from tests.support.clock import START
 
 HERE = "https://checks.example.test"

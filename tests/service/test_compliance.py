@@ -10,8 +10,8 @@ import pytest
 from runwatch.base.clock import iso
 from runwatch.base.json import loads
 from runwatch.records.compliance import ComplianceExport
-from runwatch.service import audit
-from runwatch.service.auth import local_tenant
+from runwatch.service.access.auth import local_tenant
+from runwatch.service.organization import audit
 from tests.service.conftest import Local
 from tests.service.test_auth import other_tenant
 from tests.service.test_keys import bearing, keyed, me, mint

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runwatch.records.requests.composer import ReviewComposerRequest
-from runwatch.service.composer import Observation, decide
+from runwatch.service.execution.composer import Observation, decide
 from tests.service.conftest import Local, Serving
 from tests.service.test_agents import Agent, connect_repository, register
 from tests.service.test_outbound import server

@@ -10,8 +10,16 @@ import httpx
 import pytest
 from starlette.types import Message
 
-from runwatch.service import docks as docks_module
-from runwatch.service.docks import DOCKS, SAMPLE_KEY, SLOW_S, Docks, has_five_bullets, is_json_object, is_not_empty
+from runwatch.service.checks import docks as docks_module
+from runwatch.service.checks.docks import (
+    DOCKS,
+    SAMPLE_KEY,
+    SLOW_S,
+    Docks,
+    has_five_bullets,
+    is_json_object,
+    is_not_empty,
+)
 from tests.support.clock import FakeClock
 
 KEY = {"Authorization": f"Bearer {SAMPLE_KEY}"}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from runwatch.service import runs
-from runwatch.service.live.driver import RETRY_S
+from runwatch.service.execution import runs
+from runwatch.service.execution.live.driver import RETRY_S
 from tests.service.conftest import Json, Local, Serving, capped, event_bodies, step
 from tests.service.test_lifecycle import check_echo_receipt
 from tests.support.clock import FakeClock

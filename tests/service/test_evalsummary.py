@@ -6,7 +6,7 @@ from typing import Any
 
 from runwatch.base.json import dumps
 from runwatch.records.evaluation import EvalSummary
-from runwatch.service import evalsummary
+from runwatch.service.organization import evalsummary
 from tests.service.conftest import Json, Local
 from tests.service.test_auth import other_tenant
 from tests.service.test_keys import bearing

@@ -12,15 +12,15 @@ import pytest
 
 from runwatch.base.clock import iso
 from runwatch.base.secret import Secret
-from runwatch.service import bindings, evaluation
-from runwatch.service.auth import add_tenant
+from runwatch.service.access.auth import add_tenant
+from runwatch.service.access.entry import Intent
+from runwatch.service.access.vault import Vault
+from runwatch.service.checks import bindings, evaluation
+from runwatch.service.checks.evaluation import Evaluation, evaluate
+from runwatch.service.checks.stopdate import Stop
 from runwatch.service.database import Database, Transaction
-from runwatch.service.entry import Intent
-from runwatch.service.evaluation import Evaluation, evaluate
 from runwatch.service.options import ServeOptions
 from runwatch.service.outbound import Outbound
-from runwatch.service.stopdate import Stop
-from runwatch.service.vault import Vault
 from tests.support.clock import START, FakeClock
 from tests.support.dock import Dock, dock
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from runwatch.base.secret import Secret
+from runwatch.service.models.providers import KINDS, Generation, ProviderAddress, ProviderError, Providers, cost_of
+from runwatch.service.models.providers.fixture import REMEMBERED
+from runwatch.service.models.providers.fixture_sources import SAMPLE_SOURCES, SAMPLES
 from runwatch.service.outbound import Outbound
-from runwatch.service.providers import KINDS, Generation, ProviderAddress, ProviderError, Providers, cost_of
-from runwatch.service.providers.fixture import REMEMBERED
-from runwatch.service.providers.fixture_sources import SAMPLE_SOURCES, SAMPLES
 from tests.support.clock import FakeClock
 
 NORTH = ProviderAddress("fixture:sample_north", "openai_chat", "none", None)

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from runwatch.service.keyring import revoke
-from runwatch.service.sessions import COOKIE, PATH
+from runwatch.service.access.keyring import revoke
+from runwatch.service.access.sessions import COOKIE, PATH
 from tests.service.conftest import Local, Serving
 from tests.service.test_auth import other_tenant
 from tests.service.test_problems import check

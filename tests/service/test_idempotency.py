@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.base.json import dumps, loads
-from runwatch.service.idempotency import KEPT_FOR, KEY_CHARACTERS, Keyed, digest_of
+from runwatch.service.http.idempotency import KEPT_FOR, KEY_CHARACTERS, Keyed, digest_of
 from runwatch.service.tables import idempotency
 from tests.service.conftest import Local, Serving, echo_body, step
 from tests.service.test_auth import other_tenant

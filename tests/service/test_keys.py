@@ -13,8 +13,8 @@ import pytest
 from runwatch.base.clock import iso
 from runwatch.base.log import REDACTED, redact
 from runwatch.records.apikey import ApiKey
-from runwatch.service.answer import Refusal
-from runwatch.service.auth import KEY_PREFIX, Keys, Principal, hash_of
+from runwatch.service.access.auth import KEY_PREFIX, Keys, Principal, hash_of
+from runwatch.service.http.answer import Refusal
 from runwatch.service.tables import api_keys
 from tests.service.conftest import Json, Local, Serving, echo_body
 from tests.service.test_auth import other_tenant

@@ -10,8 +10,8 @@ import pytest
 
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
-from runwatch.service.lifecycle import Change, Run, accept, end, new_run, next_step
-from runwatch.service.receipts import arms_of, receipt_of
+from runwatch.service.execution.lifecycle import Change, Run, accept, end, new_run, next_step
+from runwatch.service.execution.receipts import arms_of, receipt_of
 from tests.support.clock import START
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from runwatch.service.answer import Refusal
-from runwatch.service.limits import RateLimit
+from runwatch.service.http.answer import Refusal
+from runwatch.service.http.limits import RateLimit
 from tests.service.conftest import Serving
 from tests.service.test_problems import check
 from tests.support.clock import FakeClock

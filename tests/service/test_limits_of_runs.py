@@ -9,8 +9,8 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from runwatch.service import wallet
 from runwatch.service.database import Transaction
+from runwatch.service.organization import wallet
 from runwatch.service.tables import checks, models, runs, tenants
 from runwatch.service.tables.live import live_runs, tasks
 from runwatch.service.tables.organization import audit, wallets

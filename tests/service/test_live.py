@@ -14,9 +14,9 @@ from runwatch.base.clock import iso
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run, RunResult
-from runwatch.service.live import dispatch, steps
-from runwatch.service.live.driver import RETRY_S
-from runwatch.service.live.rows import RETENTION
+from runwatch.service.execution.live import dispatch, steps
+from runwatch.service.execution.live.driver import RETRY_S
+from runwatch.service.execution.live.rows import RETENTION
 from runwatch.service.tables import models
 from runwatch.service.tables.live import attempts, results, tasks
 from tests.service.conftest import Json, Serving, echo_body

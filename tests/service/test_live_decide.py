@@ -8,9 +8,18 @@ from typing import Any
 
 import pytest
 
-from runwatch.service.live.decide import Accept, Call, Fail, Interrupt, Judge, Move, next_move, reaction_to_rejections
-from runwatch.service.live.skill import REPAIR_CHARACTERS, diff_of, region_of, repair_request, repaired
-from runwatch.service.live.state import Attempt, Check, Live, Option, Skill, numeral, plain
+from runwatch.service.execution.live.decide import (
+    Accept,
+    Call,
+    Fail,
+    Interrupt,
+    Judge,
+    Move,
+    next_move,
+    reaction_to_rejections,
+)
+from runwatch.service.execution.live.skill import REPAIR_CHARACTERS, diff_of, region_of, repair_request, repaired
+from runwatch.service.execution.live.state import Attempt, Check, Live, Option, Skill, numeral, plain
 
 SKILL = Skill("arm_s", "sha256:5", "Plain.\n[[region:a]]\nold\n[[/region:a]]\nEnd.", ["none", "a"])
 OPTIONS = tuple(Option(f"arm_{name}", 0.5, {}, {}) for name in "abc")

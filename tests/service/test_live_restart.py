@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from runwatch.service.engine import Engine
-from runwatch.service.lifecycle import Run
-from runwatch.service.runs import load
+from runwatch.service.execution.engine import Engine
+from runwatch.service.execution.lifecycle import Run
+from runwatch.service.execution.runs import load
 from runwatch.service.tables.live import attempts
 from tests.service.conftest import Json, Serving, event_bodies
 from tests.service.live_work import (

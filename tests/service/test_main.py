@@ -20,8 +20,8 @@ import pytest
 from runwatch.base.errors import LocalServiceError, UsageError
 from runwatch.base.servicefile import is_running, lock_of, read_service_file
 from runwatch.service import server
-from runwatch.service.answer import Answer
-from runwatch.service.call import Call, Endpoint, Routes
+from runwatch.service.http.answer import Answer
+from runwatch.service.http.call import Call, Endpoint, Routes
 from runwatch.service.main import INTERRUPTED, REFUSED, ServeOptions, serve, stop_when_idle
 from runwatch.settings.local import stop
 from tests.service.conftest import Local, Serving, step

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from runwatch.service.discovery import LIMIT_S, USUAL_PORTS, FoundServer, UsualPort, find_servers
+from runwatch.service.models.providers import Providers
 from runwatch.service.outbound import Outbound
-from runwatch.service.providers import Providers
 from tests.service.conftest import Json, Local
 from tests.service.test_problems import check
 from tests.support.clock import FakeClock

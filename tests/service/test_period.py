@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from runwatch.service.answer import Refusal
-from runwatch.service.period import Period, month_of, read_period, read_window
+from runwatch.service.http.answer import Refusal
+from runwatch.service.organization.period import Period, month_of, read_period, read_window
 from tests.support.clock import START
 
 NOVEMBER = {"from": "2026-11-01", "to": "2026-11-30"}

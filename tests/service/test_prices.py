@@ -6,8 +6,8 @@ from decimal import Decimal, localcontext
 
 import pytest
 
-from runwatch.service.providers import Generation
-from runwatch.service.providers.prices import cost_of, estimated_tokens, quote, worst_case
+from runwatch.service.models.providers import Generation
+from runwatch.service.models.providers.prices import cost_of, estimated_tokens, quote, worst_case
 
 TABLE = {
     "small": {"input_usd_per_million": "0.15", "output_usd_per_million": "0.60"},

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from runwatch.base.secret import Secret
-from runwatch.service import probe as probing
+from runwatch.service.checks import probe as probing
+from runwatch.service.checks.probe import ProbeReport, probe, report_of
 from runwatch.service.options import ServeOptions
 from runwatch.service.outbound import Outbound, OutboundAnswer, OutboundError
-from runwatch.service.probe import ProbeReport, probe, report_of
 from tests.support.clock import START, FakeClock
 from tests.support.dock import Dock, dock
 from tests.support.http1 import answer_bytes

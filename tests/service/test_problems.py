@@ -11,10 +11,10 @@ import pytest
 from runwatch.base.json import dumps
 from runwatch.records.codes import CODES
 from runwatch.records.problem import PROBLEM_BASE, PROBLEM_TYPE, Problem
-from runwatch.service.answer import Answer, Refusal
-from runwatch.service.call import Call, Endpoint, Routes
-from runwatch.service.limits import BODY_BYTES
-from runwatch.service.problems import problem_of
+from runwatch.service.http.answer import Answer, Refusal
+from runwatch.service.http.call import Call, Endpoint, Routes
+from runwatch.service.http.limits import BODY_BYTES
+from runwatch.service.http.problems import problem_of
 from tests.service.conftest import Json, Local, echo_body
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -9,8 +9,8 @@ import pytest
 
 from runwatch.base.clock import iso
 from runwatch.records.proposal import Proposal
-from runwatch.service import proposals
-from runwatch.service.auth import local_tenant
+from runwatch.service.access.auth import local_tenant
+from runwatch.service.organization import proposals
 from tests.service.conftest import Json, Local
 from tests.service.test_auth import other_tenant
 from tests.service.test_keys import bearing, keyed, me

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pytest
 
 from runwatch.records.problem import PROBLEM_TYPE
-from runwatch.service import protocol
-from runwatch.service.limits import BODY_BYTES
+from runwatch.service.http import protocol
+from runwatch.service.http.limits import BODY_BYTES
 from tests.service.conftest import Json, Local, echo_body
 from tests.service.test_problems import check_body
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from runwatch.base.errors import UsageError
-from runwatch.service.providerconfig import FILE_BYTES, provider_config, read_provider_config
-from runwatch.service.providers.fixture_sources import SAMPLE_SOURCES
-from runwatch.service.providers.source import Source
+from runwatch.service.models.providerconfig import FILE_BYTES, provider_config, read_provider_config
+from runwatch.service.models.providers.fixture_sources import SAMPLE_SOURCES
+from runwatch.service.models.providers.source import Source
 from tests.service.conftest import Serving
 
 LEAST = """\

@@ -12,9 +12,9 @@ import pytest
 
 from runwatch.base.json import Numeral, loads
 from runwatch.base.secret import Secret
+from runwatch.service.models.providers import KINDS, Generation, ProviderAddress, ProviderError, Providers, ServedModel
+from runwatch.service.models.providers.failures import kind_of_outbound
 from runwatch.service.outbound import Outbound, OutboundError
-from runwatch.service.providers import KINDS, Generation, ProviderAddress, ProviderError, Providers, ServedModel
-from runwatch.service.providers.failures import kind_of_outbound
 from tests.support.clock import FakeClock
 from tests.support.model_server import CUT, DROP, HANG, Fault, ModelServer
 from tests.support.scripted import Said

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from runwatch.service.database import Transaction
-from runwatch.service.routing import candidates, note_verdict, score
+from runwatch.service.execution.routing import candidates, note_verdict, score
 from runwatch.service.tables import models
 from runwatch.service.tables.live import arm_verdicts
 from tests.service.live_work import (

@@ -16,7 +16,7 @@ import pytest_asyncio
 from runwatch.base.clock import iso
 from runwatch.base.errors import DataError
 from runwatch.records.states import is_final
-from runwatch.service.live import steps
+from runwatch.service.execution.live import steps
 from runwatch.service.options import SAMPLE_KEYS
 from runwatch.service.sample import history
 from runwatch.service.sample.works import HISTORY, REPAIR

@@ -11,10 +11,10 @@ import pytest
 
 from runwatch.base.json import loads
 from runwatch.records.requests import RunRequest
-from runwatch.service.docks import BULLETS, has_five_bullets, is_json_object
+from runwatch.service.checks.docks import BULLETS, has_five_bullets, is_json_object
 from runwatch.service.ids import new_id, random_word, seeded_ids
+from runwatch.service.models.providers.fixture_text import BULLETS_WANTED, OBJECT_WANTED, text_of
 from runwatch.service.outbound import PUBLIC, OutboundError
-from runwatch.service.providers.fixture_text import BULLETS_WANTED, OBJECT_WANTED, text_of
 from runwatch.service.sample.dockcalls import AGENT_URL, DockCalls
 from runwatch.service.sample.pastclock import PastClock
 from runwatch.service.sample.plan import DAYS, MARGIN, plan

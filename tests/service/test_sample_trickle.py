@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 from random import Random
 
-from runwatch.service import wallet
 from runwatch.service.main import stop_when_idle
+from runwatch.service.organization import wallet
 from runwatch.service.sample.trickle import AT_ONCE, Trickle
 from tests.service.conftest import Json, Local, Serving
 from tests.service.sampling import all_runs, told_keys

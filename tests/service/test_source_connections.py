@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from runwatch.service.connections import named_handles
-from runwatch.service.vault import DIRECTORY
+from runwatch.service.access.vault import DIRECTORY
+from runwatch.service.models.connections import named_handles
 from tests.service.conftest import Json, Local, Serving
 from tests.service.sourcing import SECRET, Saved, completed, connect, connection_body, model_arm, post, save, sync
 from tests.service.test_auth import other_tenant

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from runwatch.base.secret import Secret
-from runwatch.service.vault import DIRECTORY
+from runwatch.service.access.vault import DIRECTORY
 from tests.service.conftest import Json, Local, Serving
 from tests.service.sourcing import SECRET, begin, completed, connection_body, enter, post, save
 from tests.service.test_auth import other_tenant

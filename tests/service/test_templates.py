@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runwatch.service.catalog import variant_id
+from runwatch.service.models.catalog import variant_id
 from runwatch.service.tables.models import deployments
 from tests.service.conftest import Local, Serving
 from tests.service.sourcing import SECRET, connect, post, save

@@ -10,7 +10,7 @@ import pytest
 from runwatch.base.errors import DataError
 from runwatch.base.log import redact
 from runwatch.base.secret import Secret
-from runwatch.service.vault import DIRECTORY, Vault
+from runwatch.service.access.vault import DIRECTORY, Vault
 
 SENTINEL = "sk-sentinel-5f3a"
 

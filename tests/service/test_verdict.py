@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runwatch.service.verdict import NoVerdict, read_verdict
+from runwatch.service.checks.verdict import NoVerdict, read_verdict
 
 
 @pytest.mark.parametrize(

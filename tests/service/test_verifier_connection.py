@@ -13,8 +13,8 @@ import pytest
 from millwork_solver import AsyncSolver
 
 from runwatch.base.secret import Secret
-from runwatch.service import bindings
-from runwatch.service.probe import ProbeReport, probe
+from runwatch.service.checks import bindings
+from runwatch.service.checks.probe import ProbeReport, probe
 from runwatch.service.routes import verifiers as verifier_routes
 from runwatch.service.tables.checks import bindings as bindings_table
 from tests.service.conftest import Json, Local, Serving

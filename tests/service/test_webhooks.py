@@ -16,9 +16,9 @@ from runwatch.base.clock import iso
 from runwatch.base.json import loads
 from runwatch.base.log import REDACTED, redact
 from runwatch.records.webhook import Delivery, Webhook
-from runwatch.service import webhooks
-from runwatch.service.auth import local_tenant
-from runwatch.service.deliverer import PAUSE_S
+from runwatch.service.access.auth import local_tenant
+from runwatch.service.organization import webhooks
+from runwatch.service.organization.deliverer import PAUSE_S
 from runwatch.service.tables.organization import webhooks as webhooks_table
 from tests.service.conftest import Json, Local, Serving, capped
 from tests.service.test_auth import other_tenant

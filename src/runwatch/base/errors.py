@@ -10,9 +10,9 @@
     │   └── NotConfigured          nothing says which service to call
     ├── DataError                  the data directory is not usable: newer schema, corrupt, not writable
     ├── LocalServiceError          the local service could not be started, reached or stopped
-    ├── Refusal                    the local service answers a request with a Problem (runwatch.service.answer)
+    ├── Refusal                    the local service answers a request with a Problem (runwatch.service.http.answer)
     ├── OutboundError              a call of the local service to another server failed (runwatch.service.outbound)
-    ├── ProviderError              a model provider gave no usable answer (runwatch.service.providers.model)
+    ├── ProviderError              a model provider gave no usable answer (runwatch.service.models.providers.model)
     └── ApiError                   a call of the service did not give what was asked (runwatch.api.errors)
         ├── ReadOnlyRefused        the operation mutates and the client is read-only; nothing was sent
         ├── InvalidRequest         the request breaks a rule of the interface; nothing was sent

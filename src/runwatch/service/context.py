@@ -9,24 +9,26 @@ from typing import Final
 
 from runwatch.base.clock import Clock
 from runwatch.base.secret import Secret
-from runwatch.service import bindings, connections, wallet, webhooks
-from runwatch.service.auth import Keys, local_tenant, settle_owner
-from runwatch.service.composer import ReviewComposer
+from runwatch.service.access.auth import Keys, local_tenant, settle_owner
+from runwatch.service.access.vault import Vault
+from runwatch.service.checks import bindings
+from runwatch.service.checks.evaluation import evaluate
 from runwatch.service.database import Database, Transaction
-from runwatch.service.deliverer import Deliverer
 from runwatch.service.discovery import USUAL_PORTS, UsualPort
-from runwatch.service.engine import Engine
-from runwatch.service.evaluation import evaluate
-from runwatch.service.idempotency import Turns
-from runwatch.service.limits import RateLimit
-from runwatch.service.live.driver import LiveRuns
+from runwatch.service.execution.composer import ReviewComposer
+from runwatch.service.execution.engine import Engine
+from runwatch.service.execution.live.driver import LiveRuns
+from runwatch.service.http.idempotency import Turns
+from runwatch.service.http.limits import RateLimit
+from runwatch.service.http.problems import Problems
+from runwatch.service.models import connections
+from runwatch.service.models.providerconfig import ProviderConfig, provider_config
+from runwatch.service.models.providers import Providers
 from runwatch.service.options import ServeOptions
+from runwatch.service.organization import wallet, webhooks
+from runwatch.service.organization.deliverer import Deliverer
 from runwatch.service.outbound import PUBLIC, PUBLIC_OR_LOOPBACK, Outbound
-from runwatch.service.problems import Problems
-from runwatch.service.providerconfig import ProviderConfig, provider_config
-from runwatch.service.providers import Providers
 from runwatch.service.sample.moving import move_checks
-from runwatch.service.vault import Vault
 
 DATABASE_FILE: Final = "service.db"
 
@@ -95,7 +97,7 @@ async def open_context(
 
     Args:
         options: How the service is started.
-        offered_key: The owner's key as far as it is known; see :func:`runwatch.service.auth.settle_owner`.
+        offered_key: The owner's key as far as it is known; see :func:`runwatch.service.access.auth.settle_owner`.
         clock: Where time comes from.
         origin: Scheme, host and port under which callers of this machine find the service.
 

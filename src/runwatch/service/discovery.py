@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from runwatch.service.providers import ProviderAddress, ProviderError, Providers
+from runwatch.service.models.providers import ProviderAddress, ProviderError, Providers
 
 PROTOCOL: Final = "openai_chat"
 """The protocol profile in which servers are asked, and which those that answer speak."""

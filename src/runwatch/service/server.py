@@ -23,12 +23,12 @@ from runwatch.base.files import FileLock, private_directory
 from runwatch.base.log import keep_secret, start_log
 from runwatch.base.servicefile import ServiceFile, lock_of, read_service_file, write_service_file
 from runwatch.base.target import is_loopback_host
-from runwatch.service.app import Application
-from runwatch.service.auth import new_key
+from runwatch.service.access.auth import new_key
+from runwatch.service.checks.docks import Docks
 from runwatch.service.context import Context, open_context
-from runwatch.service.docks import Docks
+from runwatch.service.http.app import Application
+from runwatch.service.http.protocol import Protocol
 from runwatch.service.options import ServeOptions
-from runwatch.service.protocol import Protocol
 from runwatch.service.routes import ENDPOINTS
 
 KEEP_ALIVE_S: Final = 75

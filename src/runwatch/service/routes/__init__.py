@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from runwatch.service.call import Endpoint
+from runwatch.service.http.call import Endpoint
 from runwatch.service.routes import (
     account,
     agents,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from runwatch.service import wallet
-from runwatch.service.answer import Answer, answer_json
-from runwatch.service.call import Call, Endpoint
 from runwatch.service.database import Transaction
+from runwatch.service.http.answer import Answer, answer_json
+from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.organization import wallet
 from runwatch.service.tables import tenants
 
 

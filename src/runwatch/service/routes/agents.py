@@ -6,16 +6,17 @@ from typing import Any, Final
 
 from runwatch.records.requests.agent import AgentRequest
 from runwatch.records.requests.binding import ConnectionRevokeRequest, ConnectionTestRequest
-from runwatch.service import agents, bindings
-from runwatch.service.answer import Answer, Refusal, answer_json
-from runwatch.service.binding_state import Staged
-from runwatch.service.bodies import read_as
-from runwatch.service.call import Call, Endpoint
+from runwatch.service.access.roles import ARMS_MANAGE
+from runwatch.service.checks import bindings
+from runwatch.service.checks.binding_state import Staged
 from runwatch.service.database import Row, Transaction
+from runwatch.service.http.answer import Answer, Refusal, answer_json
+from runwatch.service.http.bodies import read_as
+from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.models.preflight import preflight
 from runwatch.service.outbound import PUBLIC, PUBLIC_OR_LOOPBACK, Reach
-from runwatch.service.preflight import preflight
-from runwatch.service.roles import ARMS_MANAGE
 from runwatch.service.routes.key_entry import ask_for_key
+from runwatch.service.setup import agents
 
 _SHOWN: Final = ("status", "handle", "origin", "generation", "stop_at", "days_remaining", "pending_key")
 

@@ -6,16 +6,16 @@ from typing import Final
 
 from runwatch.base.json import loads
 from runwatch.records.requests.template import TEMPLATES, ApplicationRequest, ResumeRequest
-from runwatch.service import applications, applying
-from runwatch.service.answer import Answer, Refusal, answer_json, answer_once, invalid
-from runwatch.service.application_forms import read_form
-from runwatch.service.applications import Advance
-from runwatch.service.bodies import read_as
-from runwatch.service.call import Call, Endpoint
+from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.database import Row, Transaction
-from runwatch.service.paging import read_choice
-from runwatch.service.roles import ARMS_MANAGE
-from runwatch.service.templates import POOLED
+from runwatch.service.http.answer import Answer, Refusal, answer_json, answer_once, invalid
+from runwatch.service.http.bodies import read_as
+from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.paging import read_choice
+from runwatch.service.setup import applications, applying
+from runwatch.service.setup.application_forms import read_form
+from runwatch.service.setup.applications import Advance
+from runwatch.service.setup.templates import POOLED
 
 _FAILURES: Final = {
     "retry_consent": "consent_expired",

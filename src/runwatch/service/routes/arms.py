@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from runwatch.records.requests.arm import ARM_KINDS, AgentArmRequest, ArmRequest, arm_model
-from runwatch.service import arm_forms, arms, bindings
-from runwatch.service.answer import Answer, answer_json, invalid
-from runwatch.service.bodies import read_as
-from runwatch.service.call import Call, Endpoint
+from runwatch.service.access.roles import ARMS_MANAGE
+from runwatch.service.checks import bindings
 from runwatch.service.database import Row, Transaction
+from runwatch.service.http.answer import Answer, answer_json, invalid
+from runwatch.service.http.bodies import read_as
+from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.paging import next_cursor, read_choice, read_paging
+from runwatch.service.models import arm_forms, arms
+from runwatch.service.models.preflight import preflight
 from runwatch.service.outbound import PUBLIC, PUBLIC_OR_LOOPBACK
-from runwatch.service.paging import next_cursor, read_choice, read_paging
-from runwatch.service.preflight import preflight
-from runwatch.service.roles import ARMS_MANAGE
 from runwatch.service.tables.models import arms as arms_table
 
 STATUSES: Final = ("ready", "degraded", "disabled")

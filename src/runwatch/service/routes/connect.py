@@ -11,12 +11,12 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from runwatch.base.secret import Secret
-from runwatch.service import entry
-from runwatch.service.answer import Answer, Refusal, answer_json, invalid
-from runwatch.service.auth import ANYONE
-from runwatch.service.call import Call, Endpoint
-from runwatch.service.entry import Intent
-from runwatch.service.pages import Field, page
+from runwatch.service.access import entry
+from runwatch.service.access.auth import ANYONE
+from runwatch.service.access.entry import Intent
+from runwatch.service.http.answer import Answer, Refusal, answer_json, invalid
+from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.pages import Field, page
 
 SECRET_CHARACTERS: Final = 4096
 """The longest secret."""
@@ -37,7 +37,7 @@ class Entry(Protocol):
         ...
 
     async def complete(self, call: Call, token: str, intent: Intent, fields: Mapping[str, str]) -> dict[str, Any]:
-        """Take what was entered, use the intent up (:func:`runwatch.service.entry.use`) and say what came of it.
+        """Take what was entered, use the intent up (:func:`runwatch.service.access.entry.use`) and say what came of it.
 
         Raises:
             Refusal: it is not taken; the intent stays as it is.

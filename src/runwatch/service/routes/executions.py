@@ -8,14 +8,14 @@ from pydantic import ValidationError
 
 from runwatch.records.requests import RunRequest, field_errors
 from runwatch.records.states import FINAL_STATES, LIVE_STATES
-from runwatch.service import runs, submission
-from runwatch.service.answer import Answer, Refusal, answer_json, invalid
-from runwatch.service.call import Call, Endpoint
+from runwatch.service.access.roles import RUNS_WRITE
 from runwatch.service.database import Transaction
-from runwatch.service.lifecycle import Run
-from runwatch.service.live import rows as live_rows
-from runwatch.service.paging import next_cursor, read_choice, read_paging, read_since
-from runwatch.service.roles import RUNS_WRITE
+from runwatch.service.execution import runs, submission
+from runwatch.service.execution.lifecycle import Run
+from runwatch.service.execution.live import rows as live_rows
+from runwatch.service.http.answer import Answer, Refusal, answer_json, invalid
+from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.paging import next_cursor, read_choice, read_paging, read_since
 from runwatch.service.tables import events
 from runwatch.service.tables import runs as runs_table
 
@@ -23,7 +23,7 @@ _STATES: Final = (*LIVE_STATES, *sorted(FINAL_STATES))
 
 
 async def submit(call: Call) -> Answer:
-    """Accept a run; see :func:`runwatch.service.submission.submit` for what is refused."""
+    """Accept a run; see :func:`runwatch.service.execution.submission.submit` for what is refused."""
     try:
         request = RunRequest.model_validate(call.content)
     except ValidationError as error:

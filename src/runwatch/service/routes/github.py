@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.records.requests.review import GithubIntentRequest
-from runwatch.service import entry, github
-from runwatch.service.answer import Answer, answer_json, answer_once
-from runwatch.service.bodies import read_as
-from runwatch.service.call import Call, Endpoint
+from runwatch.service.access import entry
+from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.database import Transaction
-from runwatch.service.roles import ARMS_MANAGE
+from runwatch.service.http.answer import Answer, answer_json, answer_once
+from runwatch.service.http.bodies import read_as
+from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.setup import github
 from runwatch.service.tables.review import github_connections
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from runwatch.service import entry, github
-from runwatch.service.call import Call
+from runwatch.service.access import entry
+from runwatch.service.access.entry import Intent
 from runwatch.service.database import Transaction
-from runwatch.service.entry import Intent
-from runwatch.service.pages import Field
+from runwatch.service.http.call import Call
+from runwatch.service.http.pages import Field
+from runwatch.service.setup import github
 
 
 class GithubEntry:

@@ -11,14 +11,15 @@ from typing import Any, Final
 
 from runwatch.base.secret import Secret
 from runwatch.records.requests.binding import ConnectionIntentRequest
-from runwatch.service import bindings, entry
-from runwatch.service.answer import Answer, Refusal, answer_once, invalid
-from runwatch.service.binding_state import Staged
-from runwatch.service.bodies import read_as
-from runwatch.service.call import Call
+from runwatch.service.access import entry
+from runwatch.service.access.entry import Intent
+from runwatch.service.checks import bindings
+from runwatch.service.checks.binding_state import Staged
 from runwatch.service.database import Row, Transaction
-from runwatch.service.entry import Intent
-from runwatch.service.pages import Field
+from runwatch.service.http.answer import Answer, Refusal, answer_once, invalid
+from runwatch.service.http.bodies import read_as
+from runwatch.service.http.call import Call
+from runwatch.service.http.pages import Field
 from runwatch.service.routes.connect import read_secret
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.models import arms

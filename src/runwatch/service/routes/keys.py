@@ -1,4 +1,4 @@
-"""API keys (wire reference 2.11; what is ours stands in :mod:`runwatch.service.keyring`)."""
+"""API keys (wire reference 2.11; what is ours stands in :mod:`runwatch.service.access.keyring`)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Final
 
 from runwatch.base.log import keep_secret
 from runwatch.records.requests.keys import KeyLabel, KeyMint
-from runwatch.service import keyring
-from runwatch.service.answer import Answer, answer_json, answer_once
-from runwatch.service.auth import Principal, add_key, hash_of, new_key
-from runwatch.service.bodies import read_as
-from runwatch.service.call import Call, Endpoint
+from runwatch.service.access import keyring
+from runwatch.service.access.auth import Principal, add_key, hash_of, new_key
 from runwatch.service.database import Transaction
+from runwatch.service.http.answer import Answer, answer_json, answer_once
+from runwatch.service.http.bodies import read_as
+from runwatch.service.http.call import Call, Endpoint
 
 _KEY: Final = "/v1/api-keys/{api_key_id}"
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.records.requests.source import QuoteRequest
-from runwatch.service import catalog
-from runwatch.service.answer import Answer, answer_json, invalid
-from runwatch.service.availability import is_usable
-from runwatch.service.bodies import read_as
-from runwatch.service.call import Call, Endpoint
+from runwatch.service.access.roles import READ
 from runwatch.service.database import Transaction
-from runwatch.service.money import numeral
-from runwatch.service.providers.prices import quote
-from runwatch.service.roles import READ
+from runwatch.service.http.answer import Answer, answer_json, invalid
+from runwatch.service.http.bodies import read_as
+from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.models import catalog
+from runwatch.service.models.availability import is_usable
+from runwatch.service.models.providers.prices import quote
+from runwatch.service.organization.money import numeral
 from runwatch.service.tables.models import connections, deployments
 
 

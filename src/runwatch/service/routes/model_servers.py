@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
-from runwatch.service.answer import Answer, answer_json
-from runwatch.service.call import Call, Endpoint
+from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.discovery import find_servers
-from runwatch.service.roles import ARMS_MANAGE
+from runwatch.service.http.answer import Answer, answer_json
+from runwatch.service.http.call import Call, Endpoint
 
 
 async def search(call: Call) -> Answer:

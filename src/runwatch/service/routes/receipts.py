@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.records.states import FINAL_STATES
-from runwatch.service.answer import Answer, Refusal
-from runwatch.service.call import Call, Endpoint
 from runwatch.service.database import Transaction
-from runwatch.service.paging import read_choice, read_since
+from runwatch.service.http.answer import Answer, Refusal
+from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.paging import read_choice, read_since
 from runwatch.service.tables import receipt_arms, receipts
 
 

@@ -10,12 +10,13 @@ from typing import Any, Final
 
 from runwatch.base.clock import iso
 from runwatch.base.json import loads
-from runwatch.service import attribution, audit, evalsummary, proposals, usage
-from runwatch.service.answer import Answer, answer_json
-from runwatch.service.call import Call, Endpoint
+from runwatch.service.access.roles import MANAGE, permits
 from runwatch.service.database import Row, Transaction
-from runwatch.service.period import Period, read_period, read_window
-from runwatch.service.roles import MANAGE, permits
+from runwatch.service.execution import attribution
+from runwatch.service.http.answer import Answer, answer_json
+from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.organization import audit, evalsummary, proposals, usage
+from runwatch.service.organization.period import Period, read_period, read_window
 from runwatch.service.tables import receipts
 
 EXPORT_VERSION: Final = "aud2.v1"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from runwatch.service import sessions
-from runwatch.service.answer import Answer, Refusal, invalid
-from runwatch.service.call import Call, Endpoint
-from runwatch.service.pages import Field, page
+from runwatch.service.access import sessions
+from runwatch.service.http.answer import Answer, Refusal, invalid
+from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.pages import Field, page
 
 _TITLE: Final = "Sign in"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from runwatch.service import sources
-from runwatch.service.answer import Answer, answer_json
-from runwatch.service.call import Call, Endpoint
+from runwatch.service.http.answer import Answer, answer_json
+from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.models import sources
 
 
 async def list_profiles(call: Call) -> Answer:

@@ -1,7 +1,8 @@
 """Sample credit: how an organization that uses the sample sources gets a balance (ours).
 
 The references send whoever lacks credit to a billing site, which a private service has none of. Where sample sources
-stand for a pool of models (:func:`runwatch.service.catalog.is_pool`) a private page takes its place. No money moves.
+stand for a pool of models (:func:`runwatch.service.models.catalog.is_pool`) a private page takes its place. No money
+moves.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.records.requests.account import TopUpRequest
-from runwatch.service import entry, money, wallet
-from runwatch.service.answer import Answer, Refusal, answer_once
-from runwatch.service.bodies import read_as
-from runwatch.service.call import Call, Endpoint
+from runwatch.service.access import entry
+from runwatch.service.access.entry import Intent
 from runwatch.service.database import Transaction
-from runwatch.service.entry import Intent
-from runwatch.service.pages import Field
-from runwatch.service.templates import Estate
+from runwatch.service.http.answer import Answer, Refusal, answer_once
+from runwatch.service.http.bodies import read_as
+from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.pages import Field
+from runwatch.service.organization import money, wallet
+from runwatch.service.setup.templates import Estate
 
 KIND: Final = "top-up"
 """The word in the address of the page."""

@@ -1,4 +1,4 @@
-"""Webhooks (wire reference 2.14; what is ours stands in :mod:`runwatch.service.webhooks`).
+"""Webhooks (wire reference 2.14; what is ours stands in :mod:`runwatch.service.organization.webhooks`).
 
 A signing secret is told in the answer that makes it and never again; the same request sent again with its idempotency
 key is answered with ``secret_withheld`` in its place. Whoever lost the answer rotates the secret.
@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 from runwatch.base.secret import Secret
 from runwatch.base.target import is_loopback_host
 from runwatch.records.requests.webhooks import WebhookRequest
-from runwatch.service import webhooks
-from runwatch.service.answer import Answer, answer_json, answer_once, invalid
-from runwatch.service.bodies import read_as
-from runwatch.service.call import Call, Endpoint
 from runwatch.service.database import Row, Transaction
-from runwatch.service.paging import next_cursor, read_paging
+from runwatch.service.http.answer import Answer, answer_json, answer_once, invalid
+from runwatch.service.http.bodies import read_as
+from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.paging import next_cursor, read_paging
+from runwatch.service.organization import webhooks
 
 _WEBHOOK: Final = "/v1/webhooks/{webhook_id}"
 

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from starlette.types import Message
 
 from runwatch.base.clock import Clock
-from runwatch.service.checkcall import DOCKS_PATH
-from runwatch.service.docks import Docks
+from runwatch.service.checks.checkcall import DOCKS_PATH
+from runwatch.service.checks.docks import Docks
 from runwatch.service.outbound import ANSWER_BYTES, Outbound, OutboundAnswer, OutboundError, Reach
 
 AGENT_URL: Final = "https://agents.sample.invalid"

@@ -23,17 +23,20 @@ from runwatch.base.json import dumps
 from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
 from runwatch.records.requests import RunRequest
-from runwatch.service import keyring, proposals, runs, submission
-from runwatch.service.auth import Principal, add_key, add_tenant, local_tenant, new_key, settle_owner
-from runwatch.service.composer import ReviewComposer
+from runwatch.service.access import keyring
+from runwatch.service.access.auth import Principal, add_key, add_tenant, local_tenant, new_key, settle_owner
+from runwatch.service.access.vault import Vault
+from runwatch.service.checks.evaluation import evaluate
 from runwatch.service.database import SoleDatabase, Transaction
-from runwatch.service.engine import Engine
-from runwatch.service.evaluation import evaluate
+from runwatch.service.execution import runs, submission
+from runwatch.service.execution.composer import ReviewComposer
+from runwatch.service.execution.engine import Engine
+from runwatch.service.execution.live.driver import LiveRuns
 from runwatch.service.ids import seeded_ids
-from runwatch.service.live.driver import LiveRuns
+from runwatch.service.models.providers import Providers
+from runwatch.service.models.providers.fixture_sources import SAMPLE_SOURCES
 from runwatch.service.options import SAMPLE_KEYS, ServeOptions
-from runwatch.service.providers import Providers
-from runwatch.service.providers.fixture_sources import SAMPLE_SOURCES
+from runwatch.service.organization import proposals
 from runwatch.service.sample import models, reviewing
 from runwatch.service.sample.dockcalls import DockCalls
 from runwatch.service.sample.pastclock import PastClock
@@ -42,7 +45,6 @@ from runwatch.service.sample.tools import Organization, Tools
 from runwatch.service.sample.works import HISTORY, REPAIR, Work, request_of
 from runwatch.service.tables import tenants
 from runwatch.service.tables.sample import sample_organizations
-from runwatch.service.vault import Vault
 
 SEED: Final = 20_261
 """Whatever is chosen in the sample organization follows from this number."""

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from runwatch.base.secret import Secret
 from runwatch.records.requests.arm import ModelArmRequest, SkillArmRequest
-from runwatch.service import arms, catalog, connections, handoffs, modelsync, sources
 from runwatch.service.database import Row, Transaction
-from runwatch.service.providers import ProviderError
-from runwatch.service.providers.fixture import REFUSED_KEY
-from runwatch.service.providers.fixture_sources import SAMPLE_SOURCES
-from runwatch.service.providers.fixture_text import BULLETS_WANTED
+from runwatch.service.models import arms, catalog, connections, handoffs, modelsync, sources
+from runwatch.service.models.providers import ProviderError
+from runwatch.service.models.providers.fixture import REFUSED_KEY
+from runwatch.service.models.providers.fixture_sources import SAMPLE_SOURCES
+from runwatch.service.models.providers.fixture_text import BULLETS_WANTED
 from runwatch.service.sample.tools import Organization, Tools, token_of
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.tables.models import connections as connections_table

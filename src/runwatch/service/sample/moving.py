@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from runwatch.base.clock import iso
-from runwatch.service import binding_forms, bindings, verifiers
-from runwatch.service.checkcall import DOCKS_PATH
+from runwatch.service.checks import binding_forms, bindings, verifiers
+from runwatch.service.checks.checkcall import DOCKS_PATH
 from runwatch.service.database import Row, Transaction
 from runwatch.service.tables.checks import bindings as bindings_table
 from runwatch.service.tables.checks import verifiers as verifiers_table

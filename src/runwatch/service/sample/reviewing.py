@@ -10,20 +10,22 @@ from runwatch.base.clock import iso
 from runwatch.base.secret import Secret
 from runwatch.records.requests.agent import AgentRequest
 from runwatch.records.requests.verifier import VerifierRequest
-from runwatch.service import agents, bindings, entry, github
-from runwatch.service import verifiers as checks
-from runwatch.service.checkcall import DOCKS_PATH
+from runwatch.service.access import entry
+from runwatch.service.checks import bindings
+from runwatch.service.checks import verifiers as checks
+from runwatch.service.checks.checkcall import DOCKS_PATH
+from runwatch.service.checks.docks import DOCKS, SAMPLE_KEY
+from runwatch.service.checks.probe import probe
+from runwatch.service.checks.stopdate import NEVER, Stop
 from runwatch.service.database import Transaction
-from runwatch.service.docks import DOCKS, SAMPLE_KEY
 from runwatch.service.ids import new_id
+from runwatch.service.models.preflight import preflight
 from runwatch.service.outbound import PUBLIC
-from runwatch.service.preflight import preflight
-from runwatch.service.probe import probe
 from runwatch.service.sample.dockcalls import AGENT_URL
 from runwatch.service.sample.models import disable
 from runwatch.service.sample.tools import Organization, Tools, token_of
 from runwatch.service.sample.works import WIDGETS
-from runwatch.service.stopdate import NEVER, Stop
+from runwatch.service.setup import agents, github
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.review import credentials
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from runwatch.service.auth import Principal
+from runwatch.service.access.auth import Principal
+from runwatch.service.access.vault import Vault
 from runwatch.service.database import Database
+from runwatch.service.models.providers import Providers
 from runwatch.service.options import ServeOptions
-from runwatch.service.providers import Providers
 from runwatch.service.sample.dockcalls import DockCalls
 from runwatch.service.sample.pastclock import PastClock
-from runwatch.service.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)

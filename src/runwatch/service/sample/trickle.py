@@ -9,11 +9,11 @@ from random import Random
 from typing import Any, Final
 
 from runwatch.records.requests import RunRequest
-from runwatch.service import runs, submission
-from runwatch.service.answer import Refusal
 from runwatch.service.context import Context
 from runwatch.service.database import Row, Transaction
-from runwatch.service.lifecycle import Run
+from runwatch.service.execution import runs, submission
+from runwatch.service.execution.lifecycle import Run
+from runwatch.service.http.answer import Refusal
 from runwatch.service.sample.models import arm_ids
 from runwatch.service.sample.reviewing import check_ids
 from runwatch.service.sample.works import TRICKLE, Work, request_of

@@ -1,7 +1,7 @@
 """Kinds of runs of the sample organization, and how each of them ends.
 
-What a run meets is steered by marks in its objective (:mod:`runwatch.service.providers.fixture`), by its policy, and by
-the check that it names; ``status`` and ``reason`` say what follows from that.
+What a run meets is steered by marks in its objective (:mod:`runwatch.service.models.providers.fixture`), by its
+policy, and by the check that it names; ``status`` and ``reason`` say what follows from that.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from random import Random
 from typing import Any, Final
 
 from runwatch.base.json import Numeral
-from runwatch.service.live.state import plain
-from runwatch.service.providers.fixture_text import BULLETS_WANTED, OBJECT_WANTED
+from runwatch.service.execution.live.state import plain
+from runwatch.service.models.providers.fixture_text import BULLETS_WANTED, OBJECT_WANTED
 
 TOPICS: Final = (
     "the sample meeting notes",
@@ -47,7 +47,7 @@ class Work:
         reason: The reason, where there is one.
         end: What the objective ends with.
         mode: ``live`` or ``echo``.
-        check: The output check, by the name of its endpoint; see :mod:`runwatch.service.docks`.
+        check: The output check, by the name of its endpoint; see :mod:`runwatch.service.checks.docks`.
         on_eval: Reactions to its verdict.
         arm: The model that has to run, by its name in :data:`runwatch.service.sample.models.MODELS`, or the agent.
         is_review: Whether it has an agent's work reviewed.

@@ -1,0 +1,1 @@
+"""Output checks: registration, protected keys, the probe, verdicts."""

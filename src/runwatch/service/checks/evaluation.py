@@ -1,0 +1,122 @@
+"""One evaluation of an output by an output check: a verdict, or a technical failure that is never one (wire reference
+3.4, ``verification_checks``, and 4)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from runwatch.base.errors import DataError
+from runwatch.base.secret import Secret
+from runwatch.service.access.vault import Vault
+from runwatch.service.checks import bindings
+from runwatch.service.checks.checkcall import EVALUATION_S, call_check
+from runwatch.service.checks.probe import HTTP_OK, REFUSED_STATUSES
+from runwatch.service.checks.verdict import NoVerdict, read_verdict
+from runwatch.service.database import Database, Row
+from runwatch.service.options import ServeOptions
+from runwatch.service.outbound import Outbound, OutboundError
+
+_CLASSES: Final[Mapping[str, str]] = {
+    "scheme_rejected": "egress_rejected",
+    "private_range_rejected": "egress_rejected",
+    "dns_resolution_failed": "network",
+    "network": "network",
+    "timeout": "timeout",
+    "response_too_large": "response_too_large",
+}
+
+_log: Final = logging.getLogger("runwatch.service.checks.evaluation")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What came of one evaluation.
+
+    Attributes:
+        outcome: ``valid_verdict`` or ``technical_failure``.
+        failure_class: Why there is no verdict: ``authentication``, ``credential_unavailable``, ``timeout``,
+            ``network``, ``egress_rejected``, ``response_too_large``, ``http_error``, ``invalid_response`` or
+            ``internal``.
+        is_correct: The hard gate; ``None`` without a verdict.
+        quality_score: A number from 0 to 1; ``None`` without a verdict.
+        anchor_results: What came of each anchor, where the check tells.
+    """
+
+    outcome: str
+    failure_class: str | None = None
+    is_correct: bool | None = None
+    quality_score: float | None = None
+    anchor_results: dict[str, bool] | None = None
+
+
+class _NoKey(Exception):
+    """A key belongs to the check and cannot be used any more."""
+
+
+async def evaluate(
+    outbound: Outbound, vault: Vault, database: Database, options: ServeOptions, verifier: Row, candidate: Any
+) -> Evaluation:
+    """Have a check judge an output. Never raises for what the check or its key does; it takes 10 s at most.
+
+    A check whose key was revoked or has expired is not called: it is told as ``credential_unavailable``.
+
+    Args:
+        outbound: What calls.
+        vault: Where the key is.
+        database: Where the connection is.
+        options: How the service was started.
+        verifier: The row of the check.
+        candidate: The output: the text of a model, any JSON value of an agent.
+    """
+    try:
+        key = await _key_of(database, vault, verifier["verifier_id"])
+        url = verifier["endpoint"]["url"]
+        answer = await call_check(outbound, options, url, candidate, key, EVALUATION_S)
+    except _NoKey:
+        return _failure("credential_unavailable")
+    except OutboundError as error:
+        return _failure(_CLASSES[error.kind])
+    except Exception:
+        _log.exception("an evaluation ended in an unforeseen error")
+        return _failure("internal")
+    if answer.status in REFUSED_STATUSES:
+        return _failure("authentication")
+    if answer.status != HTTP_OK:
+        return _failure("http_error")
+    try:
+        verdict = read_verdict(answer.content)
+    except NoVerdict:
+        return _failure("invalid_response")
+    return Evaluation(
+        "valid_verdict",
+        is_correct=verdict.is_correct,
+        quality_score=verdict.quality_score,
+        anchor_results=verdict.anchor_results,
+    )
+
+
+async def _key_of(database: Database, vault: Vault, verifier_id: str) -> Secret | None:
+    """The key that is in use, ``None`` for a check that never had one.
+
+    Raises:
+        _NoKey: there was one, and it was stopped, or its secret cannot be read.
+    """
+    binding = await database.read(lambda transaction: bindings.load(transaction, verifier_id))
+    if binding.is_stopped:
+        raise _NoKey
+    if binding.handle is None:
+        return None
+    try:
+        key = await vault.get(binding.handle)
+    except DataError:
+        key = None
+    if key is None:
+        raise _NoKey
+    return key
+
+
+def _failure(failure_class: str) -> Evaluation:
+    return Evaluation("technical_failure", failure_class)

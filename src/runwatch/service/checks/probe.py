@@ -1,0 +1,210 @@
+"""The probe of an output check: one call with the reserved candidate, told as a report (wire reference 2.4 and 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from runwatch.base.clock import Clock, iso
+from runwatch.base.secret import Secret
+from runwatch.service.checks.checkcall import PROBE_S, call_check
+from runwatch.service.checks.verdict import NoVerdict, VerifierResult, read_verdict
+from runwatch.service.options import ServeOptions
+from runwatch.service.outbound import Outbound, OutboundAnswer, OutboundError
+
+PROBE: Final[Mapping[str, str]] = {"solverapi_probe": "registration_preflight"}
+"""The candidate that a check answers without running (wire reference 4.1)."""
+
+HTTP_OK: Final = 200
+
+REFUSED_STATUSES: Final = frozenset({401, 403})
+"""Statuses with which an endpoint refuses the key, or the lack of one."""
+
+
+Feedback = tuple[tuple[str, str | None], tuple[str, str | None], tuple[str, str | None]]
+"""State and correction of reachability, authentication and compatibility."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """How one failure of a call is told."""
+
+    reason_code: str
+    failure: str
+    detail: str
+    correction: str
+
+
+_UNREACHABLE: Final[Mapping[str, _Fault]] = {
+    "scheme_rejected": _Fault(
+        "scheme_rejected", "egress_rejected", "The address is not https.", "Use an https:// address."
+    ),
+    "dns_resolution_failed": _Fault(
+        "dns_resolution_failed", "network", "The host name did not resolve.", "Check the host name."
+    ),
+    "private_range_rejected": _Fault(
+        "private_range_rejected",
+        "egress_rejected",
+        "The host is in a private range.",
+        "Use a public host, or start the local service with --allow-loopback-checks for a check on this machine.",
+    ),
+    "timeout": _Fault(
+        "probe_timeout",
+        "timeout",
+        f"There was no complete answer within {PROBE_S:g} s.",
+        "Answer the reserved probe at once, without running the check.",
+    ),
+    "network": _Fault(
+        "endpoint_unreachable",
+        "network",
+        "No connection was made, or it broke.",
+        "Check that the endpoint runs, its port, and its certificate.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReport:
+    """What a probe found.
+
+    Attributes:
+        outcome: ``reachable`` or ``unreachable``.
+        reason_code: Why it is not usable, where the interface has a word for it.
+        http_status: The status of the answer.
+        result: The verdict on the reserved candidate; a false one is expected and fine.
+        violation: What is wrong with the answer.
+        failure: The same as ``last_test.reason`` of a connection says it; ``None`` when the probe passed.
+        feedback: See :data:`Feedback`.
+        detail: A sentence for people.
+        checked_at: When.
+    """
+
+    outcome: str
+    reason_code: str | None
+    http_status: int | None
+    result: VerifierResult | None
+    violation: str | None
+    failure: str | None
+    feedback: Feedback
+    detail: str | None
+    checked_at: str
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether the check can be used."""
+        return self.failure is None
+
+    @property
+    def status(self) -> str:
+        """The status of the check that was probed."""
+        return "ready" if self.has_passed else "degraded"
+
+    @property
+    def status_reason(self) -> str | None:
+        """Why the check is degraded. ``response_incompatible`` is ours."""
+        if self.has_passed:
+            return None
+        if self.outcome == "unreachable":
+            return "endpoint_unreachable"
+        return self.reason_code or "response_incompatible"
+
+    def form(self) -> dict[str, Any]:
+        """The report as the interface shows it."""
+        contract = None
+        if self.outcome == "reachable":
+            contract = {
+                "validated": self.has_passed,
+                "verifier_result": None if self.result is None else self.result.form(),
+                "violation": self.violation,
+            }
+        names = ("reachability", "authentication", "response_compatibility")
+        return {
+            "outcome": self.outcome,
+            "reason_code": self.reason_code,
+            "http_status": self.http_status,
+            "contract": contract,
+            "feedback": {
+                name: {"status": status, "correction": correction}
+                for name, (status, correction) in zip(names, self.feedback, strict=True)
+            },
+            "detail": self.detail,
+            "checked_at": self.checked_at,
+        }
+
+
+async def probe(
+    outbound: Outbound, options: ServeOptions, clock: Clock, url: str, key: Secret | None = None
+) -> ProbeReport:
+    """Send the reserved candidate to an endpoint and tell what came of it.
+
+    Args:
+        outbound: What calls.
+        options: How the service was started.
+        clock: Where the report's time comes from.
+        url: The endpoint.
+        key: Its key, when one is in use or is to be tested.
+    """
+    found: OutboundAnswer | OutboundError
+    try:
+        found = await call_check(outbound, options, url, PROBE, key, PROBE_S)
+    except OutboundError as error:
+        found = error
+    return report_of(found, clock.now(), has_key=key is not None)
+
+
+_OK: Final = ("ok", None)
+_UNKNOWN: Final = ("not_checked", None)
+_TOO_LARGE: Final[Feedback] = (_OK, _UNKNOWN, ("failed", "Answer a verdict and nothing more."))
+_NOT_OK: Final[Feedback] = (_OK, _UNKNOWN, ("failed", f"Answer the reserved probe with {HTTP_OK} and a verdict."))
+_NO_VERDICT: Final[Feedback] = (
+    _OK,
+    _OK,
+    ("failed", "Answer is_correct (true or false) and quality_score (0 to 1)."),
+)
+
+
+def report_of(found: OutboundAnswer | OutboundError, now: datetime, *, has_key: bool) -> ProbeReport:
+    """The report of what a probe got.
+
+    Args:
+        found: The answer, or why there is none.
+        now: When.
+        has_key: Whether a key was sent.
+    """
+    at = iso(now)
+    if isinstance(found, OutboundError):
+        if found.kind == "response_too_large":
+            return _violation("The answer is larger than 1 MiB.", "invalid_response", None, _TOO_LARGE, at)
+        fault = _UNREACHABLE[found.kind]
+        feedback: Feedback = (("failed", fault.correction), _UNKNOWN, _UNKNOWN)
+        return ProbeReport(
+            "unreachable", fault.reason_code, None, None, None, fault.failure, feedback, fault.detail, at
+        )
+    status = found.status
+    if status in REFUSED_STATUSES:
+        what = "Check the key and connect it anew." if has_key else "Connect the key that the endpoint expects."
+        report = _violation(
+            f"The endpoint refused the call with {status}.",
+            "authentication_failed",
+            status,
+            (_OK, ("failed", what), _UNKNOWN),
+            at,
+        )
+        return replace(report, reason_code="authentication_failed")
+    if status != HTTP_OK:
+        return _violation(f"The endpoint answered {status} in place of {HTTP_OK}.", "http_error", status, _NOT_OK, at)
+    try:
+        result = read_verdict(found.content)
+    except NoVerdict as error:
+        return _violation(str(error), "invalid_response", status, _NO_VERDICT, at)
+    detail = None
+    if result.is_correct:
+        detail = "The endpoint accepted the reserved probe; a check is expected to answer it with false and 0."
+    return ProbeReport("reachable", None, status, result, None, None, (_OK, _OK, _OK), detail, at)
+
+
+def _violation(violation: str, failure: str, http_status: int | None, feedback: Feedback, at: str) -> ProbeReport:
+    """The report of an answer that is no verdict."""
+    return ProbeReport("reachable", None, http_status, None, violation, failure, feedback, violation, at)

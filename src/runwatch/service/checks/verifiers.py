@@ -1,0 +1,226 @@
+"""Output checks in the database: registration, changes, health, retirement (wire reference 2.4)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.base.json import dumps
+from runwatch.records.requests.verifier import VerifierPatch, VerifierRequest
+from runwatch.service.access.auth import Principal
+from runwatch.service.checks import bindings
+from runwatch.service.checks.probe import ProbeReport
+from runwatch.service.database import Row, Transaction
+from runwatch.service.http.answer import Refusal
+from runwatch.service.ids import new_id
+from runwatch.service.organization import audit
+from runwatch.service.tables.checks import verifiers
+
+KIND: Final = "endpoint"
+"""The only kind of output check."""
+
+_NOT_DECLARED: Final = {"status": "not_declared", "statement": "Not declared"}
+_STATEMENT: Final = "Tenant declared deterministic correctness; not independently verified"
+
+
+def definition_hash(
+    version: str, endpoint: Mapping[str, Any], input_data_classes: list[str], scoring: Mapping[str, Any]
+) -> str:
+    """The hash under which receipts name a check.
+
+    It covers what decides about verdicts: ``version``, ``kind``, ``endpoint`` (``url`` and ``auth_ref``),
+    ``input_data_classes`` in any order, and ``scoring``. The declaration stays out (wire reference 2.4), and so does
+    the name (ours).
+    """
+    defined = {
+        "endpoint": {name: endpoint[name] for name in ("auth_ref", "url")},
+        "input_data_classes": sorted(input_data_classes),
+        "kind": KIND,
+        "scoring": {name: scoring[name] for name in ("correctness", "quality")},
+        "version": version,
+    }
+    return f"sha256:{hashlib.sha256(dumps(defined).encode('ascii')).hexdigest()}"
+
+
+def declaration_form(declared_at: str | None) -> dict[str, Any]:
+    """The declaration as the interface shows it; one of its two closed shapes."""
+    if declared_at is None:
+        return dict(_NOT_DECLARED)
+    return {"status": "declared", "method": "deterministic", "declared_at": declared_at, "statement": _STATEMENT}
+
+
+def health_of(row: Row, connection_status: str) -> tuple[str, str | None]:
+    """Status and reason of a check: what the last probe found, unless its key was stopped.
+
+    A check whose key was stopped is not called, so it is degraded whatever a probe without a key would find. The
+    reasons ``connection_revoked`` and ``connection_expired`` are ours.
+    """
+    if connection_status in {"revoked", "expired"}:
+        return "degraded", f"connection_{connection_status}"
+    return row["status"], row["status_reason"]
+
+
+def read_form(transaction: Transaction, row: Row) -> dict[str, Any]:
+    """An output check as the interface shows it."""
+    connection = bindings.summary(transaction, row["verifier_id"])
+    status, reason = health_of(row, connection["status"])
+    return {
+        "verifier_id": row["verifier_id"],
+        "display_name": row["display_name"],
+        "version": row["version"],
+        "kind": KIND,
+        "endpoint": row["endpoint"],
+        "input_data_classes": row["input_data_classes"],
+        "scoring": row["scoring"],
+        "hash": row["hash"],
+        "revision": row["revision"],
+        "status": status,
+        "status_reason": reason,
+        "correctness_declaration": declaration_form(row["declared_at"]),
+        "connection": connection,
+        "created_at": row["created_at"],
+        "updated_at": row["updated_at"],
+    }
+
+
+def find(transaction: Transaction, tenant_id: str, verifier_id: str, *, is_retired_too: bool = False) -> Row:
+    """An output check of an organization.
+
+    Args:
+        transaction: Where it is read.
+        tenant_id: The organization.
+        verifier_id: The check.
+        is_retired_too: Whether one that was retired is found as well; for everyone else it is gone.
+
+    Raises:
+        Refusal: ``not_found``.
+    """
+    row = transaction.one(verifiers, {"verifier_id": verifier_id, "tenant_id": tenant_id})
+    if row is None or (row["retired_at"] is not None and not is_retired_too):
+        raise Refusal("not_found", "There is no output check with this id.")
+    return row
+
+
+def register(transaction: Transaction, principal: Principal, request: VerifierRequest, report: ProbeReport) -> Row:
+    """Store a new output check with what its probe found, and return its row."""
+    verifier_id = new_id("vrf", transaction.now)
+    moment = iso(transaction.now)
+    endpoint = {"url": request.endpoint.url, "auth_ref": request.endpoint.auth_ref}
+    scoring = {"correctness": request.scoring.correctness, "quality": request.scoring.quality}
+    transaction.add(
+        verifiers,
+        verifier_id=verifier_id,
+        tenant_id=principal.tenant_id,
+        display_name=request.display_name,
+        version=request.version,
+        endpoint=endpoint,
+        input_data_classes=request.input_data_classes,
+        scoring=scoring,
+        declared_at=None if request.correctness_declaration is None else moment,
+        hash=definition_hash(request.version, endpoint, request.input_data_classes, scoring),
+        revision=1,
+        status=report.status,
+        status_reason=report.status_reason,
+        created_at=moment,
+        updated_at=moment,
+    )
+    note(transaction, principal, "registered", verifier_id)
+    return find(transaction, principal.tenant_id, verifier_id)
+
+
+def change(
+    transaction: Transaction, principal: Principal, verifier_id: str, patch: VerifierPatch, report: ProbeReport | None
+) -> Row:
+    """Change an output check and return its row; the revision grows when something is different afterwards.
+
+    A key that was entered for another origin is revoked.
+
+    Args:
+        transaction: Where it is written.
+        principal: Who asks.
+        verifier_id: The check.
+        patch: What is to change.
+        report: What a probe of the new endpoint found, where there is a new one.
+
+    Raises:
+        Refusal: ``not_found``.
+    """
+    row = find(transaction, principal.tenant_id, verifier_id)
+    new = changes_of(row, patch, iso(transaction.now))
+    if not new:
+        return row
+    endpoint = new.get("endpoint", row["endpoint"])
+    new["hash"] = definition_hash(
+        new.get("version", row["version"]), endpoint, row["input_data_classes"], row["scoring"]
+    )
+    if report is not None:
+        new |= {"status": report.status, "status_reason": report.status_reason}
+    transaction.change(
+        verifiers,
+        {"verifier_id": verifier_id},
+        **new,
+        revision=row["revision"] + 1,
+        updated_at=iso(transaction.now),
+    )
+    bindings.follow_endpoint(transaction, verifier_id, endpoint["url"])
+    note(transaction, principal, "updated", verifier_id)
+    return find(transaction, principal.tenant_id, verifier_id)
+
+
+def changes_of(row: Row, patch: VerifierPatch, moment: str) -> dict[str, Any]:
+    """The columns that a patch makes different."""
+    wanted: dict[str, Any] = {}
+    if patch.display_name:
+        wanted["display_name"] = patch.display_name
+    if patch.version:
+        wanted["version"] = patch.version
+    if patch.endpoint is not None:
+        named = patch.endpoint.model_fields_set
+        auth_ref = patch.endpoint.auth_ref if "auth_ref" in named else row["endpoint"]["auth_ref"]
+        wanted["endpoint"] = {"url": patch.endpoint.url, "auth_ref": auth_ref}
+    if patch.names_declaration:
+        withdrawn = patch.correctness_declaration is None
+        wanted["declared_at"] = None if withdrawn else row["declared_at"] or moment
+    return {name: value for name, value in wanted.items() if row[name] != value}
+
+
+def note_health(transaction: Transaction, row: Row, report: ProbeReport) -> Row:
+    """Store what a probe found and return the row; the revision stays.
+
+    What was found of an endpoint that was replaced in the meantime is not stored.
+
+    Raises:
+        Refusal: ``not_found``, when the check was retired in the meantime.
+    """
+    found = find(transaction, row["tenant_id"], row["verifier_id"])
+    if found["endpoint"] != row["endpoint"]:
+        return found
+    transaction.change(
+        verifiers,
+        {"verifier_id": row["verifier_id"]},
+        status=report.status,
+        status_reason=report.status_reason,
+    )
+    return find(transaction, row["tenant_id"], row["verifier_id"])
+
+
+def retire(transaction: Transaction, principal: Principal, verifier_id: str) -> None:
+    """Retire an output check; its row stays for the receipts that name it, its keys go. Harmless when it is done.
+
+    Raises:
+        Refusal: ``not_found``.
+    """
+    row = find(transaction, principal.tenant_id, verifier_id, is_retired_too=True)
+    if row["retired_at"] is not None:
+        return
+    moment = iso(transaction.now)
+    transaction.change(verifiers, {"verifier_id": verifier_id}, retired_at=moment, updated_at=moment)
+    bindings.release(transaction, verifier_id)
+    note(transaction, principal, "retired", verifier_id)
+
+
+def note(transaction: Transaction, principal: Principal, action: str, verifier_id: str) -> None:
+    """Write to the decision log what a caller did to an output check."""
+    audit.note(transaction, principal.tenant_id, "registry_action", action, "verifier", verifier_id, principal.key_id)

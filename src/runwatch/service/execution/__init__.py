@@ -1,0 +1,1 @@
+"""Runs: accepting, moving, ending them, and their receipts."""

@@ -1,0 +1,149 @@
+"""Moves runs: waits what a step takes, has it written, and ends a run whose time is over.
+
+The database decides: a step is written only while the run is not final, so a cancelled run stays cancelled whatever
+the engine was about to do. One task drives one run; a restart drives on from what is recorded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from runwatch.base.clock import Clock
+from runwatch.service.database import Database, Transaction
+from runwatch.service.execution import runs
+from runwatch.service.execution.lifecycle import Run, next_step
+from runwatch.service.execution.live import rows as live_rows
+from runwatch.service.execution.live.driver import RETRY_S, LiveRuns
+from runwatch.service.tables import runs as runs_table
+
+_log = logging.getLogger("runwatch.service.execution.engine")
+
+
+class Engine:
+    """Drives every live run of one service.
+
+    Args:
+        database: Where runs are recorded.
+        clock: Time and sleep.
+        live: What takes the steps of runs of mode ``live``.
+        pace: What the wait of every step of a test run is multiplied with.
+
+    Attributes:
+        live_runs: What takes the steps of runs of mode ``live``.
+    """
+
+    def __init__(self, database: Database, clock: Clock, live: LiveRuns, pace: float = 1.0) -> None:
+        self._database = database
+        self._clock = clock
+        self._pace = pace
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._waiting: defaultdict[str, dict[tuple[datetime, str], asyncio.Event]] = defaultdict(dict)
+        self.live_runs: Final = live
+
+    @property
+    def live(self) -> int:
+        """How many runs are being driven."""
+        return len(self._tasks)
+
+    async def resume(self) -> None:
+        """Drive every run that is not final, from its recorded state; forget the results whose time is over."""
+        await self._database.write(live_rows.sweep)
+        for run in await self._database.read(_live_runs):
+            self.drive(run)
+
+    def drive(self, run: Run) -> None:
+        """Drive a run to its end, in the background; harmless when it is driven already."""
+        if run.is_final or run.execution_id in self._tasks:
+            return
+        task = asyncio.get_running_loop().create_task(self._drive(run), name=f"run {run.execution_id}")
+        self._tasks[run.execution_id] = task
+        task.add_done_callback(lambda _: self._forget(run))
+
+    def let_go(self, execution_id: str) -> None:
+        """Stop driving a run that somebody has ended; a call that is under way for it is hung up."""
+        task = self._tasks.get(execution_id)
+        if task is not None:
+            task.cancel()
+
+    async def settled(self) -> None:
+        """Wait until no run is being driven."""
+        while self._tasks:
+            await asyncio.wait(self._tasks.values())
+
+    async def stop(self) -> None:
+        """Let go of all runs; they stay as they are recorded and are resumed by the next start."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _forget(self, run: Run) -> None:
+        del self._tasks[run.execution_id]
+        self._wake(run.tenant_id)
+
+    def _wake(self, tenant_id: str) -> None:
+        """Let the oldest of an organization's waiting runs see whether its turn has come."""
+        waiting = self._waiting[tenant_id]
+        if waiting:
+            waiting.pop(min(waiting)).set()
+
+    async def _drive(self, run: Run) -> None:
+        failures = 0
+        while not run.is_final:
+            try:
+                run = await self._move(run)
+                failures = 0
+            except Exception:
+                _log.exception("run %s cannot take its next step", run.execution_id)
+                await self._clock.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])
+                failures += 1
+
+    async def _move(self, run: Run) -> Run:
+        if run.status != "queued":
+            return await (self.live_runs.move(run) if run.mode == "live" else self._step(run))
+        # It waits from before the step on, so that a turn that comes meanwhile is not missed.
+        turn, place = asyncio.Event(), (run.created_at, run.execution_id)
+        self._waiting[run.tenant_id][place] = turn
+        try:
+            moved = await (self.live_runs.move(run) if run.mode == "live" else self._step(run))
+            if moved.status == "queued":
+                await self._wait_for(turn, moved.time_left(self._clock.now()))
+                turn.clear()
+            return moved
+        finally:
+            self._waiting[run.tenant_id].pop(place, None)
+            if turn.is_set():
+                # It went on without waiting, so that the turn it was told of is another's.
+                self._wake(run.tenant_id)
+
+    async def _step(self, run: Run) -> Run:
+        step = next_step(run)
+        assert step is not None
+        wait = step.wait_s * self._pace
+        left = run.time_left(self._clock.now())
+        if left <= wait:
+            await self._clock.sleep(max(0.0, left))
+            return await self._database.write(
+                partial(runs.end, execution_id=run.execution_id, status="expired", reason="runtime_exceeded")
+            )
+        await self._clock.sleep(wait)
+        return await self._database.write(partial(runs.advance, execution_id=run.execution_id))
+
+    async def _wait_for(self, turn: asyncio.Event, left_s: float) -> None:
+        """Wait until the run is told that its turn may have come, or its time is over."""
+        waits = [asyncio.ensure_future(turn.wait()), asyncio.ensure_future(self._clock.sleep(left_s))]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+
+
+def _live_runs(transaction: Transaction) -> list[Run]:
+    return [runs.run_of(row) for row in transaction.oldest(runs_table, runs.LIVE)]

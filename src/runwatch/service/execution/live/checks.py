@@ -1,0 +1,117 @@
+"""Finished checks of outputs and the statements made of them: pure (wire reference 3.4 and 4.3)."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.service.checks.evaluation import Evaluation
+from runwatch.service.database import Row
+from runwatch.service.execution.live.state import BASELINE_ID, Attempt, Check
+from runwatch.service.ids import new_id
+
+BASELINE_HASH: Final = f"sha256:{hashlib.sha256(BASELINE_ID.encode()).hexdigest()}"
+
+_DECLARED: Final = "Tenant declared deterministic correctness; not independently verified"
+
+
+def customer_check(verifier: Row, attempt: Attempt, evaluation: Evaluation, now: datetime) -> Check:
+    """A finished run of a customer's check.
+
+    Args:
+        verifier: The check.
+        attempt: Whose output it looked at.
+        evaluation: What it said.
+        now: When.
+    """
+    form = _form(attempt, now, verifier["verifier_id"], verifier["hash"], "customer") | {
+        "outcome": evaluation.outcome,
+        "failure_class": evaluation.failure_class,
+        "is_correct": evaluation.is_correct,
+        "quality_score": evaluation.quality_score,
+    }
+    declared = verifier["declared_at"]
+    declaration = {
+        **(
+            {"status": "not_declared", "statement": "Not declared"}
+            if declared is None
+            else {"status": "declared", "method": "deterministic", "declared_at": declared, "statement": _DECLARED}
+        ),
+        "verifier_revision": verifier["revision"],
+    }
+    return Check(form, evaluation.anchor_results, declaration, iso(now))
+
+
+def baseline_check(attempt: Attempt, now: datetime) -> Check:
+    """The built-in look at whether there is any output."""
+    is_present = bool((attempt.candidate or "").strip())
+    form = _form(attempt, now, BASELINE_ID, BASELINE_HASH, "platform_baseline") | {
+        "outcome": "valid_verdict",
+        "failure_class": None,
+        "is_correct": is_present,
+        "quality_score": int(is_present),
+    }
+    return Check(form, None, None, iso(now))
+
+
+def statement_of(check: Check) -> dict[str, Any]:
+    """The RecordedCheck that follows from a finished check."""
+    form = check.form
+    if check.is_baseline:
+        said = {
+            "state": "baseline",
+            "customer_check_selected": False,
+            "verifier_id": BASELINE_ID,
+            "output_present": form["is_correct"],
+        }
+    elif check.has_verdict:
+        anchors = {} if check.anchor_results is None else {"anchor_results": check.anchor_results}
+        said = {
+            "state": "customer_verdict",
+            "verifier_id": form["verifier_id"],
+            "check_id": form["check_id"],
+            "is_correct": form["is_correct"],
+            "quality_score": form["quality_score"],
+            **anchors,
+        }
+    else:
+        said = {
+            "state": "customer_unavailable",
+            "attempted_verifier_id": form["verifier_id"],
+            "check_id": form["check_id"],
+            "failure_class": form["failure_class"],
+        }
+    return {**said, "recorded_at": check.at}
+
+
+def pending(execution_id: str, now: datetime) -> dict[str, Any]:
+    """The RecordedCheck of an output that a customer's check is about to look at."""
+    return {"state": "pending_evaluation", "pending": True, "execution_id": execution_id, "recorded_at": iso(now)}
+
+
+def verifier_form(check: Check) -> dict[str, Any]:
+    """``slices[].verifier`` of a receipt: the check and its verdict."""
+    form = check.form
+    return {
+        "id": form["verifier_id"],
+        "hash": form["verifier_hash"],
+        "verifier_id": form["verifier_id"],
+        "is_correct": form["is_correct"],
+        "quality_score": form["quality_score"],
+        **({} if check.anchor_results is None else {"anchor_results": check.anchor_results}),
+        **({} if check.declaration is None else {"correctness_declaration": check.declaration}),
+    }
+
+
+def _form(attempt: Attempt, now: datetime, verifier_id: str, verifier_hash: str, activity: str) -> dict[str, Any]:
+    return {
+        "check_id": new_id("chk", now),
+        "verifier_id": verifier_id,
+        "verifier_hash": verifier_hash,
+        "activity": activity,
+        "arm_id": attempt.checked_arm_id,
+        "attempt": attempt.number,
+        "phase": attempt.phase,
+    }

@@ -1,0 +1,137 @@
+"""One provider call of a live run and what came of it (wire reference 3.3).
+
+The references name the reasons of ended runs, not which failure has which. Ours: a call that is not answered in time
+is ``dispatch_timeout``, one that gets no complete answer over the network ``dispatch_network_error``, an answer beyond
+the client's limit ``response_too_large``, an output beyond 1 MiB ``candidate_too_large``, and every other failure
+``dispatch_internal_error``; the attempt on the receipt names the failure more exactly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final, Protocol
+
+from runwatch.service.database import Row
+from runwatch.service.models.providers import Generation, ProviderAddress, ProviderError, cost_of
+
+CALL_S: Final = 300.0
+"""Seconds that one call may take where the run has more left; ours."""
+
+CANDIDATE_BYTES: Final = 1024 * 1024
+"""The largest output that is taken on, in UTF-8; ours, the same as what a check may answer (wire reference 4.2)."""
+
+REASONS: Final[Mapping[str, str]] = {
+    "timeout": "dispatch_timeout",
+    "network": "dispatch_network_error",
+    "response_too_large": "response_too_large",
+}
+OTHER_REASON: Final = "dispatch_internal_error"
+
+_log: Final = logging.getLogger("runwatch.service.execution.live")
+
+
+class Providers(Protocol):
+    """What calls models; see :class:`runwatch.service.models.providers.Providers`."""
+
+    async def generate(
+        self,
+        address: ProviderAddress,
+        model: str,
+        objective: str,
+        inputs: Any,
+        *,
+        max_output_tokens: int | None,
+        timeout_s: float,
+    ) -> Generation:
+        """Have a model answer one message."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A call to make.
+
+    Attributes:
+        number: The number of its attempt.
+        connection: The connection that is called.
+        upstream_ref: The model's name there.
+        prices: What its models cost.
+        objective: What the model is asked.
+        inputs: The task's ``inputs_ref``.
+    """
+
+    number: int
+    connection: Row
+    upstream_ref: str
+    prices: Mapping[str, Mapping[str, str]] | None
+    objective: str = field(repr=False)
+    inputs: Any = field(repr=False, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call.
+
+    Attributes:
+        candidate: The output, ``None`` when the call failed.
+        reason: Why it failed, one of wire reference 3.3.
+        failure_kind: What exactly failed.
+        was_sent: Whether the provider may have got the call.
+        ran_out: Whether the run's time was over before the answer came.
+        generation: What the provider told, where it answered.
+        usd: What it cost.
+        pricing_basis: Where that is from.
+    """
+
+    candidate: str | None = field(default=None, repr=False)
+    reason: str | None = None
+    failure_kind: str | None = None
+    was_sent: bool = True
+    ran_out: bool = False
+    generation: Generation | None = field(default=None, repr=False)
+    usd: Decimal = Decimal(0)
+    pricing_basis: str | None = None
+
+
+async def call(providers: Providers, address: ProviderAddress, order: Order, left_s: float) -> Outcome:
+    """Make a call; every failure is an outcome.
+
+    Args:
+        providers: What makes it.
+        address: The provider.
+        order: The call.
+        left_s: Seconds until the run's time is over.
+    """
+    limit = min(CALL_S, left_s)
+    try:
+        # The provider's own limit comes first; this one holds against an adapter that does not keep it.
+        async with asyncio.timeout(limit):
+            generation = await providers.generate(
+                address, order.upstream_ref, order.objective, order.inputs, max_output_tokens=None, timeout_s=limit
+            )
+    except TimeoutError:
+        return _failed("timeout", was_sent=True, ran_out=limit >= left_s)
+    except ProviderError as error:
+        return _failed(error.kind, was_sent=error.was_sent, ran_out=error.kind == "timeout" and limit >= left_s)
+    except Exception as error:
+        # Neither its text nor its traceback is kept: both may hold the prompt or what the model said.
+        _log.error("a provider call failed unforeseen: %s", type(error).__name__)
+        return _failed("internal", was_sent=True)
+    usd, basis = cost_of(generation, order.prices, order.upstream_ref)
+    if len(generation.text.encode("utf-8", "surrogatepass")) > CANDIDATE_BYTES:
+        return Outcome(
+            reason="candidate_too_large",
+            failure_kind="candidate_too_large",
+            generation=generation,
+            usd=usd,
+            pricing_basis=basis,
+        )
+    return Outcome(candidate=generation.text, generation=generation, usd=usd, pricing_basis=basis)
+
+
+def _failed(kind: str, *, was_sent: bool, ran_out: bool = False) -> Outcome:
+    return Outcome(reason=REASONS.get(kind, OTHER_REASON), failure_kind=kind, was_sent=was_sent, ran_out=ran_out)

@@ -1,0 +1,172 @@
+"""Live runs as rows.
+
+Outputs are stored as JSON texts, because a model may put out characters that the database's texts cannot hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from datetime import timedelta
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.base.json import dumps, loads
+from runwatch.service.database import Row, Transaction
+from runwatch.service.execution.lifecycle import Run
+from runwatch.service.execution.live.state import STARTED, Attempt, Check, Live, Option, Skill
+from runwatch.service.organization import money
+from runwatch.service.tables.live import attempts, live_runs, results, tasks
+
+RETENTION: Final = timedelta(days=7)
+"""How long a result can be read; ours, the references say only that it is bounded."""
+
+_ATTEMPT_FIELDS: Final = tuple(field.name for field in fields(Attempt))
+
+
+def add(
+    transaction: Transaction,
+    run: Run,
+    task: Any,
+    *,
+    verifier_id: str | None,
+    required_arm_id: str | None,
+    review_composer: Mapping[str, Any] | None,
+) -> None:
+    """Keep what the request of a new live run named, and its task until the run is final."""
+    transaction.add(
+        live_runs,
+        execution_id=run.execution_id,
+        verifier_id=verifier_id,
+        required_arm_id=required_arm_id,
+        review_composer=None if review_composer is None else dict(review_composer),
+        checks=[],
+    )
+    transaction.add(tasks, execution_id=run.execution_id, body=dumps(task))
+
+
+def load(transaction: Transaction, run: Run) -> Live:
+    """Everything recorded of a live run."""
+    row = transaction.one(live_runs, {"execution_id": run.execution_id})
+    assert row is not None
+    policy = loads(run.policy)
+    return Live(
+        verifier_id=row["verifier_id"],
+        required_arm_id=row["required_arm_id"],
+        on_eval=tuple(policy.get("on_eval") or ()),
+        max_cost_usd=money.amount_of(policy["budget"]["max_cost_usd"]),
+        options=tuple(Option(**option) for option in row["options"] or ()),
+        skill=None if row["skill"] is None else Skill(**row["skill"]),
+        attempts=tuple(
+            _attempt_of(attempt) for attempt in transaction.oldest(attempts, {"execution_id": run.execution_id})
+        ),
+        checks=tuple(Check(**check) for check in row["checks"]),
+        acted_on_eval=row["acted_on_eval"],
+    )
+
+
+def review_composer_of(transaction: Transaction, execution_id: str) -> dict[str, Any] | None:
+    """The ``review_composer`` member of a live run's request, ``None`` where it had none."""
+    row = transaction.one(live_runs, {"execution_id": execution_id})
+    composer: dict[str, Any] | None = None if row is None else row["review_composer"]
+    return composer
+
+
+def keep_options(transaction: Transaction, execution_id: str, options: list[Option], skill: Skill | None) -> None:
+    """Record the ranking."""
+    transaction.change(
+        live_runs,
+        {"execution_id": execution_id},
+        options=[asdict(option) for option in options],
+        skill=None if skill is None else asdict(skill),
+    )
+
+
+def keep_checks(transaction: Transaction, execution_id: str, checks: tuple[Check, ...]) -> None:
+    """Record the finished checks."""
+    transaction.change(live_runs, {"execution_id": execution_id}, checks=[asdict(check) for check in checks])
+
+
+def keep_reaction(transaction: Transaction, execution_id: str, acted_on_eval: dict[str, Any] | None) -> None:
+    """Record how the policy reacted."""
+    transaction.change(live_runs, {"execution_id": execution_id}, acted_on_eval=acted_on_eval)
+
+
+def task_of(transaction: Transaction, execution_id: str) -> dict[str, Any]:
+    """The task of a live run that is not final."""
+    row = transaction.one(tasks, {"execution_id": execution_id})
+    assert row is not None
+    task: dict[str, Any] = loads(row["body"])
+    return task
+
+
+def add_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) -> None:
+    """Record a new attempt."""
+    transaction.add(attempts, execution_id=execution_id, **_attempt_columns(attempt))
+
+
+def keep_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) -> None:
+    """Record what became of an attempt."""
+    where = {"execution_id": execution_id, "number": attempt.number}
+    transaction.change(attempts, where, **_attempt_columns(attempt))
+
+
+def abandon(transaction: Transaction, execution_id: str, state: str) -> bool:
+    """Record that nobody waits for the answer of a call that is under way, if there is one; return whether there is."""
+    where = {"execution_id": execution_id, "state": STARTED}
+    is_under_way = transaction.count(attempts, where) > 0
+    if is_under_way:
+        transaction.change(attempts, where, state=state, ended_at=iso(transaction.now))
+    return is_under_way
+
+
+def close(transaction: Transaction, execution_id: str) -> None:
+    """Forget the prompt of a run that has become final, and its outputs but for the result."""
+    transaction.remove(tasks, {"execution_id": execution_id})
+    transaction.change(attempts, {"execution_id": execution_id}, candidate=None)
+
+
+def add_result(transaction: Transaction, run: Run, text: str, provenance: dict[str, Any] | None) -> None:
+    """Keep the output of a live run that completes now; forget those whose time is over."""
+    sweep(transaction)
+    transaction.add(
+        results,
+        execution_id=run.execution_id,
+        tenant_id=run.tenant_id,
+        slice_id=run.slices[0].slice_id,
+        final_text=dumps(text),
+        model_provenance=provenance,
+        retention_expires_at=iso(transaction.now + RETENTION),
+    )
+
+
+def result_of(transaction: Transaction, execution_id: str) -> Row | None:
+    """The result of a run, ``None`` when its time is over."""
+    row = transaction.one(results, {"execution_id": execution_id})
+    return None if row is None or row["retention_expires_at"] <= iso(transaction.now) else row
+
+
+def sweep(transaction: Transaction) -> None:
+    """Remove the results whose time is over."""
+    transaction.remove(results, {}, until=("retention_expires_at", iso(transaction.now)))
+
+
+def result_form(row: Row) -> dict[str, Any]:
+    """A result as the interface shows it (wire reference 6.11)."""
+    return {
+        "execution_id": row["execution_id"],
+        "slice_id": row["slice_id"],
+        "final_text": loads(row["final_text"]),
+        "model_provenance": row["model_provenance"],
+        "retention_expires_at": row["retention_expires_at"],
+    }
+
+
+def _attempt_of(row: Row) -> Attempt:
+    columns = {name: row[name] for name in _ATTEMPT_FIELDS}
+    return Attempt(**columns | {"candidate": None if row["candidate"] is None else loads(row["candidate"])})
+
+
+def _attempt_columns(attempt: Attempt) -> dict[str, Any]:
+    candidate = attempt.candidate
+    return asdict(attempt) | {"candidate": None if candidate is None else dumps(candidate)}

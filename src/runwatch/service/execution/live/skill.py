@@ -1,0 +1,81 @@
+"""Skills: texts that go in front of a task, and how one is repaired (wire reference 2.3, 2.8 and 4.3). Pure.
+
+The references say that a skill has editable regions and that a proposal carries their change, not how a region is
+marked. Ours: a region is what stands between a line ``[[region:NAME]]`` and a line ``[[/region:NAME]]``. A repair asks
+the model for a new text of the first region that the skill declares and has. It is shown the skill and which anchors
+failed, and neither the task nor an output, so that a proposal, which people keep and read, holds nothing of either.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from runwatch.service.execution.live.state import Skill
+
+REPAIR_CHARACTERS: Final = 100_000
+"""The longest new text of a region that is taken; ours."""
+
+
+class Region(NamedTuple):
+    """An editable region.
+
+    Attributes:
+        name: Its name.
+        start: Where its text begins in the skill's content.
+        end: Where its text ends.
+        text: Its text.
+    """
+
+    name: str
+    start: int
+    end: int
+    text: str
+
+
+def region_of(skill: Skill) -> Region | None:
+    """The region that a repair rewrites, ``None`` when the skill has none."""
+    for name in skill.editable_regions:
+        mark = re.escape(name)
+        match = re.search(
+            rf"^\[\[region:{mark}\]\][ \t]*\n(.*?)^\[\[/region:{mark}\]\]", skill.content, re.DOTALL | re.MULTILINE
+        )
+        if match is not None:
+            return Region(name, match.start(1), match.end(1), match[1])
+    return None
+
+
+def guided(content: str, objective: str) -> str:
+    """An objective behind a skill's text."""
+    return f"{content}\n\n{objective}"
+
+
+def repair_request(skill: Skill, region: Region, anchors: Mapping[str, bool] | None) -> str:
+    """What the model is asked in order to rewrite a region."""
+    failed = ", ".join(sorted(name for name, is_met in (anchors or {}).items() if not is_met))
+    why = f" These points of the check failed: {failed}." if failed else ""
+    return (
+        f"An output check rejected what was made with the instructions below.{why} Rewrite the text of the region "
+        f"{region.name!r} so that what is made with the instructions passes. Answer with the new text of that region "
+        f"alone.\n\n{skill.content}"
+    )
+
+
+def repaired(skill: Skill, region: Region, text: str) -> str:
+    """A skill's content with a new text of one region."""
+    return skill.content[: region.start] + _block(text) + skill.content[region.end :]
+
+
+def diff_of(region: Region, text: str) -> str:
+    """The change of a region, as a unified diff under a line that names the region (wire reference 6.17)."""
+    before, after = region.text.splitlines(), _block(text).splitlines()
+    lines = list(difflib.unified_diff(before, after, lineterm=""))[2:]
+    return "\n".join([f"@@ region:{region.name} @@", *lines])
+
+
+def _block(text: str) -> str:
+    # A lone surrogate cannot be kept as text.
+    sound = text[:REPAIR_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
+    return sound.strip("\n") + "\n"

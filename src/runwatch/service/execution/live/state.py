@@ -1,0 +1,211 @@
+"""What is recorded of a live run beside its row: choices of the request, ranked options, provider calls, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from runwatch.base.json import Numeral
+from runwatch.service.organization import money
+
+CANDIDATE: Final = "candidate"
+SKILL_BASELINE: Final = "skill_baseline"
+SKILL_DRAFT: Final = "skill_draft"
+SKILL_REPAIR: Final = "skill_repair"
+"""Phases of attempts. Wire reference 3.4 names all but ``skill_draft``, which is ours: the call that rewrites a skill,
+whose answer is no candidate and goes through no check."""
+
+STARTED: Final = "started"
+ANSWERED: Final = "answered"
+FAILED: Final = "failed"
+INTERRUPTED: Final = "interrupted"
+CANCELLED_IN_FLIGHT: Final = "cancelled_in_flight"
+EXPIRED_IN_FLIGHT: Final = "expired_in_flight"
+"""States of attempts (ours). The last three are calls whose answer nobody waited for to the end: the service stopped,
+the run was cancelled, its time was over. What they used is not known, and the calls cannot be reversed."""
+
+BASELINE_ID: Final = "vrf_builtin_baseline"
+"""The built-in check, which looks at whether there is output at all (wire reference 4.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A model arm that may work on the run, as it was when the options were ranked.
+
+    Attributes:
+        arm_id: The arm.
+        score: What it was ranked by, 0 to 1; see :mod:`runwatch.service.execution.routing`.
+        selected: The receipt's words for it: arm, provider, model, deployment, connection and lane.
+        provenance: The ModelAttemptProvenance of wire reference 2.5, not yet resolved.
+    """
+
+    arm_id: str
+    score: float
+    selected: dict[str, Any]
+    provenance: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """The skill arm that ``repair_retry`` works with, as it was when the options were ranked.
+
+    Attributes:
+        arm_id: The arm.
+        artifact_hash: The hash of its artifact.
+        content: The artifact's text.
+        editable_regions: Names of the regions that may be rewritten.
+    """
+
+    arm_id: str
+    artifact_hash: str | None
+    content: str
+    editable_regions: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One provider call.
+
+    Attributes:
+        number: Its number within the run, from 1.
+        arm_id: The model arm that is called.
+        skill_arm_id: The skill arm that the call goes through.
+        phase: One of the phases above.
+        state: One of the states above.
+        started_at: When it was begun.
+        ended_at: When its end was recorded.
+        reason: Why the run would end with it, one of wire reference 3.3, where it failed.
+        failure_kind: What went wrong with the call, in the words of :data:`runwatch.service.models.providers.KINDS`.
+        was_sent: Whether the provider may have got the call.
+        input_tokens: Tokens read; ``None`` where nobody told.
+        output_tokens: Tokens written; likewise.
+        usd: What it cost; 0 where that is not known.
+        pricing_basis: Where ``usd`` is from.
+        resolved: Which model answered, as in wire reference 2.5.
+        candidate: The output, until the run is final.
+    """
+
+    number: int
+    arm_id: str
+    skill_arm_id: str | None
+    phase: str
+    state: str
+    started_at: str
+    ended_at: str | None = None
+    reason: str | None = None
+    failure_kind: str | None = None
+    was_sent: bool = True
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    usd: str = "0"
+    pricing_basis: str | None = None
+    resolved: dict[str, Any] | None = None
+    candidate: str | None = None
+
+    @property
+    def checked_arm_id(self) -> str:
+        """The arm whose output this is."""
+        return self.skill_arm_id or self.arm_id
+
+    @property
+    def is_usage_known(self) -> bool:
+        """Whether somebody told what the call used, or it never went out."""
+        return not self.was_sent or (self.input_tokens is not None and self.output_tokens is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A finished check of one attempt's output.
+
+    Attributes:
+        form: The VerificationCheck of wire reference 3.4.
+        anchor_results: Verdicts of single anchors, where the check gives any.
+        declaration: The check's correctness declaration with its revision, as the receipt shows it.
+        at: When it was finished.
+    """
+
+    form: dict[str, Any]
+    anchor_results: dict[str, bool] | None
+    declaration: dict[str, Any] | None
+    at: str
+
+    @property
+    def attempt(self) -> int:
+        """The number of the attempt."""
+        return int(self.form["attempt"])
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether it could be run at all; a technical failure is never a verdict."""
+        return bool(self.form["outcome"] == "valid_verdict")
+
+    @property
+    def accepts(self) -> bool:
+        """Whether its verdict is that the output is correct."""
+        return self.has_verdict and self.form["is_correct"] is True
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it is the built-in one."""
+        return bool(self.form["activity"] == "platform_baseline")
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """Everything recorded of a live run that decides how it goes on.
+
+    Attributes:
+        verifier_id: The customer's check, ``None`` for the built-in one.
+        required_arm_id: The one model arm that may run.
+        on_eval: Reactions to a verdict, in the order in which they are tried.
+        max_cost_usd: The cost cap.
+        options: Ranked options, best first.
+        skill: What ``repair_retry`` works with, where there is something.
+        attempts: Provider calls, oldest first.
+        checks: Finished checks, oldest first.
+        acted_on_eval: How the policy reacted, once that is known.
+    """
+
+    verifier_id: str | None
+    required_arm_id: str | None
+    on_eval: tuple[str, ...]
+    max_cost_usd: Decimal
+    options: tuple[Option, ...] = ()
+    skill: Skill | None = None
+    attempts: tuple[Attempt, ...] = ()
+    checks: tuple[Check, ...] = ()
+    acted_on_eval: dict[str, Any] | None = None
+
+    @property
+    def spend(self) -> Decimal:
+        """US dollars recorded so far."""
+        return spend_of(self.attempts)
+
+    def check_of(self, attempt: Attempt) -> Check | None:
+        """The check of an attempt's output, once it is finished."""
+        return next((check for check in self.checks if check.attempt == attempt.number), None)
+
+    def option_of(self, arm_id: str) -> Option:
+        """The option of a model arm that was ranked."""
+        return next(option for option in self.options if option.arm_id == arm_id)
+
+    def attempt_in(self, phase: str) -> Attempt | None:
+        """The last attempt of a phase."""
+        return next((attempt for attempt in reversed(self.attempts) if attempt.phase == phase), None)
+
+
+def spend_of(attempts: Iterable[Attempt]) -> Decimal:
+    """What some attempts cost together, in US dollars."""
+    return money.total(Decimal(attempt.usd) for attempt in attempts)
+
+
+def plain(usd: Decimal) -> str:
+    """An amount as plain digits, without an exponent or zeros at its end."""
+    return f"{usd.normalize():f}" if usd else "0"
+
+
+def numeral(usd: Decimal) -> Numeral:
+    """An amount as a JSON number with plain digits."""
+    return Numeral(plain(usd))

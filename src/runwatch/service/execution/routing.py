@@ -1,0 +1,155 @@
+"""Which saved models may work on a run, best first (specification, rule 11; wire reference 2.1, 3.3 and 6.9).
+
+Eligible is a model arm that is ready, is granted every data class of the run, and whose deployment is listed on a
+usable connection. How options are ranked is the service's own (the references show only a score): with the request's
+``cost_coefficient`` *c*, 0 for quality and 1 for cost, the score is ``(1 - c) x quality + c x cheapness``. Cheapness is
+1, 0.5 or 0 for the cost classes economy, standard and premium; an arm without one counts as standard. Quality is the
+share of the organization's own output checks that accepted the arm's output, together with two imagined verdicts that
+say 0.4, 0.5 and 0.6 of the classes, so that an arm nobody has judged yet has a place, too. Equal scores are ordered by
+age, the older arm first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from runwatch.service.database import Row, Transaction
+from runwatch.service.execution.live.state import Option, Skill
+from runwatch.service.models.availability import READY, standing_of
+from runwatch.service.models.catalog import lane_form, provenance
+from runwatch.service.tables.live import arm_verdicts
+from runwatch.service.tables.models import arms, connections, deployments
+
+COST_COEFFICIENT: Final = 0.5
+"""The weight of cost when a request names none (wire reference 2.1)."""
+
+CHEAPNESS: Final[Mapping[str, float]] = {"economy": 1.0, "standard": 0.5, "premium": 0.0}
+PRIOR_QUALITY: Final[Mapping[str, float]] = {"economy": 0.4, "standard": 0.5, "premium": 0.6}
+PRIOR_VERDICTS: Final = 2
+USUAL_CLASS: Final = "standard"
+
+_DIGITS: Final = 4
+
+
+def candidates(
+    transaction: Transaction,
+    tenant_id: str,
+    *,
+    data_classes: Collection[str],
+    required_arm_id: str | None = None,
+    cost_coefficient: float | None = None,
+) -> list[Option]:
+    """The options of a run, best first.
+
+    Args:
+        transaction: Where they are read.
+        tenant_id: The organization.
+        data_classes: What the run may touch; an option is granted all of it.
+        required_arm_id: The one arm that may run; the list has it or is empty then.
+        cost_coefficient: The weight of cost against quality, 0 to 1.
+    """
+    where: dict[str, object] = {"tenant_id": tenant_id, "kind": "model", "status": "ready"}
+    if required_arm_id is not None:
+        where["arm_id"] = required_arm_id
+    weight = COST_COEFFICIENT if cost_coefficient is None else cost_coefficient
+    judged = {
+        row["arm_id"]: (row["verdicts"], row["accepted"])
+        for row in transaction.every(arm_verdicts, {"tenant_id": tenant_id})
+    }
+    options = []
+    covering = _covering(transaction.oldest(arms, where), data_classes)
+    # A few questions about all of them, not two about each.
+    ids = tuple({arm["model_deployment_id"] for arm in covering} - {None})
+    rows = transaction.every(deployments, {"model_deployment_id": ids})
+    served = {row["model_deployment_id"]: row for row in rows}
+    rows = transaction.every(connections, {"connection_id": tuple({row["connection_id"] for row in rows})})
+    reached = {row["connection_id"]: row for row in rows}
+    for arm in covering:
+        deployment = served.get(arm["model_deployment_id"])
+        route = None if deployment is None else _route(arm, deployment, reached[deployment["connection_id"]])
+        if route is not None:
+            ranked_by = score(arm["cost_class"], *judged.get(arm["arm_id"], (0, 0)), weight)
+            options.append(_option(arm, *route, ranked_by))
+    return sorted(options, key=lambda option: -option.score)
+
+
+def route_of(transaction: Transaction, arm: Row) -> tuple[Row, Row] | None:
+    """Deployment and connection of a model arm that can be called now, ``None`` when it cannot."""
+    if arm["status"] != "ready" or arm["model_deployment_id"] is None:
+        return None
+    deployment = transaction.one(deployments, {"model_deployment_id": arm["model_deployment_id"]})
+    assert deployment is not None
+    connection = transaction.one(connections, {"connection_id": deployment["connection_id"]})
+    assert connection is not None
+    return _route(arm, deployment, connection)
+
+
+def _route(arm: Row, deployment: Row, connection: Row) -> tuple[Row, Row] | None:
+    return (deployment, connection) if standing_of(arm["data_class_grants"], deployment, connection) == READY else None
+
+
+def score(cost_class: str | None, verdicts: int, accepted: int, cost_coefficient: float) -> float:
+    """What an option is ranked by, 0 to 1; more is better.
+
+    Args:
+        cost_class: The arm's cost class.
+        verdicts: How often checks judged its output.
+        accepted: How often they accepted it.
+        cost_coefficient: The weight of cost against quality.
+    """
+    known = cost_class if cost_class is not None and cost_class in CHEAPNESS else USUAL_CLASS
+    quality = (accepted + PRIOR_VERDICTS * PRIOR_QUALITY[known]) / (verdicts + PRIOR_VERDICTS)
+    return round((1 - cost_coefficient) * quality + cost_coefficient * CHEAPNESS[known], _DIGITS)
+
+
+def note_verdict(transaction: Transaction, tenant_id: str, arm_id: str, *, accepts: bool) -> None:
+    """Count the verdict of an organization's own check on an arm's output."""
+    known = transaction.one(arm_verdicts, {"arm_id": arm_id})
+    if known is None:
+        transaction.add(arm_verdicts, arm_id=arm_id, tenant_id=tenant_id, verdicts=1, accepted=int(accepts))
+        return
+    transaction.change(
+        arm_verdicts, {"arm_id": arm_id}, verdicts=known["verdicts"] + 1, accepted=known["accepted"] + accepts
+    )
+
+
+def granted(transaction: Transaction, tenant_id: str) -> set[str]:
+    """Every data class that some registered arm of an organization, disabled ones aside, is granted."""
+    rows = transaction.every(arms, {"tenant_id": tenant_id, "status": ("ready", "degraded")})
+    return {data_class for row in rows for data_class in row["data_class_grants"]}
+
+
+def skill_for(transaction: Transaction, tenant_id: str, data_classes: Collection[str]) -> Skill | None:
+    """The oldest ready skill arm that is granted every data class, for ``repair_retry``."""
+    where = {"tenant_id": tenant_id, "kind": "skill", "status": "ready"}
+    for arm in _covering(transaction.oldest(arms, where), data_classes):
+        return Skill(
+            arm_id=arm["arm_id"],
+            artifact_hash=arm["artifact_hash"],
+            content=arm["artifact"]["content"],
+            editable_regions=list(arm["artifact"]["editable_regions"]),
+        )
+    return None
+
+
+def _covering(rows: Sequence[Row], data_classes: Collection[str]) -> list[Row]:
+    return [row for row in rows if set(data_classes) <= set(row["data_class_grants"])]
+
+
+def _option(arm: Row, deployment: Row, connection: Row, ranked_by: float) -> Option:
+    known = provenance(connection, deployment, None)
+    lane = lane_form(connection)
+    del lane["commercial_owner"]
+    return Option(
+        arm_id=arm["arm_id"],
+        score=ranked_by,
+        selected={
+            "arm_id": arm["arm_id"],
+            "provider": connection["source_id"],
+            "model_key": deployment["model_key"],
+            "model_deployment_id": deployment["model_deployment_id"],
+            **lane,
+        },
+        provenance=known,
+    )

@@ -1,0 +1,198 @@
+"""Runs as rows: every change of a run, its events and its receipt are one transaction."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.base.json import Numeral, dumps, loads
+from runwatch.records.states import LIVE_STATES
+from runwatch.service.database import Row, Transaction
+from runwatch.service.execution import lifecycle
+from runwatch.service.execution.lifecycle import Change, Run, Slice
+from runwatch.service.execution.live import rows as live_rows
+from runwatch.service.execution.live.checks import statement_of
+from runwatch.service.execution.live.facts import IN_FLIGHT_NOTE
+from runwatch.service.execution.receipts import arms_of, fee_of, receipt_of
+from runwatch.service.http.answer import Refusal
+from runwatch.service.ids import new_id
+from runwatch.service.organization import money, wallet, webhooks
+from runwatch.service.tables import events, receipt_arms, receipts, runs
+
+LIVE: Final = {"status": LIVE_STATES}
+"""The condition that a run is not final."""
+
+
+def add(transaction: Transaction, run: Run) -> None:
+    """Keep a new run: its row and its first event."""
+    transaction.add(
+        runs,
+        execution_id=run.execution_id,
+        tenant_id=run.tenant_id,
+        mode=run.mode,
+        policy=run.policy,
+        max_runtime_s=run.max_runtime_s,
+        created_at=iso(run.created_at),
+        **_progress(run),
+    )
+    _add_events(transaction, lifecycle.accept(run))
+
+
+def load(transaction: Transaction, execution_id: str) -> Run:
+    """A run that is known to exist."""
+    row = transaction.one(runs, {"execution_id": execution_id})
+    assert row is not None
+    return run_of(row)
+
+
+def find(transaction: Transaction, tenant_id: str, execution_id: str) -> Run:
+    """A run of an organization.
+
+    Raises:
+        Refusal: ``not_found``, for an unknown id as for another organization's.
+    """
+    row = transaction.one(runs, {"execution_id": execution_id, "tenant_id": tenant_id})
+    if row is None:
+        raise Refusal("not_found", "There is no run with this id.")
+    return run_of(row)
+
+
+def advance(transaction: Transaction, execution_id: str) -> Run:
+    """Take a test run's next step, if it has one and its turn has come, and return the run as it is then."""
+    run = load(transaction, execution_id)
+    step = lifecycle.next_step(run)
+    if step is None or (run.status == "queued" and not has_turn(transaction, run)):
+        return run
+    return record(transaction, step.take(run, transaction.now))
+
+
+def has_turn(transaction: Transaction, run: Run) -> bool:
+    """Whether a queued run may be worked on now, as far as its organization's limit of runs at once is concerned."""
+    limit = wallet.concurrency_of(transaction, run.tenant_id)
+    if limit is None:
+        return True
+    return transaction.count(runs, {"tenant_id": run.tenant_id, "status": ("running", "progress")}) < limit
+
+
+def end(transaction: Transaction, execution_id: str, status: str, reason: str, *, acted_by: str | None = None) -> Run:
+    """End the run now, unless it is final already, and return it as it is then.
+
+    A provider call that is under way is not undone (specification, rule 4); events and receipt say so.
+    """
+    run = load(transaction, execution_id)
+    if run.is_final:
+        return run
+    check, note = None, None
+    if run.mode == "live":
+        is_under_way = live_rows.abandon(transaction, execution_id, f"{status}_in_flight")
+        note = IN_FLIGHT_NOTE if is_under_way else None
+        finished = live_rows.load(transaction, run).checks
+        check = statement_of(finished[-1]) if finished else None
+    change = lifecycle.end(run, status, reason, transaction.now, acted_by=acted_by, check=check, note=note)
+    return record(transaction, change)
+
+
+def record(transaction: Transaction, change: Change) -> Run:
+    """Keep what a step changed, with its events, and with everything that follows when the run became final."""
+    run = change.run
+    transaction.change(runs, {"execution_id": run.execution_id}, **_progress(run))
+    _add_events(transaction, change)
+    if run.is_final:
+        _close(transaction, run)
+    return run
+
+
+def run_of(row: Row) -> Run:
+    """The run that a row records."""
+    return Run(
+        execution_id=row["execution_id"],
+        tenant_id=row["tenant_id"],
+        mode=row["mode"],
+        status=row["status"],
+        policy=row["policy"],
+        max_runtime_s=row["max_runtime_s"],
+        created_at=datetime.fromisoformat(row["created_at"]),
+        slices=tuple(Slice(**part) for part in row["slices"]),
+        spend_usd=row["spend_usd"],
+        reason=row["reason"],
+        cancelled_by=row["cancelled_by"],
+        completed_at=None if row["completed_at"] is None else datetime.fromisoformat(row["completed_at"]),
+    )
+
+
+def read_form(run: Run) -> dict[str, Any]:
+    """A run as the interface shows it (wire reference 2.1), with the open members that this service adds.
+
+    ``current`` names the slice that is being worked on, and on live runs provider, model and phase of its last call; it
+    is ``null`` before the work begins and after it ended.
+    """
+    path = f"/v1/executions/{run.execution_id}"
+    current = next((part for part in run.slices if part.status in {"running", "progress"}), None)
+    decided = {} if run.packet is None else {"decision_packet": run.packet}
+    return {
+        "execution_id": run.execution_id,
+        "status": run.status,
+        "slices": [_slice_form(part) for part in run.slices],
+        "links": {"status": path, "events": f"{path}/events", "receipt": f"/v1/receipts/{run.execution_id}"},
+        "created_at": iso(run.created_at),
+        "completed_at": None if run.completed_at is None else iso(run.completed_at),
+        "cancelled_by": run.cancelled_by,
+        "mode": run.mode,
+        "policy": loads(run.policy),
+        "spend_usd": Numeral(run.spend_usd),
+        "reason": run.reason,
+        "current": None if current is None else _current_form(current),
+        **decided,
+    }
+
+
+def _current_form(part: Slice) -> dict[str, Any]:
+    return {"slice_id": part.slice_id, "capability": part.capability, **(part.work or {})}
+
+
+def _slice_form(part: Slice) -> dict[str, Any]:
+    # The check is told by events and the receipt, not by the run (wire reference 2.1).
+    return {"slice_id": part.slice_id, "capability": part.capability, "status": part.status}
+
+
+def _progress(run: Run) -> dict[str, object]:
+    """The columns that a step may change."""
+    return {
+        "status": run.status,
+        "slices": [asdict(part) for part in run.slices],
+        "spend_usd": run.spend_usd,
+        "reason": run.reason,
+        "cancelled_by": run.cancelled_by,
+        "completed_at": None if run.completed_at is None else iso(run.completed_at),
+    }
+
+
+def _add_events(transaction: Transaction, change: Change) -> None:
+    execution_id = change.run.execution_id
+    for event in change.events:
+        event_id = new_id("ev", transaction.now)
+        body = dumps({"event_id": event_id, "execution_id": execution_id, **event})
+        transaction.add(events, event_id=event_id, execution_id=execution_id, body=body)
+
+
+def _close(transaction: Transaction, run: Run) -> None:
+    """What follows when a run has become final: its receipt, its price, its messages, and forgetting its task."""
+    assert run.completed_at is not None
+    live = live_rows.load(transaction, run) if run.mode == "live" else None
+    receipt = receipt_of(run, live)
+    transaction.add(
+        receipts,
+        execution_id=run.execution_id,
+        tenant_id=run.tenant_id,
+        status=run.status,
+        completed_at=iso(run.completed_at),
+        body=dumps(receipt),
+    )
+    for arm_id in arms_of(receipt):
+        transaction.add(receipt_arms, arm_id=arm_id, execution_id=run.execution_id)
+    if live is not None:
+        live_rows.close(transaction, run.execution_id)
+        wallet.charge(transaction, run.tenant_id, money.total((live.spend, fee_of(live))), run.execution_id)
+    webhooks.enqueue(transaction, run.tenant_id, read_form(run))

@@ -1,0 +1,127 @@
+"""Accepting runs: what is checked before one is kept (specification, Run; wire reference 1.8 and 2.1; DESIGN, Answers).
+
+Whoever submits a run, a request or the service itself, goes through :func:`submit` and has the engine drive the run
+once the transaction is on the disk.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runwatch.records.requests import RunRequest
+from runwatch.service.database import Transaction
+from runwatch.service.execution import attribution, composer, routing, runs
+from runwatch.service.execution.lifecycle import Run, new_run
+from runwatch.service.execution.live import rows
+from runwatch.service.http.answer import Refusal, invalid
+from runwatch.service.organization import audit, wallet
+from runwatch.service.tables.checks import verifiers
+from runwatch.service.tables.models import arms
+
+
+def submit(
+    transaction: Transaction,
+    tenant_id: str,
+    key_id: str,
+    request: RunRequest,
+    content: dict[str, Any],
+) -> Run:
+    """Accept a run and return it.
+
+    Args:
+        transaction: Where it is kept.
+        tenant_id: The organization.
+        key_id: The key that submits it.
+        request: The request, read.
+        content: The same request with its exact values.
+
+    Raises:
+        Refusal: ``echo_mode_mismatch``, ``data_class_not_available``, ``validation_failed``, ``invalid_state``, or what
+            :func:`runwatch.service.organization.wallet.admit_run` refuses.
+    """
+    if request.breaks_echo_rule:
+        raise Refusal("echo_mode_mismatch", "A test run calls no model, so it takes no verifier_id.")
+    if request.review_composer is not None:
+        composer.check(transaction, tenant_id, request.review_composer)
+    elif request.mode == "live":
+        _check_data_classes(transaction, tenant_id, request)
+    _check_names(transaction, tenant_id, request)
+    wallet.admit_run(transaction, tenant_id, request.mode)
+    run = new_run(
+        tenant_id=tenant_id,
+        mode=request.mode,
+        policy=content["policy"],
+        max_runtime_s=request.policy.budget.max_runtime_s,
+        now=transaction.now,
+    )
+    runs.add(transaction, run)
+    if request.mode == "live":
+        rows.add(
+            transaction,
+            run,
+            content["task"],
+            verifier_id=request.verifier_id,
+            required_arm_id=_required_arm(request),
+            review_composer=content.get("review_composer"),
+        )
+    attribution.note_owner(transaction, run.execution_id, key_id)
+    return run
+
+
+def cancel(transaction: Transaction, tenant_id: str, key_id: str, execution_id: str) -> Run:
+    """Cancel a run that is not final and note who did; the engine lets go of it once the transaction is on the disk.
+
+    A provider call in progress is not undone (specification, rule 4).
+
+    Args:
+        transaction: Where it is written.
+        tenant_id: The organization.
+        key_id: The key that cancels it.
+        execution_id: The run.
+
+    Raises:
+        Refusal: ``not_found``, or ``invalid_state`` for a run that is final.
+    """
+    run = runs.find(transaction, tenant_id, execution_id)
+    if run.is_final:
+        raise Refusal("invalid_state", f"The run is {run.status} already.")
+    ended = runs.end(transaction, execution_id, "cancelled", "cancelled", acted_by=key_id)
+    audit.note(transaction, tenant_id, "execution_cancellation", "cancelled", "execution", execution_id, key_id)
+    return ended
+
+
+def _check_data_classes(transaction: Transaction, tenant_id: str, request: RunRequest) -> None:
+    """Refuse a data class that no registered arm at all, disabled ones aside, is granted."""
+    if not set(request.policy.data_classes) <= routing.granted(transaction, tenant_id):
+        raise Refusal(
+            "data_class_not_available", "No registered arm is granted every one of the requested data classes."
+        )
+
+
+def _check_names(transaction: Transaction, tenant_id: str, request: RunRequest) -> None:
+    """Refuse a check or an arm that the organization does not have.
+
+    The references do not say how; ours: ``validation_failed`` on the field, as for any value that cannot be right, and
+    ``invalid_state`` for a check that is retired or that no saved model could produce an output for. A check is given
+    the output, so that it has to be registered for the run's data classes.
+    """
+    arm_id = _required_arm(request)
+    if arm_id is not None:
+        arm = transaction.one(arms, {"arm_id": arm_id, "tenant_id": tenant_id})
+        if arm is None or arm["kind"] != "model":
+            raise invalid(("routing.required_arm_id", "Must be the id of a saved model of this organization."))
+    if request.verifier_id is None:
+        return
+    verifier = transaction.one(verifiers, {"verifier_id": request.verifier_id, "tenant_id": tenant_id})
+    if verifier is None:
+        raise invalid(("verifier_id", "Must be the id of an output check of this organization."))
+    if verifier["retired_at"] is not None:
+        raise Refusal("invalid_state", "The output check is retired.")
+    if not set(request.policy.data_classes) <= set(verifier["input_data_classes"]):
+        raise invalid(("verifier_id", "The check is not registered for every data class of the run."))
+    if arm_id is None and not routing.candidates(transaction, tenant_id, data_classes=request.policy.data_classes):
+        raise Refusal("invalid_state", "An output check needs a saved model that is ready, or routing.required_arm_id.")
+
+
+def _required_arm(request: RunRequest) -> str | None:
+    return None if request.routing is None else request.routing.required_arm_id

@@ -1,0 +1,1 @@
+"""The way of a request: bytes, principal, endpoint, answer."""

@@ -1,0 +1,251 @@
+"""The application: what every request goes through before and after its handler."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from runwatch.base.json import loads
+from runwatch.base.target import is_loopback_host
+from runwatch.service.access import sessions
+from runwatch.service.access.auth import ANYONE, Principal
+from runwatch.service.access.roles import require
+from runwatch.service.checks.checkcall import DOCKS_PATH
+from runwatch.service.context import Context
+from runwatch.service.http.answer import JSON_TYPE, Answer, Refusal, invalid
+from runwatch.service.http.call import Call, Endpoint, Routes
+from runwatch.service.http.idempotency import HEADER, Keyed, digest_of, read_key
+from runwatch.service.http.limits import read_body
+from runwatch.service.http.pages import FORM_TYPE, problem_page, read_form
+
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
+_EVERYWHERE: Final = {"0.0.0.0", "::"}  # noqa: S104
+_METHOD_CHARACTERS: Final = 20
+_PATH_CHARACTERS: Final = 300
+
+# Nothing that the service says is for a cache or for a browser to guess about.
+_HEADERS: Final = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
+
+_access: Final = logging.getLogger("runwatch.service.access")
+_log: Final = logging.getLogger("runwatch.service")
+
+
+class Application:
+    """The ASGI application of one service.
+
+    Args:
+        context: The open service.
+        endpoints: What it offers.
+        host: The host that it listens on, which callers may name beside those of this machine.
+        docks: What serves the sample organization's own output checks; ``None`` without a sample.
+    """
+
+    def __init__(
+        self, context: Context, endpoints: Sequence[Endpoint], host: str, docks: ASGIApp | None = None
+    ) -> None:
+        self._context = context
+        self._routes = Routes(endpoints)
+        self._host = host
+        self._docks = docks
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, whatever happens."""
+        if self._docks is not None and scope["path"].startswith(DOCKS_PATH):
+            await self._docks(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        began = self._context.clock.monotonic()
+        self._context.touch()
+        visit = _Visit(request)
+        try:
+            answer = await self._answer(visit)
+        except ClientDisconnect:
+            return
+        except Refusal as refusal:
+            answer = await self.refuse(refusal, visit)
+        except asyncio.CancelledError:
+            answer = await self.refuse(Refusal("internal", cause="the service stopped before the answer"), visit)
+        except Exception as error:
+            _log.exception("a request ended in an unforeseen error")
+            answer = await self.refuse(Refusal("internal", cause=f"{type(error).__name__}: {error}"), visit)
+        headers = dict((*_HEADERS, *answer.headers))
+        if visit.leaves_body:
+            # The connection ends behind this answer; a caller that was not told would send its next request into it.
+            headers["connection"] = "close"
+        media_type = answer.media_type if answer.body else None
+        await Response(answer.body, answer.status, headers, media_type)(scope, receive, send)
+        self._context.touch()
+        _access.info(
+            "%s %s%s %d %.1f ms %s",
+            request.method[:_METHOD_CHARACTERS],
+            scope["path"][:_PATH_CHARACTERS],
+            # Names only: a value may be a secret that somebody put in the wrong place.
+            f"?{'&'.join(request.query_params.keys())}"[:_PATH_CHARACTERS] if request.query_params else "",
+            answer.status,
+            (self._context.clock.monotonic() - began) * 1000,
+            (visit.principal and visit.principal.key_id) or "-",
+        )
+
+    async def refuse(self, refusal: Refusal, visit: _Visit | None = None) -> Answer:
+        """The answer to a request that is not done; without a visit, to bytes that could not be read as one."""
+        if visit is None:
+            return await self._context.problems.answer(refusal)
+        principal = None if visit.principal is ANYONE else visit.principal
+        answer = await self._context.problems.answer(
+            refusal, method=visit.request.method, path=visit.request.scope["path"], principal=principal
+        )
+        return problem_page(answer) if visit.is_page else answer
+
+    async def _answer(self, visit: _Visit) -> Answer:
+        request = visit.request
+        self._check_origin(request)
+        try:
+            endpoint, ids = self._routes.find(request.method, request.scope["path"])
+        except Refusal:
+            # Only who may call learns which paths there are.
+            self._admit(visit, self._context.keys.principal_of(_authorization(request)))
+            raise
+        visit.is_page = endpoint.is_page and "text/html" in request.headers.get("accept", "")
+        principal = await self._caller(request, endpoint)
+        self._admit(visit, principal)
+        if not endpoint.is_open:
+            require(principal.role, endpoint.needs)
+        content, keyed = None, None
+        if endpoint.mutates:
+            key = read_key(request.headers.getlist(HEADER), is_required=endpoint.needs_key)
+            body = await read_body(request)
+            visit.leaves_body = False
+            content, digest = decode(body, request, is_required=endpoint.takes_body, takes_form=endpoint.is_page)
+            if key is not None and principal is not ANYONE:
+                path: str = request.scope["path"]
+                keyed = Keyed(principal, f"{endpoint.method} {path}", key, digest)
+        call = Call(
+            context=self._context,
+            principal=principal,
+            ids=ids,
+            query=request.query_params,
+            content=content,
+            keyed=keyed,
+            is_form=_is_form(request),
+            cookie=request.cookies.get(sessions.COOKIE),
+        )
+        if keyed is None:
+            return await endpoint.handle(call)
+        async with self._context.turns.of(keyed):
+            return await call.read(keyed.first_answer) or await endpoint.handle(call)
+
+    async def _caller(self, request: Request, endpoint: Endpoint) -> Principal:
+        """Who calls an endpoint: the holder of the key that is shown, or of the session where its cookie is taken.
+
+        Raises:
+            Refusal: ``unauthenticated``.
+        """
+        shown = _authorization(request)
+        if endpoint.is_open and not shown:
+            return ANYONE
+        cookie = request.cookies.get(sessions.COOKIE) if endpoint.takes_cookie and not shown else None
+        if cookie is not None:
+            key_id = await self._context.database.read(lambda transaction: sessions.key_of(transaction, cookie))
+            holder = None if key_id is None else self._context.keys.holder_of(key_id)
+            if holder is None:
+                raise Refusal("unauthenticated", "The session is over. Sign in again.")
+            return holder
+        return self._context.keys.principal_of(shown)
+
+    def _admit(self, visit: _Visit, principal: Principal) -> None:
+        """Note who calls, and count the request against their limit.
+
+        Raises:
+            Refusal: ``rate_limited``.
+        """
+        visit.principal = principal
+        self._context.rate_limit.admit(principal.key_id)
+
+    def _check_origin(self, request: Request) -> None:
+        """Refuse what a web page in a browser of this machine may have sent.
+
+        A page of another host can reach a loopback address, under a name of its own that it lets point there (then
+        ``Host`` gives it away) or across origins (then ``Origin`` does).
+        """
+        hosts = request.headers.getlist("host")
+        match = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
+        if match is None or not self._is_own(match[1].strip("[]").lower()):
+            raise invalid(("Host", "Must name the machine that the service listens on."))
+        origins = request.headers.getlist("origin")
+        if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in origins):
+            raise Refusal("permission_denied", "The service takes no requests from pages of other origins.")
+
+    def _is_own(self, host: str) -> bool:
+        if is_loopback_host(host) or host == self._host.lower():
+            return True
+        if self._host not in _EVERYWHERE:
+            return False
+        try:
+            # An address in digits is no name that somebody else could let point here.
+            ipaddress.ip_address(host)
+        except ValueError:
+            return False
+        return True
+
+
+class _Visit:
+    """What is known of a request while it is being answered.
+
+    Attributes:
+        request: The request.
+        principal: Who sent it, once that is known.
+        leaves_body: Whether it announces a body that was not read to its end.
+        is_page: Whether a browser shows the answer to a person.
+    """
+
+    __slots__ = ("is_page", "leaves_body", "principal", "request")
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.principal: Principal | None = None
+        self.is_page = False
+        length = request.headers.get("content-length", "0")
+        self.leaves_body = length.strip("0 ") != "" or "transfer-encoding" in request.headers
+
+
+def decode(body: bytes, request: Request, *, is_required: bool, takes_form: bool = False) -> tuple[Any, str]:
+    """The JSON value of a request body, and its digest; with ``takes_form`` also the fields of an HTML form.
+
+    Raises:
+        Refusal: ``unsupported_media_type`` when the body does not say that it is JSON, ``validation_failed`` when it is
+            none, or is missing where it is required.
+    """
+    if takes_form and _is_form(request):
+        # A form in which nothing is typed, as that of a page that only asks for a yes, comes without a body.
+        return read_form(body) if body else {}, ""
+    if not body:
+        if is_required:
+            raise invalid(("body", "Required."))
+        return None, ""
+    if _media_type(request) != JSON_TYPE:
+        raise Refusal("unsupported_media_type", f"Send the body as {JSON_TYPE}.")
+    try:
+        value = loads(body)
+        return value, digest_of(value)
+    except ValueError as error:
+        raise invalid(("body", "Must be one JSON value in UTF-8."), cause=str(error)) from None
+
+
+def _authorization(request: Request) -> list[str]:
+    return request.headers.getlist("authorization")
+
+
+def _is_form(request: Request) -> bool:
+    return _media_type(request) == FORM_TYPE
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -1,0 +1,24 @@
+"""Request bodies as their models."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from runwatch.records.requests import field_errors
+from runwatch.service.http.answer import invalid
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
+def read_as(model: type[Body], content: Any) -> Body:
+    """The decoded body of a request as its model; a body that was left out counts as an empty object.
+
+    Raises:
+        Refusal: ``validation_failed``, with one entry a field.
+    """
+    try:
+        return model.model_validate({} if content is None else content)
+    except ValidationError as error:
+        raise invalid(*((entry["field"], entry["message"]) for entry in field_errors(error))) from None

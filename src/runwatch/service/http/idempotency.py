@@ -1,0 +1,163 @@
+"""The same key and the same body give the first answer again (specification; wire reference 1.5; DESIGN, Answers).
+
+A key belongs to an organization and an endpoint, and to the principal that used it first. Only 2XX answers are kept,
+for 24 hours, in the transaction that has the effect: an effect without its answer, or the other way round, cannot be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import re
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.base.json import Numeral, dumps
+from runwatch.service.access.auth import Principal
+from runwatch.service.database import Transaction
+from runwatch.service.http.answer import Answer, Refusal, invalid
+from runwatch.service.tables import idempotency
+
+KEPT_FOR: Final = timedelta(hours=24)
+KEY_CHARACTERS: Final = 255
+HEADER: Final = "Idempotency-Key"
+
+_NUMBER: Final = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?\Z")
+
+
+def read_key(values: Sequence[str], *, is_required: bool) -> str | None:
+    """The key that a request carries in its ``Idempotency-Key`` headers; a blank one counts as none.
+
+    Raises:
+        Refusal: ``validation_failed``, when the key is too long, ambiguous, or missing where it is required.
+    """
+    if len(values) > 1:
+        raise invalid((HEADER, "Send this header once."))
+    key = values[0].strip() if values else ""
+    if len(key) > KEY_CHARACTERS:
+        raise invalid((HEADER, f"Must be at most {KEY_CHARACTERS} characters."))
+    if is_required and not key:
+        raise invalid((HEADER, "Required: this header makes a retry of the request safe."))
+    return key or None
+
+
+def digest_of(value: Any) -> str:
+    """A digest that two JSON values share exactly when they are equal.
+
+    The order of members and the way a number or a character is written make no difference.
+
+    Raises:
+        ValueError: the value nests too deeply.
+    """
+    return hashlib.sha256(dumps(_plain(value)).encode("ascii")).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    # Numbers become tagged lists and lists become tagged lists of their own, so that neither can pass for the other.
+    try:
+        if isinstance(value, dict):
+            return {name: _plain(value[name]) for name in sorted(value)}
+        if isinstance(value, list):
+            return ["list", *(_plain(item) for item in value)]
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return ["number", _number(value)]
+    return value
+
+
+def _number(value: float) -> str:
+    literal = value.literal if isinstance(value, Numeral) else repr(value)
+    match = _NUMBER.match(literal)
+    assert match is not None
+    sign, whole, fraction, exponent = match.groups("")
+    digits = (whole + fraction).lstrip("0")
+    if not digits:
+        return "0"
+    shown = digits.rstrip("0")
+    try:
+        power = int(exponent or "0") - len(fraction) + len(digits) - len(shown)
+    except ValueError:
+        # An exponent of thousands of digits: equal only to itself.
+        return literal
+    return f"{sign}{shown}e{power}"
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A mutation that carries a key.
+
+    Attributes:
+        principal: Who sends it.
+        endpoint: Method and path, the ids in the path included.
+        key: The key's text.
+        digest: What :func:`digest_of` says of its body.
+    """
+
+    principal: Principal
+    endpoint: str
+    key: str
+    digest: str
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """What two requests have in common that must not run at the same time."""
+        return (self.principal.tenant_id, self.endpoint, self.key)
+
+    def first_answer(self, transaction: Transaction) -> Answer | None:
+        """The answer that was given to the same request before, or ``None`` when this is the first.
+
+        Raises:
+            Refusal: ``permission_denied`` for a key of another principal, ``idempotency_conflict`` for another body.
+        """
+        row = transaction.one(idempotency, self._row)
+        if row is None or row["recorded_at"] <= iso(transaction.now - KEPT_FOR):
+            return None
+        if row["principal_id"] != self.principal.key_id:
+            raise Refusal("permission_denied", "This idempotency key belongs to another API key.")
+        if row["digest"] != self.digest:
+            raise Refusal("idempotency_conflict", "Send the same body with this key, or a new key with this body.")
+        return Answer(row["status"], row["body"])
+
+    def record(self, transaction: Transaction, answer: Answer) -> None:
+        """Keep a 2XX answer as the first one; forget those whose time is over."""
+        if not answer.is_success:
+            return
+        transaction.remove(idempotency, {}, until=("recorded_at", iso(transaction.now - KEPT_FOR)))
+        transaction.add(
+            idempotency,
+            **self._row,
+            principal_id=self.principal.key_id,
+            digest=self.digest,
+            status=answer.status,
+            body=answer.body if answer.kept is None else answer.kept,
+            recorded_at=iso(transaction.now),
+        )
+
+    @property
+    def _row(self) -> dict[str, object]:
+        return dict(zip(("tenant_id", "endpoint", "key"), self.identity, strict=True))
+
+
+class Turns:
+    """Lets requests with the same identity run one after the other, so that the second meets the first's answer."""
+
+    def __init__(self) -> None:
+        self._locks: dict[tuple[str, str, str], tuple[asyncio.Lock, int]] = {}
+
+    @contextlib.asynccontextmanager
+    async def of(self, keyed: Keyed) -> AsyncIterator[None]:
+        """Wait for this identity's turn, and hold it while the block runs."""
+        lock, users = self._locks.get(keyed.identity, (asyncio.Lock(), 0))
+        self._locks[keyed.identity] = (lock, users + 1)
+        try:
+            async with lock:
+                yield
+        finally:
+            lock, users = self._locks.pop(keyed.identity)
+            if users > 1:
+                self._locks[keyed.identity] = (lock, users - 1)

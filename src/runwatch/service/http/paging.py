@@ -1,0 +1,93 @@
+"""Query parameters that lists share (wire reference 1.7; DESIGN, Answers)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from runwatch.base.clock import iso
+from runwatch.service.database import Row
+from runwatch.service.http.answer import invalid
+
+DEFAULT_LIMIT: Final = 50
+LARGEST_LIMIT: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Which page of a list is asked for.
+
+    Attributes:
+        limit: How many items at most.
+        before: The sequence number in front of which the page starts, or ``None`` for the first page.
+    """
+
+    limit: int
+    before: int | None
+
+
+def read_paging(query: Mapping[str, str]) -> Paging:
+    """``limit`` and ``cursor`` of a list request.
+
+    Raises:
+        Refusal: ``validation_failed``.
+    """
+    limit = query.get("limit", "")
+    if limit and not (limit.isascii() and limit.isdecimal() and len(limit) <= 3 and 1 <= int(limit) <= LARGEST_LIMIT):
+        raise invalid(("limit", f"Must be a whole number from 1 to {LARGEST_LIMIT}."))
+    cursor = query.get("cursor", "")
+    return Paging(int(limit or DEFAULT_LIMIT), _sequence_of(cursor) if cursor else None)
+
+
+def next_cursor(page: Collection[Row], paging: Paging) -> str | None:
+    """The cursor of the page that follows, or ``None`` when nothing does.
+
+    The page was read with one item more than asked for, which tells whether the list goes on and is not sent.
+    """
+    if len(page) <= paging.limit:
+        return None
+    last = list(page)[paging.limit - 1]["sequence"]
+    return base64.urlsafe_b64encode(f"before:{last}".encode()).rstrip(b"=").decode()
+
+
+def _sequence_of(cursor: str) -> int:
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
+    except (binascii.Error, ValueError):
+        text = ""
+    prefix, _, number = text.partition(":")
+    if prefix != "before" or not number.isdecimal() or len(number) > 18:
+        raise invalid(("cursor", "Must be the next_cursor of an earlier page."))
+    return int(number)
+
+
+def read_since(query: Mapping[str, str]) -> str | None:
+    """``since`` of a list request, as moments are stored; one without a zone is taken as UTC.
+
+    Raises:
+        Refusal: ``validation_failed``.
+    """
+    text = query.get("since", "")
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return iso(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+    except (ValueError, OverflowError):
+        raise invalid(("since", "Must be an ISO 8601 date or date-time.")) from None
+
+
+def read_choice(query: Mapping[str, str], name: str, choices: Collection[str]) -> str | None:
+    """A filter whose values are fixed.
+
+    Raises:
+        Refusal: ``validation_failed``.
+    """
+    value = query.get(name, "")
+    if value and value not in choices:
+        raise invalid((name, f"Must be one of {', '.join(choices)}."))
+    return value or None

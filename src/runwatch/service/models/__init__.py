@@ -1,0 +1,1 @@
+"""Sources of models, what they serve, and the options that runs may use."""

@@ -1,0 +1,288 @@
+"""Registered options: what the organization's runs may use (specification, rule 10; wire reference 2.3).
+
+The status of a model option follows the connection and the deployment behind it: :func:`settle` brings the stored one
+up to date in the transaction that changes either. ``disabled`` is final. Registering, changing and disabling are noted
+in the decision log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.records.requests.arm import AgentArmRequest, ArmRequest, ModelArmRequest, SkillArmRequest
+from runwatch.service.checks import bindings
+from runwatch.service.database import Row, Transaction
+from runwatch.service.http.answer import Refusal, invalid
+from runwatch.service.ids import new_id
+from runwatch.service.models.availability import is_usable, standing_of
+from runwatch.service.models.catalog import cost_class
+from runwatch.service.organization import audit
+from runwatch.service.tables.models import arms, connections, deployments
+
+DISABLED_BY_OWNER: Final = "Disabled by the organization."
+DISCONNECTED: Final = "The source connection was disconnected."
+NO_ROUTE: Final = "No tested connection serves this provider and model."
+
+_CLAIMS: Final = {"capability_tags": "capabilities", "data_class_grants": "data classes"}
+
+
+def find(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
+    """An option of an organization.
+
+    Raises:
+        Refusal: ``not_found``, for an unknown id as for another organization's.
+    """
+    row = transaction.one(arms, {"arm_id": arm_id, "tenant_id": tenant_id})
+    if row is None:
+        raise Refusal("not_found", "There is no registered option with this id.")
+    return row
+
+
+def register(
+    transaction: Transaction,
+    tenant_id: str,
+    request: ArmRequest,
+    *,
+    acted_by: str | None,
+    preflight: Mapping[str, Any] | None = None,
+    repository: str | None = None,
+) -> Row:
+    """Keep a new option.
+
+    Args:
+        transaction: Where it is kept.
+        tenant_id: The organization.
+        request: The option, as the model of its kind.
+        acted_by: The id of the key that registers it, ``None`` where the service does.
+        preflight: What :func:`runwatch.service.models.preflight.preflight` found, for an agent.
+        repository: The repository that a review agent works on.
+
+    Raises:
+        Refusal: ``validation_failed``: the deployment is not ready, or the option claims more than it is certified for.
+    """
+    arm_id = new_id("arm", transaction.now)
+    columns = _columns(transaction, tenant_id, request, preflight, checked=frozenset(_CLAIMS))
+    transaction.add(
+        arms,
+        arm_id=arm_id,
+        tenant_id=tenant_id,
+        kind=request.kind,
+        **columns,
+        repository=repository,
+        created_at=iso(transaction.now),
+        updated_at=iso(transaction.now),
+    )
+    audit.note(transaction, tenant_id, "registry_action", "registered", "arm", arm_id, acted_by)
+    return find(transaction, tenant_id, arm_id)
+
+
+def revise(
+    transaction: Transaction,
+    tenant_id: str,
+    arm_id: str,
+    request: ArmRequest,
+    changed: frozenset[str],
+    *,
+    acted_by: str | None,
+    preflight: Mapping[str, Any] | None = None,
+) -> Row:
+    """Change an option. An agent that moves to another origin loses the key that was entered for the old one.
+
+    Args:
+        transaction: Where it is kept.
+        tenant_id: The organization.
+        arm_id: The option.
+        request: The option as it shall be, whole.
+        changed: The members that the change names; only those are held against the certified model.
+        acted_by: The id of the key that changes it.
+        preflight: What was found at an agent's new address; ``None`` leaves an agent's status as it is.
+
+    Raises:
+        Refusal: ``not_found``; ``invalid_state`` for a disabled option; ``validation_failed`` as for a new one.
+    """
+    row = changeable(transaction, tenant_id, arm_id)
+    columns = _columns(transaction, tenant_id, request, preflight, checked=changed, before=row)
+    transaction.change(arms, {"arm_id": arm_id}, **columns, updated_at=iso(transaction.now))
+    if isinstance(request, AgentArmRequest):
+        bindings.follow_endpoint(transaction, arm_id, request.endpoint.url)
+    audit.note(transaction, tenant_id, "registry_action", "changed", "arm", arm_id, acted_by)
+    return find(transaction, tenant_id, arm_id)
+
+
+def changeable(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
+    """An option that can still be changed.
+
+    Raises:
+        Refusal: ``not_found``; ``invalid_state`` for a disabled option.
+    """
+    row = find(transaction, tenant_id, arm_id)
+    if row["status"] == "disabled":
+        raise Refusal("invalid_state", "The option is disabled, and stays so; register a new one.")
+    return row
+
+
+def disable(transaction: Transaction, tenant_id: str, arm_id: str, reason: str, *, acted_by: str | None) -> Row:
+    """Disable an option for good; harmless when it is disabled already.
+
+    Raises:
+        Refusal: ``not_found``.
+    """
+    row = find(transaction, tenant_id, arm_id)
+    if row["status"] == "disabled":
+        return row
+    transaction.change(
+        arms, {"arm_id": arm_id}, status="disabled", status_reason=reason, updated_at=iso(transaction.now)
+    )
+    if row["kind"] == "agent":
+        bindings.release(transaction, arm_id)
+    audit.note(transaction, tenant_id, "registry_action", "disabled", "arm", arm_id, acted_by)
+    return find(transaction, tenant_id, arm_id)
+
+
+def bound_to(transaction: Transaction, served: Sequence[Row]) -> Sequence[Row]:
+    """The options that are bound to some deployments and not disabled."""
+    ids = tuple(row["model_deployment_id"] for row in served)
+    return transaction.every(arms, {"model_deployment_id": ids, "status": ("ready", "degraded")})
+
+
+def settle(transaction: Transaction, connection: Row) -> None:
+    """Bring the status of every option behind a connection up to date."""
+    served = transaction.every(deployments, {"connection_id": connection["connection_id"]})
+    by_id = {row["model_deployment_id"]: row for row in served}
+    for arm in bound_to(transaction, served):
+        status, reason = standing_of(arm["data_class_grants"], by_id[arm["model_deployment_id"]], connection)
+        if (status, reason) != (arm["status"], arm["status_reason"]):
+            transaction.change(
+                arms,
+                {"arm_id": arm["arm_id"]},
+                status=status,
+                status_reason=reason,
+                updated_at=iso(transaction.now),
+            )
+
+
+def _columns(
+    transaction: Transaction,
+    tenant_id: str,
+    request: ArmRequest,
+    preflight: Mapping[str, Any] | None,
+    *,
+    checked: frozenset[str],
+    before: Row | None = None,
+) -> dict[str, Any]:
+    """What the row of an option says of it, its status included."""
+    columns: dict[str, Any] = {
+        "display_name": request.display_name,
+        "capability_tags": request.capability_tags,
+        "data_class_grants": request.data_class_grants,
+        "cost_class": request.cost_class or "standard",
+        "status": "ready",
+        "status_reason": None,
+    }
+    match request:
+        case ModelArmRequest():
+            columns |= _model_columns(transaction, tenant_id, request, columns, checked, before)
+        case AgentArmRequest():
+            lifecycle = request.lifecycle
+            columns["endpoint"] = {"url": request.endpoint.url, "auth_ref": request.endpoint.auth_ref}
+            columns["lifecycle"] = None if lifecycle is None else lifecycle.model_dump(exclude_none=True)
+            if preflight is not None:
+                columns["status"], columns["status_reason"] = _agent_standing(preflight)
+            elif before is not None:
+                columns["status"], columns["status_reason"] = before["status"], before["status_reason"]
+        case SkillArmRequest():
+            artifact = request.artifact
+            columns["artifact"] = {
+                "content": artifact.content,
+                "version": artifact.version,
+                "editable_regions": artifact.editable_regions,
+            }
+            columns["artifact_hash"] = artifact_hash(artifact.content)
+    return columns
+
+
+def artifact_hash(content: str) -> str:
+    """The hash of a skill's text: ``sha256:`` and the digest of its UTF-8 bytes."""
+    return f"sha256:{hashlib.sha256(content.encode('utf-8')).hexdigest()}"
+
+
+def _agent_standing(preflight: Mapping[str, Any]) -> tuple[str, str | None]:
+    if preflight["reachable"]:
+        return "ready", None
+    return "degraded", f"The agent could not be reached: {preflight['reason_code']}."
+
+
+def _model_columns(
+    transaction: Transaction,
+    tenant_id: str,
+    request: ModelArmRequest,
+    columns: Mapping[str, Any],
+    checked: frozenset[str],
+    before: Row | None,
+) -> dict[str, Any]:
+    found = _named(transaction, tenant_id, request) if request.model_deployment_id else None
+    if found is None and request.model_deployment_id is None:
+        found = _serving(transaction, tenant_id, request)
+    own: dict[str, Any] = {"credential_ref": request.credential_ref}
+    if found is None:
+        named = {"model_deployment_id": None, "provider": request.provider, "model_id": request.model_id}
+        return {**own, **named, "status": "degraded", "status_reason": NO_ROUTE}
+    deployment, connection = found
+    deployment_id = deployment["model_deployment_id"]
+    is_new = before is None or before["model_deployment_id"] != deployment_id
+    if is_new and not (is_usable(connection) and deployment["status"] == "listed"):
+        raise invalid(("model_deployment_id", "Not ready: the catalog does not list this deployment now."))
+    _check_claims(deployment, columns, frozenset(_CLAIMS) if is_new else checked)
+    own["status"], own["status_reason"] = standing_of(request.data_class_grants, deployment, connection)
+    return {
+        **own,
+        "model_deployment_id": deployment_id,
+        "provider": deployment["source_id"],
+        "model_id": deployment["upstream_ref"],
+        "cost_class": request.cost_class or cost_class(connection, deployment),
+    }
+
+
+def _check_claims(deployment: Row, columns: Mapping[str, Any], checked: frozenset[str]) -> None:
+    certified = {
+        "capability_tags": deployment["definition"]["capabilities"],
+        "data_class_grants": deployment["data_classes"],
+    }
+    errors = [
+        (name, f"May only name {what} that the deployment is certified for.")
+        for name, what in _CLAIMS.items()
+        if name in checked and not set(columns[name]) <= set(certified[name])
+    ]
+    if errors:
+        raise invalid(*errors)
+
+
+def _named(transaction: Transaction, tenant_id: str, request: ModelArmRequest) -> tuple[Row, Row]:
+    row = transaction.one(
+        deployments, {"model_deployment_id": request.model_deployment_id or "", "tenant_id": tenant_id}
+    )
+    if row is None:
+        raise invalid(("model_deployment_id", "There is no such deployment."))
+    for name, column in (("provider", "source_id"), ("model_id", "upstream_ref")):
+        if getattr(request, name) not in {None, row[column]}:
+            raise invalid((name, "The deployment is of another one; leave this member out."))
+    return row, _connection_of(transaction, row)
+
+
+def _serving(transaction: Transaction, tenant_id: str, request: ModelArmRequest) -> tuple[Row, Row] | None:
+    """The newest listed deployment of a usable connection for a provider's and a model's name."""
+    where = {"tenant_id": tenant_id, "source_id": request.provider, "upstream_ref": request.model_id}
+    for row in transaction.newest(deployments, {**where, "status": "listed"}):
+        connection = _connection_of(transaction, row)
+        if is_usable(connection):
+            return row, connection
+    return None
+
+
+def _connection_of(transaction: Transaction, deployment: Row) -> Row:
+    row = transaction.one(connections, {"connection_id": deployment["connection_id"]})
+    assert row is not None
+    return row

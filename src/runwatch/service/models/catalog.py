@@ -1,0 +1,218 @@
+"""What connections serve, as the interface tells it: definitions, deployments, catalog entries, provenance.
+
+Pure functions over rows (specification, catalog_row; wire reference 2.5 and 6.1). A certification says no more than
+what a test has proved: that the connection's own secret is taken by the source, which lists the model. Evidence that
+nobody has collected, such as the source's word on which release answers, is ``null``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from decimal import Decimal
+from typing import Any, Final
+
+from runwatch.base.json import dumps
+from runwatch.service.database import Row
+from runwatch.service.models.providers.prices import price_of
+
+LANES: Final = {True: ("millwork_pool", "millwork"), False: ("byok", "customer")}
+"""Access lane and commercial owner of a model, by whether it comes from the pool (wire reference 2)."""
+
+CATALOG_POLICY: Final = "curated_tested_connection_filtered"
+"""What the catalog holds (wire reference 2.5): models of tested connections."""
+
+PROVENANCE_VERSION: Final = "1"
+
+EVIDENCE_VERSION: Final = "1"
+"""Version of what a certification rests on: a connection test and the source's list of models; ours."""
+
+ECONOMY_USD: Final = Decimal(1)
+STANDARD_USD: Final = Decimal(10)
+"""The highest prices of a million output tokens that count as ``economy`` and as ``standard``; ours."""
+
+_ID_CHARACTERS: Final = 26
+_DEFINITION: Final = (
+    "model_key",
+    "publisher_id",
+    "family",
+    "release",
+    "capabilities",
+    "lifecycle",
+    "release_license",
+)
+_VARIANT: Final = (
+    "served_variant_id",
+    "source_id",
+    "model_key",
+    "upstream_ref",
+    "release_assurance",
+    "assurance_evidence_ref",
+)
+_DEPLOYMENT: Final = (
+    "model_deployment_id",
+    "source_id",
+    "model_key",
+    "served_variant_id",
+    "upstream_ref",
+    "release_assurance",
+    "assurance_evidence_ref",
+    "resolved_upstream_ref",
+    "resolution_evidence_ref",
+    "protocol_profile",
+    "location",
+    "route",
+    "fallback_policy",
+    "pricing_basis",
+    "last_tested_at",
+    "status",
+    "created_at",
+    "updated_at",
+)
+_OFFERING: Final = (
+    "fallback_policy",
+    "location",
+    "route",
+    "pricing_basis",
+    "resolved_upstream_ref",
+    "resolution_evidence_ref",
+)
+
+
+def is_pool(connection: Row) -> bool:
+    """Whether a connection stands for the pool of models that the service pays for, and is nobody's own account.
+
+    Ours: it does when it is one to a sample source that was asked for no key. Without sample sources there is none.
+    """
+    return bool(connection["auth_scheme"] == "none" and connection["endpoint"]["source_kind"] == "fixture")
+
+
+def lane_form(connection: Row) -> dict[str, Any]:
+    """``access_lane``, ``commercial_owner`` and, in the byok lane, ``connection_id`` (wire reference 2.5)."""
+    lane, owner = LANES[is_pool(connection)]
+    own = {} if is_pool(connection) else {"connection_id": connection["connection_id"]}
+    return {"access_lane": lane, "commercial_owner": owner, **own}
+
+
+def definition_form(deployment: Row) -> dict[str, Any]:
+    """ModelDefinition: what a model is, whoever serves it."""
+    return {name: deployment["definition"][name] for name in _DEFINITION}
+
+
+def deployment_form(deployment: Row) -> dict[str, Any]:
+    """ModelDeployment: a model as one connection serves it."""
+    return {"connection_id": deployment["connection_id"], **_some(deployment, _DEPLOYMENT)}
+
+
+def catalog_entry(connection: Row, deployment: Row) -> dict[str, Any]:
+    """A catalog entry: everything about a model that can be saved now."""
+    subject = {
+        "model_key": deployment["model_key"],
+        "served_variant_id": deployment["served_variant_id"],
+        "source_id": deployment["source_id"],
+        "protocol_profile": deployment["protocol_profile"],
+        "auth_scheme": connection["auth_scheme"],
+        "location": deployment["location"],
+        "route": deployment["route"],
+        "pricing_basis": deployment["pricing_basis"],
+    }
+    return {
+        "model": definition_form(deployment),
+        "source": {"source_id": deployment["source_id"], "source_kind": connection["endpoint"]["source_kind"]},
+        "offering": {
+            "served_variant": _some(deployment, _VARIANT),
+            "protocol_profile": deployment["protocol_profile"],
+            "auth_scheme": connection["auth_scheme"],
+            "data_classes": deployment["data_classes"],
+            **_some(deployment, _OFFERING),
+            "tested_at": deployment["last_tested_at"],
+            "certification": {
+                "certification_id": _id("cert", deployment["model_deployment_id"], subject, deployment["data_classes"]),
+                "evidence_schema_version": EVIDENCE_VERSION,
+                "standing": "conformant",
+                "generated_at": deployment["updated_at"],
+                "subject": subject,
+            },
+        },
+        "connection": lane_form(connection),
+        "deployment": _some(deployment, _DEPLOYMENT),
+        "provenance": provenance(connection, deployment, None),
+        "arm_registration_template": arm_template(connection, deployment),
+    }
+
+
+def provenance(connection: Row, deployment: Row, resolved: dict[str, Any] | None) -> dict[str, Any]:
+    """ModelAttemptProvenance: which model was asked for, where, and what answered.
+
+    Args:
+        connection: The connection that is called.
+        deployment: The deployment that is asked for.
+        resolved: What the source said has answered: ``upstream_ref``, ``source_request_id`` and ``attestation``;
+            ``None`` before a call.
+    """
+    requested = {
+        "model_key": deployment["model_key"],
+        "publisher_id": deployment["definition"]["publisher_id"],
+        "family": deployment["definition"]["family"],
+        "release": deployment["definition"]["release"],
+        "served_variant_id": deployment["served_variant_id"],
+        "upstream_ref": deployment["upstream_ref"],
+    }
+    source_kind = connection["endpoint"]["source_kind"]
+    if source_kind == "gateway":
+        requested["resolution_evidence_ref"] = deployment["resolution_evidence_ref"]
+    return {
+        "schema_version": PROVENANCE_VERSION,
+        "requested": requested,
+        "source": {
+            "source_id": connection["source_id"],
+            "source_kind": source_kind,
+            **lane_form(connection),
+            "auth_scheme": connection["auth_scheme"],
+        },
+        "deployment": {
+            "model_deployment_id": deployment["model_deployment_id"],
+            "protocol_profile": deployment["protocol_profile"],
+            "location": deployment["location"],
+            "route": deployment["route"],
+            "pricing_basis": deployment["pricing_basis"],
+            "fallback_policy": deployment["fallback_policy"],
+        },
+        "resolved": resolved,
+    }
+
+
+def arm_template(connection: Row, deployment: Row) -> dict[str, Any]:
+    """The body of ``POST /v1/arms`` that saves this model with everything it is certified for."""
+    definition = deployment["definition"]
+    return {
+        "kind": "model",
+        "display_name": definition.get("display_name") or deployment["upstream_ref"],
+        "model_deployment_id": deployment["model_deployment_id"],
+        "capability_tags": definition["capabilities"],
+        "data_class_grants": deployment["data_classes"],
+        "cost_class": cost_class(connection, deployment),
+    }
+
+
+def cost_class(connection: Row, deployment: Row) -> str:
+    """``economy``, ``standard`` or ``premium``, by the price of output tokens.
+
+    A model without a price is ``economy`` on a server that asks for no key, else ``standard``: nobody knows.
+    """
+    price = price_of(connection["endpoint"]["prices"], deployment["upstream_ref"])
+    if price is None:
+        return "economy" if connection["auth_scheme"] == "none" else "standard"
+    return "economy" if price[1] <= ECONOMY_USD else "standard" if price[1] <= STANDARD_USD else "premium"
+
+
+def variant_id(source_id: str, upstream_ref: str) -> str:
+    """The id of a model as one source serves it, the same in every connection to that source."""
+    return _id("sv", source_id, upstream_ref)
+
+
+def _id(prefix: str, *parts: Any) -> str:
+    return f"{prefix}_{hashlib.sha256(dumps(list(parts)).encode('ascii')).hexdigest()[:_ID_CHARACTERS]}"
+
+
+def _some(row: Row, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: row[name] for name in names}

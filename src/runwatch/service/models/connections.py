@@ -1,0 +1,288 @@
+"""Connections to sources: an organization's account with a source, its tests, models, rotation and end.
+
+(Specification, Provider connections; wire reference 2.6.) A connection is used only while :func:`is_usable` says so.
+Every change brings the options that stand on the connection up to date in the same transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.base.secret import Secret
+from runwatch.service.access.vault import Vault
+from runwatch.service.database import Row, Transaction
+from runwatch.service.http.answer import Refusal, invalid
+from runwatch.service.ids import new_id
+from runwatch.service.models import arms, handoffs
+from runwatch.service.models.availability import is_usable
+from runwatch.service.models.catalog import LANES, is_pool
+from runwatch.service.models.providers import ProviderAddress, ProviderError, Providers, ServedModels
+from runwatch.service.tables.models import connections, deployments
+from runwatch.service.tables.models import handoffs as handoffs_table
+
+__all__ = ["address_of", "is_usable"]
+
+TEST_ERRORS: Final = (
+    "authentication",
+    "permission",
+    "model_not_found",
+    "rate_limited",
+    "capacity",
+    "source_5xx",
+    "provider_insufficient_funds",
+)
+"""Values of ``test_error`` (wire reference 2.6): the source was reached and refused."""
+
+_SHOWN: Final = (
+    "connection_id",
+    "source_id",
+    "display_name",
+    "auth_scheme",
+    "auth_binding_ref",
+    "source_scope",
+    "status",
+    "binding_revision",
+    "tested_binding_revision",
+    "test_state",
+    "last_tested_at",
+    "rotated_at",
+    "revoked_at",
+    "created_at",
+    "updated_at",
+)
+
+
+def address_of(connection: Row, secret: Secret | None) -> ProviderAddress:
+    """Where the connection's source is and how it is spoken to."""
+    endpoint = connection["endpoint"]
+    return ProviderAddress(endpoint["base_url"], endpoint["protocol_profile"], connection["auth_scheme"], secret)
+
+
+async def ask(vault: Vault, providers: Providers, connection: Row) -> ServedModels:
+    """Ask a connection's source what it serves, with the connection's own secret.
+
+    Raises:
+        ProviderError: it gave no usable answer; ``authentication`` also when the secret is not in the vault any more.
+    """
+    handle = connection["secret_handle"]
+    secret = None if handle is None else await vault.get(handle)
+    if handle is not None and secret is None:
+        raise ProviderError("authentication", was_sent=False)
+    return await providers.find_models(address_of(connection, secret))
+
+
+def find(transaction: Transaction, tenant_id: str, connection_id: str) -> Row:
+    """A connection of an organization.
+
+    Raises:
+        Refusal: ``not_found``, for an unknown id as for another organization's.
+    """
+    row = transaction.one(connections, {"connection_id": connection_id, "tenant_id": tenant_id})
+    if row is None:
+        raise Refusal("not_found", "There is no source connection with this id.")
+    return row
+
+
+def find_open(transaction: Transaction, tenant_id: str, connection_id: str) -> Row:
+    """A connection that is not disconnected.
+
+    Raises:
+        Refusal: ``not_found``; ``invalid_state`` for one that is disconnected.
+    """
+    row = find(transaction, tenant_id, connection_id)
+    if row["revoked_at"] is not None:
+        raise Refusal("invalid_state", "The connection is disconnected; connect the source anew.")
+    return row
+
+
+def add(
+    transaction: Transaction,
+    tenant_id: str,
+    *,
+    display_name: str,
+    source_id: str,
+    auth_scheme: str,
+    handoff_id: str,
+    source_scope: dict[str, Any],
+) -> Row:
+    """Connect a source with the credential of a completed handoff. It is disabled until a test passes.
+
+    Raises:
+        Refusal: ``validation_failed`` when the handoff is unknown or of another source, scheme or scope;
+            ``invalid_state`` when it is not completed, used or over.
+    """
+    handoff = handoffs.consume(transaction, tenant_id, handoff_id)
+    given = {"source_id": source_id, "auth_scheme": auth_scheme, "source_scope": source_scope}
+    errors = [(name, "Must be that of the handoff.") for name, value in given.items() if value != handoff[name]]
+    if errors:
+        raise invalid(*errors)
+    connection_id = new_id("conn", transaction.now)
+    now = iso(transaction.now)
+    transaction.add(
+        connections,
+        connection_id=connection_id,
+        tenant_id=tenant_id,
+        source_id=source_id,
+        display_name=display_name,
+        auth_scheme=auth_scheme,
+        auth_binding_ref=new_id("bind", transaction.now),
+        secret_handle=handoff["secret_handle"],
+        source_scope=source_scope,
+        endpoint=handoff["endpoint"],
+        status="disabled",
+        binding_revision=1,
+        test_state="untested",
+        created_at=now,
+        updated_at=now,
+    )
+    return find(transaction, tenant_id, connection_id)
+
+
+def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> Row:
+    """Note that a connection's test has passed, with the base URL that works and the models that it lists.
+
+    Raises:
+        Refusal: ``invalid_state``: the connection has changed since it was read for the test.
+    """
+    row = unchanged(transaction, tested)
+    now = iso(transaction.now)
+    _change(
+        transaction,
+        row,
+        endpoint={**row["endpoint"], "base_url": found.base_url},
+        status="active",
+        tested_binding_revision=row["binding_revision"],
+        test_state="passed",
+        test_error=None,
+        last_tested_at=now,
+    )
+    names = {model.upstream_ref for model in found.models}
+    for served in transaction.every(deployments, {"connection_id": row["connection_id"], "status": "listed"}):
+        if served["upstream_ref"] in names:
+            where = {"model_deployment_id": served["model_deployment_id"]}
+            transaction.change(deployments, where, last_tested_at=now)
+    return _settled(transaction, row)
+
+
+def record_failure(transaction: Transaction, tested: Row, kind: str) -> Row:
+    """Note that a connection's test has failed; ``kind`` is that of the provider's error.
+
+    Raises:
+        Refusal: ``invalid_state``: the connection has changed since it was read for the test.
+    """
+    row = unchanged(transaction, tested)
+    _change(transaction, row, test_state="failed", test_error=kind, last_tested_at=iso(transaction.now))
+    return _settled(transaction, row)
+
+
+def rotate(transaction: Transaction, tenant_id: str, connection_id: str, handoff_id: str) -> tuple[Row, str | None]:
+    """Exchange a connection's secret for that of a completed handoff; it has to be tested before it is used again.
+
+    Returns:
+        The connection, and the handle of the secret that it let go of, for removal after the commit.
+
+    Raises:
+        Refusal: ``not_found``; ``invalid_state`` for a disconnected connection or a handoff that cannot be used;
+            ``validation_failed`` for a handoff of another source, scheme or address.
+    """
+    row = find_open(transaction, tenant_id, connection_id)
+    handoff = handoffs.consume(transaction, tenant_id, handoff_id)
+    same_source = all(handoff[name] == row[name] for name in ("source_id", "auth_scheme"))
+    asked, kept = handoff["endpoint"]["base_url"], row["endpoint"]["base_url"]
+    if not same_source or kept not in {asked, f"{asked}/v1"}:
+        raise invalid(("handoff_intent_id", "Must be a handoff of the same source, scheme and address."))
+    _change(
+        transaction,
+        row,
+        auth_binding_ref=new_id("bind", transaction.now),
+        secret_handle=handoff["secret_handle"],
+        binding_revision=row["binding_revision"] + 1,
+        test_state="untested",
+        test_error=None,
+        rotated_at=iso(transaction.now),
+    )
+    return _settled(transaction, row), row["secret_handle"]
+
+
+def revoke(
+    transaction: Transaction, tenant_id: str, connection_id: str, *, acted_by: str | None
+) -> tuple[dict[str, Any], str | None]:
+    """Disconnect a source: its models and the options that stand on them are disabled for good.
+
+    Calls that were already sent may finish, and nothing is revoked at the provider. Harmless when it was done before.
+
+    Returns:
+        The acknowledgement, whose ``effects`` are ours, and the handle of the secret, for removal after the commit.
+
+    Raises:
+        Refusal: ``not_found``.
+    """
+    row = find(transaction, tenant_id, connection_id)
+    effects: dict[str, list[str]] = {"arms": [], "model_deployments": []}
+    if row["revoked_at"] is None:
+        served = transaction.newest(deployments, {"connection_id": connection_id})
+        for arm in arms.bound_to(transaction, served):
+            arms.disable(transaction, tenant_id, arm["arm_id"], arms.DISCONNECTED, acted_by=acted_by)
+            effects["arms"].append(arm["arm_id"])
+        for deployment in served:
+            if deployment["status"] != "disabled":
+                where = {"model_deployment_id": deployment["model_deployment_id"]}
+                transaction.change(deployments, where, status="disabled", updated_at=iso(transaction.now))
+                effects["model_deployments"].append(deployment["model_deployment_id"])
+        _change(transaction, row, status="disabled", revoked_at=iso(transaction.now), secret_handle=None)
+    gone = find(transaction, tenant_id, connection_id)
+    form = {"connection_id": connection_id, "status": gone["status"], "revoked_at": gone["revoked_at"]}
+    return {**form, "effects": effects}, row["secret_handle"]
+
+
+def read_form(row: Row) -> dict[str, Any]:
+    """A connection as the interface shows it.
+
+    ``endpoint``, ``usable`` and ``test_failure`` are ours: the last tells in the words of the provider calls also what
+    ``test_error`` has no word for, such as that nobody answered.
+    """
+    form = {name: row[name] for name in _SHOWN}
+    endpoint = row["endpoint"]
+    lane, owner = LANES[is_pool(row)]
+    return {
+        **form,
+        "test_error": row["test_error"] if row["test_error"] in TEST_ERRORS else None,
+        "test_failure": row["test_error"],
+        "access_lane": lane,
+        "credential_owner": owner,
+        "commercial_owner": owner,
+        "customer_ref": row["tenant_id"],
+        "endpoint": {name: endpoint[name] for name in ("base_url", "protocol_profile", "location")},
+        "usable": is_usable(row),
+    }
+
+
+def named_handles(transaction: Transaction) -> set[str]:
+    """The handles of all secrets that handoffs and connections name; the vault keeps those."""
+    rows: list[Sequence[Row]] = [transaction.every(handoffs_table, {}), transaction.every(connections, {})]
+    return {row["secret_handle"] for some in rows for row in some if row["secret_handle"] is not None}
+
+
+def unchanged(transaction: Transaction, before: Row) -> Row:
+    """A connection as it is now, if it still is what a source was asked for.
+
+    Raises:
+        Refusal: ``invalid_state``: it was disconnected, or its credential exchanged.
+    """
+    row = find_open(transaction, before["tenant_id"], before["connection_id"])
+    if row["binding_revision"] != before["binding_revision"]:
+        raise Refusal("invalid_state", "The connection's credential changed meanwhile; ask again.")
+    return row
+
+
+def _settled(transaction: Transaction, row: Row) -> Row:
+    changed = find(transaction, row["tenant_id"], row["connection_id"])
+    arms.settle(transaction, changed)
+    return changed
+
+
+def _change(transaction: Transaction, row: Row, **values: object) -> None:
+    where = {"connection_id": row["connection_id"]}
+    transaction.change(connections, where, **values, updated_at=iso(transaction.now))

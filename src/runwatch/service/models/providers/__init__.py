@@ -1,0 +1,108 @@
+"""Calls to model providers: one door, behind it an adapter for each wire form and the sample source.
+
+A call goes out once. Nothing is streamed, nothing is tried again, and of the answer only what a run needs is taken.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from runwatch.base.clock import Clock
+from runwatch.service.models.providers import anthropic_messages, openai_chat, openai_responses
+from runwatch.service.models.providers.fixture import Fixture, is_fixture
+from runwatch.service.models.providers.model import (
+    KINDS,
+    Generation,
+    ProviderAddress,
+    ProviderError,
+    ServedModel,
+    ServedModels,
+)
+from runwatch.service.models.providers.prices import cost_of
+from runwatch.service.models.providers.wire import Protocol, Wire
+from runwatch.service.outbound import Outbound
+
+__all__ = [
+    "KINDS",
+    "Generation",
+    "ProviderAddress",
+    "ProviderError",
+    "Providers",
+    "ServedModel",
+    "ServedModels",
+    "cost_of",
+]
+
+PROTOCOLS: Final[dict[str, Protocol]] = {
+    "openai_chat": openai_chat.PROTOCOL,
+    "openai_responses": openai_responses.PROTOCOL,
+    "anthropic_messages": anthropic_messages.PROTOCOL,
+}
+"""Protocol profiles that this service speaks, with their adapters."""
+
+
+class Providers:
+    """Calls providers. One for a service.
+
+    Args:
+        outbound: The service's HTTP client.
+        clock: Where the sample source takes its delays from.
+    """
+
+    def __init__(self, outbound: Outbound, clock: Clock) -> None:
+        self._wire: Final = Wire(outbound)
+        self._fixture: Final = Fixture(clock)
+
+    async def list_models(self, address: ProviderAddress) -> list[ServedModel]:
+        """What a provider serves; see :meth:`find_models`.
+
+        Raises:
+            ProviderError: it gave no usable answer.
+        """
+        return (await self.find_models(address)).models
+
+    async def find_models(self, address: ProviderAddress) -> ServedModels:
+        """What a provider serves, and the base URL that works.
+
+        A base URL whose path does not end in ``/v1`` and has no model list is tried once more with ``/v1``, because
+        people give server addresses in both forms; a connection keeps the one that works.
+
+        Raises:
+            ProviderError: it gave no usable answer.
+        """
+        if is_fixture(address.base_url):
+            return self._fixture.models(address)
+        return await self._wire.models(PROTOCOLS[address.protocol_profile], address)
+
+    async def generate(
+        self,
+        address: ProviderAddress,
+        model: str,
+        objective: str,
+        inputs: Any,
+        *,
+        max_output_tokens: int | None,
+        timeout_s: float,
+    ) -> Generation:
+        """Have a model answer one message.
+
+        Args:
+            address: The provider.
+            model: The provider's name of the model.
+            objective: What the run is to do.
+            inputs: The task's ``inputs_ref`` as decoded JSON, or ``None``. Inline JSON is appended to the message as
+                text; of URLs only the addresses are, nothing is fetched.
+            max_output_tokens: The cap on the output; ``None`` leaves it to the provider.
+            timeout_s: Seconds until the last byte of the answer.
+
+        Raises:
+            ProviderError: it gave no usable answer.
+        """
+        if is_fixture(address.base_url):
+            return await self._fixture.generate(
+                address, model, objective, inputs, max_output_tokens=max_output_tokens, timeout_s=timeout_s
+            )
+        protocol = PROTOCOLS[address.protocol_profile]
+        return await self._wire.generate(
+            protocol, address, model, objective, inputs, max_output_tokens=max_output_tokens, timeout_s=timeout_s
+        )

@@ -1,0 +1,52 @@
+"""The wire form ``anthropic_messages``: one user message to ``messages``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from runwatch.service.models.providers.model import Generation
+from runwatch.service.models.providers.reading import count, dollars, joined, member, name, objects, unusable
+from runwatch.service.models.providers.wire import Protocol
+
+VERSION: Final = "2023-06-01"
+"""The version of the protocol that every request names."""
+
+MAX_TOKENS: Final = 4096
+"""The cap on the output where a run has none: the protocol wants one, and every model takes this."""
+
+
+def _headers(key: str | None) -> dict[str, str]:
+    named = {"anthropic-version": VERSION}
+    return named if key is None else named | {"x-api-key": key}
+
+
+def _body(model: str, message: str, max_output_tokens: int | None) -> dict[str, Any]:
+    cap = MAX_TOKENS if max_output_tokens is None else max_output_tokens
+    return {"model": model, "max_tokens": cap, "messages": [{"role": "user", "content": message}]}
+
+
+def _generation(answer: Mapping[str, Any]) -> Generation:
+    content = answer.get("content")
+    if not isinstance(content, list):
+        raise unusable()
+    usage = answer.get("usage")
+    return Generation(
+        text=joined(part.get("text") for part in objects(content) if part.get("type") == "text"),
+        input_tokens=count(member(usage, "input_tokens")),
+        output_tokens=count(member(usage, "output_tokens")),
+        usd=dollars(member(usage, "cost")),
+        upstream_ref=name(answer.get("model")),
+        source_request_id=name(answer.get("id")),
+    )
+
+
+PROTOCOL: Final = Protocol(
+    path="messages",
+    headers=_headers,
+    body=_body,
+    generation=_generation,
+    list_query="?limit=1000",
+    pages_by="after_id",
+    publisher="anthropic",
+)

@@ -1,0 +1,42 @@
+"""The one message that a model gets: what the run is to do, and its inputs as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from runwatch.base.json import dumps
+from runwatch.service.models.providers.reading import sound
+
+_ADDRESSES: Final = frozenset({"url", "url_list"})
+
+
+def message_of(objective: str, inputs: Any) -> str:
+    """The text of the message.
+
+    Args:
+        objective: What the run is to do.
+        inputs: ``inputs_ref`` of wire reference 2.1 as decoded JSON, or ``None``. Inline JSON follows the objective as
+            JSON text with its exact numbers; of URLs only the addresses do, because nothing is fetched.
+    """
+    if inputs is None:
+        return sound(objective)
+    kind = inputs.get("kind") if isinstance(inputs, Mapping) else None
+    addresses = list(_addresses(inputs)) if kind in _ADDRESSES else []
+    if addresses:
+        return sound("\n".join([f"{objective}\n\nInputs (addresses, not fetched):", *addresses]))
+    value = inputs["json"] if kind == "inline_json" and "json" in inputs else inputs
+    return sound(f"{objective}\n\nInputs (JSON):\n{dumps(value, readable=True)}")
+
+
+def _addresses(value: Any) -> Iterator[str]:
+    """Every absolute URL in a value; no reference shows where a ``url_list`` puts its own (2.1)."""
+    if isinstance(value, str):
+        if value.lower().startswith(("https://", "http://")):
+            yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _addresses(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _addresses(item)

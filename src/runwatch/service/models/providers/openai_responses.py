@@ -1,0 +1,38 @@
+"""The wire form ``openai_responses``: one input text to ``responses``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from runwatch.service.models.providers.model import Generation
+from runwatch.service.models.providers.reading import count, dollars, joined, member, name, objects, unusable
+from runwatch.service.models.providers.wire import Protocol, bearer
+
+
+def _body(model: str, message: str, max_output_tokens: int | None) -> dict[str, Any]:
+    # Without store the provider would keep prompt and output, although nobody comes back for them.
+    body: dict[str, Any] = {"model": model, "input": [{"role": "user", "content": message}], "store": False}
+    if max_output_tokens is not None:
+        body["max_output_tokens"] = max_output_tokens
+    return body
+
+
+def _generation(answer: Mapping[str, Any]) -> Generation:
+    output = answer.get("output")
+    # A cap on the output leaves a response incomplete, with the text up to there.
+    if not isinstance(output, list) or answer.get("status") not in {None, "completed", "incomplete"}:
+        raise unusable()
+    parts = [part for item in objects(output) if item.get("type") == "message" for part in objects(item.get("content"))]
+    usage = answer.get("usage")
+    return Generation(
+        text=joined(part.get("refusal" if part.get("type") == "refusal" else "text") for part in parts),
+        input_tokens=count(member(usage, "input_tokens")),
+        output_tokens=count(member(usage, "output_tokens")),
+        usd=dollars(member(usage, "cost")),
+        upstream_ref=name(answer.get("model")),
+        source_request_id=name(answer.get("id")),
+    )
+
+
+PROTOCOL: Final = Protocol(path="responses", headers=bearer, body=_body, generation=_generation)

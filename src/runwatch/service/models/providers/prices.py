@@ -1,0 +1,98 @@
+"""What a call costs, from what the provider reports or a price table says, in exact decimals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Context, Decimal, InvalidOperation
+from typing import Final
+
+from runwatch.service.models.providers.model import Generation
+
+SOURCE_REPORTED: Final = "source_reported"
+"""The amount is what the provider charges: its own words, or its tokens at the price of the connection's table."""
+
+ESTIMATED: Final = "estimated"
+"""The amount rests on a guess: of the tokens, or of the price."""
+
+ANY_MODEL: Final = "*"
+"""The entry of a price table for every model without one of its own."""
+
+CHARACTERS_PER_TOKEN: Final = 4
+"""Characters that a token stands for where nobody has counted; ours, a usual rule of thumb for English."""
+
+_MILLION: Final = Decimal(1_000_000)
+_EXACT: Final = Context(prec=100)
+
+PriceTable = Mapping[str, Mapping[str, str]]
+"""Prices by upstream model name, or ``*``: ``input_usd_per_million`` and ``output_usd_per_million`` as decimal
+texts."""
+
+
+def cost_of(generation: Generation, prices: PriceTable | None, upstream_ref: str) -> tuple[Decimal, str]:
+    """What a call cost in US dollars, and the ``pricing_basis`` of that amount (wire reference 2.5).
+
+    What the provider reports wins. Otherwise its tokens are multiplied with the price table; tokens that it does not
+    count are estimated from the length of the texts. Without a price the cost is 0 and the basis ``estimated``: models
+    on one's own machine are free, and what any other costs is not known here.
+    """
+    if generation.usd is not None:
+        return generation.usd, SOURCE_REPORTED
+    price = price_of(prices, upstream_ref)
+    if price is None:
+        return Decimal(0), ESTIMATED
+    counted = generation.input_tokens is not None and generation.output_tokens is not None
+    read = generation.input_tokens
+    written = generation.output_tokens
+    usd = _at(
+        price,
+        estimated_tokens(generation.input_characters) if read is None else read,
+        estimated_tokens(len(generation.text)) if written is None else written,
+    )
+    return usd, SOURCE_REPORTED if counted else ESTIMATED
+
+
+def quote(prices: PriceTable | None, upstream_ref: str, input_tokens: int, output_tokens: int) -> tuple[Decimal, str]:
+    """What a call of this size would cost in US dollars, and the ``pricing_basis``; 0 where no price is known."""
+    price = price_of(prices, upstream_ref)
+    return (Decimal(0), ESTIMATED) if price is None else (_at(price, input_tokens, output_tokens), SOURCE_REPORTED)
+
+
+def worst_case(prices: PriceTable | None, upstream_ref: str, *, input_bytes: int, max_output_tokens: int) -> Decimal:
+    """The most that a call with this input and this cap on the output can cost in US dollars; 0 without a price.
+
+    A token is at least one byte, so that the input cannot have more tokens than bytes; the few with which a provider
+    frames a message are not counted.
+    """
+    price = price_of(prices, upstream_ref)
+    return Decimal(0) if price is None else _at(price, input_bytes, max_output_tokens)
+
+
+def price_of(prices: PriceTable | None, upstream_ref: str) -> tuple[Decimal, Decimal] | None:
+    """Dollars per million input and output tokens of a model; ``None`` when the table has no usable price for it."""
+    entry = (prices or {}).get(upstream_ref) or (prices or {}).get(ANY_MODEL)
+    if entry is None:
+        return None
+    read, written = (amount(entry.get(f"{side}_usd_per_million")) for side in ("input", "output"))
+    return None if read is None or written is None else (read, written)
+
+
+def amount(value: object) -> Decimal | None:
+    """The amount of a decimal text; ``None`` when it is none, not finite or negative."""
+    if not isinstance(value, str):
+        return None
+    try:
+        number = Decimal(value.strip())
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and number >= 0 else None
+
+
+def estimated_tokens(characters: int) -> int:
+    """How many tokens a text of this length probably has."""
+    return -(-characters // CHARACTERS_PER_TOKEN)
+
+
+def _at(price: tuple[Decimal, Decimal], input_tokens: int, output_tokens: int) -> Decimal:
+    read = _EXACT.multiply(price[0], Decimal(input_tokens))
+    written = _EXACT.multiply(price[1], Decimal(output_tokens))
+    return _EXACT.divide(_EXACT.add(read, written), _MILLION)

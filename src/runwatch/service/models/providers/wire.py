@@ -1,0 +1,185 @@
+"""Sends the requests of all wire forms and judges the answers; the adapters say what stands in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+from runwatch import __version__
+from runwatch.base.json import dumps_body, loads
+from runwatch.service.models.providers.failures import error_of, kind_of_code, kind_of_outbound, kind_of_status
+from runwatch.service.models.providers.listing import served_models
+from runwatch.service.models.providers.message import message_of
+from runwatch.service.models.providers.model import (
+    Generation,
+    ProviderAddress,
+    ProviderError,
+    ServedModel,
+    ServedModels,
+)
+from runwatch.service.models.providers.reading import member, name, unusable
+from runwatch.service.outbound import PROVIDERS, Outbound, OutboundAnswer, OutboundError
+
+ANSWER_BYTES: Final = 8 * 1024 * 1024
+"""The largest answer of a provider that is read."""
+
+LIST_TIMEOUT_S: Final = 20.0
+"""Seconds until the last byte of a model list."""
+
+LIST_PAGES: Final = 20
+"""Pages of a model list after which no more are asked for."""
+
+_VERSIONED: Final = re.compile(r"/v\d\w*(?:/|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """One wire form.
+
+    Attributes:
+        path: Where messages are sent to, below the base URL.
+        headers: The headers of a call, from the key or ``None``.
+        body: The body of a call, from model, message and the cap on the output.
+        generation: Reads the answer; raises :class:`.ProviderError` when it is none.
+        list_query: The query of the list call.
+        pages_by: The query parameter that takes the last id of a page, where lists come in pages.
+        publisher: Who makes all models that are spoken to in this protocol, where that is one.
+    """
+
+    path: str
+    headers: Callable[[str | None], dict[str, str]]
+    body: Callable[[str, str, int | None], dict[str, Any]]
+    generation: Callable[[Mapping[str, Any]], Generation]
+    list_query: str = ""
+    pages_by: str = ""
+    publisher: str | None = None
+
+
+def bearer(key: str | None) -> dict[str, str]:
+    """The key as both OpenAI forms send it."""
+    return {} if key is None else {"Authorization": f"Bearer {key}"}
+
+
+class Wire:
+    """Talks to providers over HTTP.
+
+    Args:
+        outbound: The service's HTTP client.
+    """
+
+    def __init__(self, outbound: Outbound) -> None:
+        self._outbound: Final = outbound
+
+    async def models(self, protocol: Protocol, address: ProviderAddress) -> ServedModels:
+        """What a provider serves; see :meth:`runwatch.service.models.providers.Providers.find_models`.
+
+        Raises:
+            ProviderError: it gave no usable answer.
+        """
+        base_url = address.base_url.rstrip("/")
+        try:
+            return ServedModels(base_url, await self._listed(protocol, replace(address, base_url=base_url)))
+        except ProviderError as error:
+            # A server that has its own pages at the root answers one of those, with 200.
+            is_elsewhere = error.http_status == 404 or error.kind == "invalid_response"
+            if not is_elsewhere or _VERSIONED.search(urlsplit(base_url).path):
+                raise
+        base_url = f"{base_url}/v1"
+        return ServedModels(base_url, await self._listed(protocol, replace(address, base_url=base_url)))
+
+    async def generate(
+        self,
+        protocol: Protocol,
+        address: ProviderAddress,
+        model: str,
+        objective: str,
+        inputs: Any,
+        *,
+        max_output_tokens: int | None,
+        timeout_s: float,
+    ) -> Generation:
+        """Have a model answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`.
+
+        Raises:
+            ProviderError: it gave no usable answer.
+        """
+        message = message_of(objective, inputs)
+        body = dumps_body(protocol.body(model, message, max_output_tokens))
+        answer = await self._send(protocol, address, "POST", protocol.path, timeout_s=timeout_s, body=body)
+        if not isinstance(answer, Mapping):
+            raise unusable()
+        if error := error_of(answer):
+            raise ProviderError(kind_of_code(error) or "invalid_response", was_sent=True)
+        return replace(protocol.generation(answer), input_characters=len(message))
+
+    async def _listed(self, protocol: Protocol, address: ProviderAddress) -> list[ServedModel]:
+        found: dict[str, ServedModel] = {}
+        query = protocol.list_query
+        for _ in range(LIST_PAGES):
+            answer = await self._send(protocol, address, "GET", f"models{query}", timeout_s=LIST_TIMEOUT_S)
+            for model in served_models(answer, protocol.publisher):
+                found.setdefault(model.upstream_ref, model)
+            last = name(member(answer, "last_id"))
+            if not protocol.pages_by or last is None or member(answer, "has_more") is not True:
+                break
+            query = f"{protocol.list_query}&{protocol.pages_by}={quote(last, safe='')}"
+        return list(found.values())
+
+    async def _send(
+        self,
+        protocol: Protocol,
+        address: ProviderAddress,
+        method: str,
+        path: str,
+        *,
+        timeout_s: float,
+        body: bytes | None = None,
+    ) -> Any:
+        """The decoded body of a successful answer."""
+        headers = {"Accept": "application/json", "User-Agent": f"runwatch/{__version__}"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        headers |= protocol.headers(_key_of(address))
+        try:
+            answer = await self._outbound.send(
+                method,
+                f"{address.base_url.rstrip('/')}/{path}",
+                reach=PROVIDERS,
+                timeout_s=timeout_s,
+                headers=headers,
+                body=body,
+                limit_bytes=ANSWER_BYTES,
+            )
+        except OutboundError as error:
+            raise ProviderError(kind_of_outbound(error), was_sent=error.was_sent) from None
+        decoded = _decoded(answer)
+        if not 200 <= answer.status < 300:
+            kind = kind_of_status(answer.status, decoded)
+            raise ProviderError(kind, was_sent=True, http_status=answer.status)
+        if decoded is None:
+            raise unusable()
+        return decoded
+
+
+def _key_of(address: ProviderAddress) -> str | None:
+    """The key as it is sent; ``None`` for a server that asks for none.
+
+    Raises:
+        ProviderError: the key is missing, or holds what no header can carry; nothing was sent.
+    """
+    if address.auth_scheme == "none":
+        return None
+    key = address.secret.reveal().strip() if address.secret is not None else ""
+    if not key or not key.isascii() or not key.isprintable():
+        raise ProviderError("authentication", was_sent=False)
+    return key
+
+
+def _decoded(answer: OutboundAnswer) -> Any:
+    try:
+        return loads(answer.content)
+    except ValueError:
+        return None

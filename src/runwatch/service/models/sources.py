@@ -1,0 +1,248 @@
+"""Sources of models: those that the interface knows, ours with any address, and those the service was told of.
+
+A source says where models come from and how they are spoken to; a connection is one organization's account there.
+(Specification, Available providers; wire reference 2.6. The addresses are those that the publishers document.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from runwatch.base.target import is_loopback_host
+from runwatch.records.requests.run import KNOWN_DATA_CLASSES
+from runwatch.records.requests.source import EndpointRequest, is_private_host
+from runwatch.service.http.answer import Refusal, invalid
+from runwatch.service.models.providers.prices import PriceTable
+from runwatch.service.models.providers.source import PROTOCOLS, Source
+
+SCHEMA_VERSION: Final = "1"
+"""Version of the forms of profiles, definitions and provenance."""
+
+KEYLESS: Final = "none"
+"""The authentication scheme of a server that asks for no key; ours."""
+
+_SCHEME_VERSION: Final = "1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What is known of one source.
+
+    Attributes:
+        source_id: Its id in the interface.
+        display_name: Its name for people.
+        source_kind: ``publisher_direct``, ``gateway``, ``cloud``, ``fixture`` or one of ours.
+        protocol_profiles: How it can be spoken to, the usual way first.
+        base_url: Where it is; ``None`` where each connection says that.
+        auth_schemes: How callers show who they are, the usual way first.
+        location: Where it computes, ``unknown`` where it does not tell.
+        route: ``direct``, or ``gateway`` where it passes calls on.
+        fallback_policy: ``source_controlled`` where it may let another model answer than the one asked for.
+        data_classes: What its models may be given; ``None`` for what each model says of itself.
+        prices: What its models cost.
+    """
+
+    source_id: str
+    display_name: str
+    source_kind: str
+    protocol_profiles: tuple[str, ...]
+    base_url: str | None
+    auth_schemes: tuple[str, ...] = ("api_key",)
+    location: str = "unknown"
+    route: str = "direct"
+    fallback_policy: str = "none"
+    data_classes: tuple[str, ...] | None = None
+    prices: PriceTable = field(default_factory=dict)
+
+    @property
+    def is_served(self) -> bool:
+        """Whether this service speaks a protocol of the source."""
+        return any(name in PROTOCOLS for name in self.protocol_profiles)
+
+    def read_form(self) -> dict[str, Any]:
+        """The profile as the interface shows it (wire reference 2.6).
+
+        ``display_name``, ``base_url``, ``served`` and ``needs_endpoint`` are ours.
+        """
+        return {
+            "source_id": self.source_id,
+            "display_name": self.display_name,
+            "source_kind": self.source_kind,
+            "protocol_profiles": [{"id": name, "version": _SCHEME_VERSION} for name in self.protocol_profiles],
+            "auth_schemes": [{"id": name, "version": _SCHEME_VERSION} for name in self.auth_schemes],
+            "endpoint_policy": {
+                "https_required": self.base_url is not None and self.base_url.startswith("https:"),
+                "redirects_allowed": False,
+            },
+            "access_lane": "byok",
+            "credential_owner": "customer",
+            "commercial_owner": "customer",
+            "base_url": self.base_url,
+            "served": self.is_served,
+            "needs_endpoint": self.base_url is None,
+        }
+
+
+def _publisher(source_id: str, name: str, base_url: str, *protocols: str) -> Profile:
+    return Profile(
+        source_id=source_id,
+        display_name=name,
+        source_kind="publisher_direct",
+        protocol_profiles=protocols or ("openai_chat",),
+        base_url=base_url,
+    )
+
+
+KNOWN: Final = (
+    _publisher("openai_direct", "OpenAI", "https://api.openai.com/v1", "openai_responses", "openai_chat"),
+    _publisher("anthropic_direct", "Anthropic", "https://api.anthropic.com/v1", "anthropic_messages"),
+    Profile(
+        source_id="openrouter",
+        display_name="OpenRouter",
+        source_kind="gateway",
+        protocol_profiles=("openai_chat",),
+        base_url="https://openrouter.ai/api/v1",
+        route="gateway",
+        fallback_policy="source_controlled",
+    ),
+    _publisher(
+        "gemini_developer_api",
+        "Gemini Developer API",
+        "https://generativelanguage.googleapis.com/v1beta",
+        "gemini_generate_content",
+    ),
+    _publisher("xai_direct", "xAI", "https://api.x.ai/v1"),
+    _publisher("moonshot_direct", "Moonshot AI", "https://api.moonshot.ai/v1"),
+    _publisher("deepseek_direct", "DeepSeek", "https://api.deepseek.com/v1"),
+    Profile(
+        source_id="fireworks",
+        display_name="Fireworks AI",
+        source_kind="cloud",
+        protocol_profiles=("openai_chat",),
+        base_url="https://api.fireworks.ai/inference/v1",
+    ),
+    Profile(
+        source_id="aws_bedrock",
+        display_name="Amazon Bedrock",
+        source_kind="cloud",
+        protocol_profiles=("bedrock_converse",),
+        auth_schemes=("api_key", "aws_sts_sigv4"),
+        base_url="https://bedrock-runtime.us-east-1.amazonaws.com",
+    ),
+    Profile(
+        source_id="openai_compatible",
+        display_name="Any server with the OpenAI interface",
+        source_kind="gateway",
+        protocol_profiles=("openai_chat", "openai_responses"),
+        auth_schemes=("api_key", KEYLESS),
+        base_url=None,
+    ),
+    Profile(
+        source_id="anthropic_compatible",
+        display_name="Any server with the Anthropic interface",
+        source_kind="gateway",
+        protocol_profiles=("anthropic_messages",),
+        auth_schemes=("api_key", KEYLESS),
+        base_url=None,
+    ),
+)
+"""The sources of wire reference 2.6, and two of ours that take any address."""
+
+
+def profile_of(source: Source) -> Profile:
+    """The profile of a source that the service was told of when it was started.
+
+    The models of a sample source say themselves what they may be given.
+    """
+    is_fixture = source.source_kind == "fixture"
+    return Profile(
+        source_id=source.source_id,
+        display_name=source.display_name or source.source_id,
+        source_kind=source.source_kind,
+        protocol_profiles=(source.protocol_profile,),
+        base_url=source.base_url,
+        auth_schemes=source.auth_schemes,
+        location=source.location,
+        route=source.route,
+        data_classes=None if is_fixture else source.data_classes,
+        prices=source.prices,
+    )
+
+
+def profiles(told: Iterable[Source]) -> dict[str, Profile]:
+    """Every source by its id; one that the service was told of takes the place of a known one with the same id."""
+    known = {profile.source_id: profile for profile in KNOWN}
+    return known | {source.source_id: profile_of(source) for source in told}
+
+
+def find(known: Mapping[str, Profile], source_id: str, auth_scheme: str) -> Profile:
+    """The source that somebody wants to connect.
+
+    Raises:
+        Refusal: ``validation_failed`` for a source that nobody knows or a scheme that it does not take,
+            ``invalid_state`` for a source or a scheme that this service cannot speak to.
+    """
+    profile = known.get(source_id)
+    if profile is None:
+        raise invalid(("source_id", "There is no such source; see /v1/model-source-profiles."))
+    if auth_scheme not in profile.auth_schemes:
+        raise invalid(("auth_scheme", f"Must be {' or '.join(profile.auth_schemes)}."))
+    if not profile.is_served or auth_scheme not in {"api_key", KEYLESS}:
+        raise Refusal("invalid_state", "This source is not served by this service: it does not speak its protocol.")
+    return profile
+
+
+def endpoint_of(profile: Profile, auth_scheme: str, asked: EndpointRequest | None) -> dict[str, Any]:
+    """What a connection to a source keeps of it, as the ``endpoint`` column of handoffs and connections.
+
+    A server on this machine or in its own network may be given every known data class, because what it is given does
+    not leave that network. Of any other address nothing more is known than what each model says of itself.
+
+    Raises:
+        Refusal: ``validation_failed``, when the address is missing or not to be chosen, the protocol is not one of the
+            source's, or a server without a key is not on this machine.
+    """
+    asked = asked or EndpointRequest()
+    base_url = profile.base_url
+    if base_url is None:
+        if asked.base_url is None:
+            raise invalid(("endpoint.base_url", "Required: this source has no address of its own."))
+        base_url = asked.base_url
+    elif asked.base_url is not None:
+        raise invalid(("endpoint.base_url", "This source has an address of its own."))
+    protocol = asked.protocol_profile or next(name for name in profile.protocol_profiles if name in PROTOCOLS)
+    if protocol not in profile.protocol_profiles or protocol not in PROTOCOLS:
+        spoken = [name for name in profile.protocol_profiles if name in PROTOCOLS]
+        raise invalid(("endpoint.protocol_profile", f"Must be {' or '.join(spoken)}."))
+    host = urlsplit(base_url).hostname or ""
+    if profile.base_url is None and auth_scheme == KEYLESS and not is_loopback_host(host):
+        raise invalid(("auth_scheme", "Only a server on this machine may be called without a key."))
+    is_local = profile.base_url is None and is_private_host(host)
+    return {
+        "base_url": base_url,
+        "protocol_profile": protocol,
+        "source_kind": profile.source_kind,
+        "location": "local" if is_local else profile.location,
+        "route": profile.route,
+        "fallback_policy": profile.fallback_policy,
+        "data_classes": list(KNOWN_DATA_CLASSES) if is_local else _listed(profile.data_classes),
+        "own_prices": {**profile.prices, **_prices(asked)},
+        "prices": {**profile.prices, **_prices(asked)},
+    }
+
+
+def _listed(values: tuple[str, ...] | None) -> list[str] | None:
+    return None if values is None else list(values)
+
+
+def _prices(asked: EndpointRequest) -> dict[str, dict[str, str]]:
+    return {
+        name: {
+            "input_usd_per_million": price.input_usd_per_million,
+            "output_usd_per_million": price.output_usd_per_million,
+        }
+        for name, price in (asked.prices or {}).items()
+    }

@@ -1,0 +1,1 @@
+"""An organization: its money, its decisions, its reports, who is told."""

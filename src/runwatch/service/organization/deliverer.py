@@ -1,0 +1,132 @@
+"""Sends what waits for webhooks.
+
+What waits is in the database alone, so a delivery survives a restart; a try that a stop of the service cuts off does
+not count and is made again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from datetime import datetime
+from functools import partial
+from typing import Any, Final
+
+from runwatch.base.clock import Clock
+from runwatch.base.errors import DataError
+from runwatch.service.access.vault import Vault
+from runwatch.service.database import Database, Row, Transaction
+from runwatch.service.organization import webhooks
+from runwatch.service.outbound import Outbound, OutboundError, Reach
+from runwatch.service.tables.organization import webhook_deliveries
+
+TIMEOUT_S: Final = 10.0
+"""How long a receiver may take to answer."""
+
+AT_ONCE: Final = 16
+"""How many deliveries are under way at the same time."""
+
+PAUSE_S: Final = 10.0
+"""How long to wait when the database refuses to tell or to keep something."""
+
+_ANSWER_BYTES: Final = 64 * 1024
+
+_log: Final = logging.getLogger("runwatch.service.organization.deliverer")
+
+
+class Deliverer:
+    """Sends the deliveries of one service.
+
+    Args:
+        database: Where they wait.
+        vault: Where the signing secrets are.
+        outbound: What sends.
+        reach: Where deliveries may go.
+        clock: Time and sleep.
+    """
+
+    def __init__(self, database: Database, vault: Vault, outbound: Outbound, reach: Reach, clock: Clock) -> None:
+        self._database = database
+        self._vault = vault
+        self._outbound = outbound
+        self._reach = reach
+        self._clock = clock
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to send, in the background."""
+        self._database.watch(webhook_deliveries, self._news.set)
+        self._task = asyncio.get_running_loop().create_task(self._run(), name="webhook deliveries")
+
+    async def stop(self) -> None:
+        """Let go of what is under way; harmless when it never started."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                self._news.clear()
+                due, next_at = await self._database.read(_waiting)
+                if due:
+                    await self._deliver_all(due)
+                else:
+                    await self._wait_for_news(next_at)
+            except Exception:
+                _log.exception("deliveries cannot be read or kept")
+                await self._clock.sleep(PAUSE_S)
+
+    async def _wait_for_news(self, next_at: str | None) -> None:
+        """Wait until a delivery is added or the next try is due."""
+        waits: list[Coroutine[Any, Any, Any]] = [self._news.wait()]
+        if next_at is not None:
+            left = (datetime.fromisoformat(next_at) - self._clock.now()).total_seconds()
+            waits.append(self._clock.sleep(max(0.0, left)))
+        tasks = [asyncio.ensure_future(wait) for wait in waits]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _deliver_all(self, due: list[tuple[Row, Row]]) -> None:
+        sent = (self._deliver(delivery, webhook) for delivery, webhook in due)
+        # All are over before the next are read, so that none is sent twice at a time.
+        for outcome in await asyncio.gather(*sent, return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    async def _deliver(self, delivery: Row, webhook: Row) -> None:
+        status, failure = await self._try(delivery, webhook)
+        await self._database.write(partial(webhooks.note_try, delivery=delivery, status_code=status, error=failure))
+
+    async def _try(self, delivery: Row, webhook: Row) -> tuple[int | None, str | None]:
+        """Send one delivery once: the HTTP status, where there is one, and what went wrong, if anything did."""
+        try:
+            secret = await self._vault.get(webhook["secret_handle"])
+        except DataError:
+            secret = None
+        if secret is None:
+            # Its secret is just being rotated, or its file is lost or cannot be read.
+            return None, "credential_unavailable"
+        try:
+            answer = await self._outbound.send(
+                "POST",
+                webhook["url"],
+                reach=self._reach,
+                timeout_s=TIMEOUT_S,
+                headers=webhooks.headers_of(delivery, secret, int(self._clock.now().timestamp())),
+                body=delivery["body"].encode("ascii"),
+                limit_bytes=_ANSWER_BYTES,
+            )
+        except OutboundError as error:
+            return None, error.kind
+        return answer.status, None if 200 <= answer.status < 300 else "http_error"
+
+
+def _waiting(transaction: Transaction) -> tuple[list[tuple[Row, Row]], str | None]:
+    return webhooks.due(transaction, AT_ONCE), webhooks.next_attempt_at(transaction)

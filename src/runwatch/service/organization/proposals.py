@@ -1,0 +1,219 @@
+"""Repair proposals: a candidate that scored better waits for a person (wire reference 2.8 and 6.17).
+
+A proposal holds the change of the editable regions, the check's evidence, scores and ids, and no task output. The
+references name the state ``expired`` without a rule; ours: a proposal that nobody decided for 30 days is expired.
+Deciding is recorded and changes nothing else: this service keeps no artifact that an approval could replace.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.service.access.auth import Principal
+from runwatch.service.database import Row, Transaction
+from runwatch.service.http.answer import Refusal
+from runwatch.service.ids import new_id
+from runwatch.service.organization import audit
+from runwatch.service.tables.organization import proposals
+
+OPEN_FOR: Final = timedelta(days=30)
+"""How long a proposal waits for its decision."""
+
+STATES: Final = ("pending", "approved", "rejected", "expired")
+"""States of a proposal; all but ``pending`` are final."""
+
+_SHORT: Final = (
+    "proposal_id",
+    "status",
+    "execution_id",
+    "slice_id",
+    "arm_id",
+    "parent_artifact_id",
+    "parent_score",
+    "candidate_score",
+    "decided_by",
+    "decided_at",
+    "reason",
+    "created_at",
+    "expires_at",
+)
+_WHOLE: Final = (*_SHORT, "diff", "verifier_evidence")
+_HISTORY: Final = (
+    "proposal_id",
+    "execution_id",
+    "slice_id",
+    "arm_id",
+    "parent_artifact_id",
+    "parent_score",
+    "candidate_score",
+    "status",
+    "decided_at",
+    "created_at",
+)
+
+
+def add(
+    transaction: Transaction,
+    tenant_id: str,
+    *,
+    execution_id: str,
+    slice_id: str,
+    arm_id: str,
+    diff: str,
+    verifier_evidence: dict[str, Any],
+    parent_artifact_id: str | None = None,
+    parent_score: float | None = None,
+    candidate_score: float | None = None,
+) -> str:
+    """Keep a new proposal and return its id.
+
+    Args:
+        transaction: The transaction of the run's step that makes it.
+        tenant_id: The organization.
+        execution_id: The run that it came of.
+        slice_id: The part of the run.
+        arm_id: The arm that it would change.
+        diff: The change of the editable regions, as text.
+        verifier_evidence: What the output check said of the candidate; no task output.
+        parent_artifact_id: What it would replace.
+        parent_score: The score of what it would replace, 0 to 1.
+        candidate_score: The score of the candidate, 0 to 1.
+    """
+    proposal_id = new_id("prop", transaction.now)
+    transaction.add(
+        proposals,
+        proposal_id=proposal_id,
+        tenant_id=tenant_id,
+        status="pending",
+        execution_id=execution_id,
+        slice_id=slice_id,
+        arm_id=arm_id,
+        parent_artifact_id=parent_artifact_id,
+        parent_score=parent_score,
+        candidate_score=candidate_score,
+        diff=diff,
+        verifier_evidence=verifier_evidence,
+        created_at=iso(transaction.now),
+        expires_at=iso(transaction.now + OPEN_FOR),
+    )
+    return proposal_id
+
+
+def find(transaction: Transaction, tenant_id: str, proposal_id: str) -> Row:
+    """A proposal of an organization.
+
+    Raises:
+        Refusal: ``not_found``, for an unknown id as for another organization's.
+    """
+    row = transaction.one(proposals, {"proposal_id": proposal_id, "tenant_id": tenant_id})
+    if row is None:
+        raise Refusal("not_found", "There is no proposal with this id.")
+    return row
+
+
+def page(
+    transaction: Transaction,
+    tenant_id: str,
+    *,
+    status: str | None,
+    arm_id: str | None,
+    before: int | None,
+    limit: int,
+) -> list[Row]:
+    """Proposals of an organization, newest first.
+
+    Args:
+        transaction: Where they are read.
+        tenant_id: The organization.
+        status: One of :data:`STATES`, or ``None`` for all.
+        arm_id: The arm that they would change, or ``None`` for any.
+        before: The sequence number in front of which the page starts.
+        limit: How many at most.
+    """
+    where: dict[str, object] = {"tenant_id": tenant_id}
+    if arm_id is not None:
+        where["arm_id"] = arm_id
+    if status is not None:
+        where["status"] = "pending" if status == "expired" else status
+    edge = ("expires_at", iso(transaction.now))
+    return list(
+        transaction.newest(
+            proposals,
+            where,
+            since=edge if status == "pending" else None,
+            until=edge if status == "expired" else None,
+            before=before,
+            limit=limit,
+        )
+    )
+
+
+def decide(
+    transaction: Transaction, principal: Principal, proposal_id: str, decision: str, reason: str | None = None
+) -> Row:
+    """Approve or reject a proposal, note who did, and return it as it is then.
+
+    Args:
+        transaction: Where the decision is kept.
+        principal: Who decides.
+        proposal_id: The proposal, of the principal's organization.
+        decision: ``approved`` or ``rejected``.
+        reason: Why, in the person's words.
+
+    Raises:
+        Refusal: ``not_found``, or ``invalid_state`` when it is not pending.
+    """
+    row = find(transaction, principal.tenant_id, proposal_id)
+    status = status_of(row, iso(transaction.now))
+    if status != "pending":
+        raise Refusal("invalid_state", f"The proposal is {status} already.")
+    transaction.change(
+        proposals,
+        {"proposal_id": proposal_id},
+        status=decision,
+        decided_by=principal.key_id,
+        decided_at=iso(transaction.now),
+        reason=reason,
+    )
+    audit.note(
+        transaction, principal.tenant_id, "proposal_decision", decision, "proposal", proposal_id, principal.key_id
+    )
+    return find(transaction, principal.tenant_id, proposal_id)
+
+
+def status_of(row: Row, now: str) -> str:
+    """The state of a proposal at a moment."""
+    status: str = row["status"]
+    return "expired" if status == "pending" and row["expires_at"] < now else status
+
+
+def short_form(row: Row, now: str) -> dict[str, Any]:
+    """A proposal in a list: without its change and the evidence, which only a single one carries."""
+    return _form(row, _SHORT, now)
+
+
+def whole_form(row: Row, now: str) -> dict[str, Any]:
+    """A proposal as it is read alone."""
+    return _form(row, _WHOLE, now)
+
+
+def history_form(row: Row, now: str) -> dict[str, Any]:
+    """A proposal in the repair history of the eval summary (wire reference 2.8 and 2.12)."""
+    return _form(row, _HISTORY, now)
+
+
+def within(transaction: Transaction, tenant_id: str, since: str, before: str) -> list[Row]:
+    """Proposals of an organization made from ``since`` to before ``before``, newest first."""
+    return list(
+        transaction.newest(
+            proposals, {"tenant_id": tenant_id}, since=("created_at", since), until=("created_at", before)
+        )
+    )
+
+
+def _form(row: Row, members: tuple[str, ...], now: str) -> dict[str, Any]:
+    # No decision is null: an expired proposal was never decided.
+    decision = None if row["decided_at"] is None else row["status"]
+    return {**{name: row[name] for name in members}, "status": status_of(row, now), "decision": decision}

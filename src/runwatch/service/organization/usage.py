@@ -1,0 +1,208 @@
+"""What runs have used, summed from their receipts (wire reference 2.9 and 6.15). Pure.
+
+A run counts on the day (UTC) it became final; one that is not final counts nowhere yet. ``passthrough_usd`` is what
+models cost, ``platform_usd`` the platform's fees, ``usd`` both. Tokens and costs count for the arm whose call used
+them, as the receipt's ``attempts`` tell; a slice that lists none counts whole for the arm that it selected. The
+references name the members; these rules, and the five arms of a key that ``top_arms`` names, are ours.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+
+from runwatch.service.organization.money import amount_of, numeral, total
+
+TOP_ARMS: Final = 5
+
+
+@dataclass(slots=True)
+class _Sums:
+    """What some runs have used together."""
+
+    executions: int = 0
+    slices: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 0
+    platform_usd: Decimal = Decimal(0)
+    passthrough_usd: Decimal = Decimal(0)
+
+    @property
+    def usd(self) -> Decimal:
+        return total((self.platform_usd, self.passthrough_usd))
+
+    def add(self, receipt: Mapping[str, Any]) -> None:
+        self.executions += 1
+        for part in slices_of(receipt):
+            self.slices += 1
+            cost = _object(part, "cost")
+            self.input_tokens += _count(cost, "input_tokens")
+            self.output_tokens += _count(cost, "output_tokens")
+            self.calls += _count(cost, "calls")
+        totals = _object(receipt, "totals")
+        self.platform_usd = total((self.platform_usd, amount_of(totals.get("platform_fee_usd"))))
+        self.passthrough_usd = total((self.passthrough_usd, amount_of(totals.get("usd"))))
+
+
+@dataclass(slots=True)
+class _ArmSums:
+    """How often one arm was selected, and what its calls have used."""
+
+    selected_count: int = 0
+    fallback_count: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: Decimal = Decimal(0)
+
+    def select(self, part: Mapping[str, Any]) -> None:
+        self.selected_count += 1
+        self.fallback_count += _object(part, "route").get("fallback_used") is True
+
+    def add(self, cost: Mapping[str, Any]) -> None:
+        self.input_tokens += _count(cost, "input_tokens")
+        self.output_tokens += _count(cost, "output_tokens")
+        self.usd = total((self.usd, amount_of(cost.get("usd"))))
+
+
+@dataclass(slots=True)
+class _KeySums:
+    """What the runs of one key have used."""
+
+    sums: _Sums = field(default_factory=_Sums)
+    days: defaultdict[str, _Sums] = field(default_factory=lambda: defaultdict(_Sums))
+    arms: Counter[str] = field(default_factory=Counter)
+
+
+def totals_of(receipts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The ``totals`` of a usage report, and the ``usage_totals`` of a compliance export.
+
+    Args:
+        receipts: Decoded receipts.
+    """
+    sums = _Sums()
+    for receipt in receipts:
+        sums.add(receipt)
+    return _totals_form(sums)
+
+
+def report(receipts: Iterable[Mapping[str, Any]], owners: Mapping[str, str]) -> dict[str, Any]:
+    """A usage report without its period.
+
+    Args:
+        receipts: Decoded receipts.
+        owners: The key that submitted a run, by ``execution_id``; a run that is missing here is in no key's part.
+    """
+    whole = _Sums()
+    days: defaultdict[str, _Sums] = defaultdict(_Sums)
+    arms: defaultdict[str, _ArmSums] = defaultdict(_ArmSums)
+    keys: defaultdict[str, _KeySums] = defaultdict(_KeySums)
+    for receipt in receipts:
+        day = day_of(receipt)
+        whole.add(receipt)
+        days[day].add(receipt)
+        for arm_id, part in _selections(receipt):
+            arms[arm_id].select(part)
+        for arm_id, cost in _costs(receipt):
+            arms[arm_id].add(cost)
+        owner = owners.get(receipt["execution_id"])
+        if owner is not None:
+            keys[owner].sums.add(receipt)
+            keys[owner].days[day].add(receipt)
+            keys[owner].arms.update(arm_id for arm_id, _ in _selections(receipt))
+    return {
+        "totals": _totals_form(whole),
+        "by_arm": [_arm_form(arm_id, arms[arm_id]) for arm_id in sorted(arms)],
+        "by_day": [_day_form(day, days[day]) for day in sorted(days)],
+        "by_key": [_key_form(key_id, keys[key_id]) for key_id in sorted(keys)],
+    }
+
+
+def day_of(receipt: Mapping[str, Any]) -> str:
+    """The day in UTC on which a run became final, ``YYYY-MM-DD``."""
+    return str(receipt["completed_at"])[:10]
+
+
+def slices_of(receipt: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The parts of a run that its receipt tells of."""
+    return [part for part in receipt.get("slices") or () if isinstance(part, dict)]
+
+
+def _selections(receipt: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each slice that selected an arm, with that arm."""
+    for part in slices_of(receipt):
+        arm_id = _object(_object(part, "route"), "selected").get("arm_id")
+        if isinstance(arm_id, str):
+            yield arm_id, part
+
+
+def _costs(receipt: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What calls have used, each with the arm that was called."""
+    for part in slices_of(receipt):
+        yield from ((attempt["arm_id"], attempt) for attempt in part.get("attempts") or ())
+    for arm_id, part in _selections(receipt):
+        if not part.get("attempts"):
+            yield arm_id, _object(part, "cost")
+
+
+def _totals_form(sums: _Sums) -> dict[str, Any]:
+    return {
+        "executions": sums.executions,
+        "slices": sums.slices,
+        "input_tokens": sums.input_tokens,
+        "output_tokens": sums.output_tokens,
+        "calls": sums.calls,
+        "usd": numeral(sums.usd),
+        "platform_usd": numeral(sums.platform_usd),
+        "passthrough_usd": numeral(sums.passthrough_usd),
+    }
+
+
+def _arm_form(arm_id: str, sums: _ArmSums) -> dict[str, Any]:
+    return {
+        "arm_id": arm_id,
+        "selected_count": sums.selected_count,
+        "fallback_count": sums.fallback_count,
+        "input_tokens": sums.input_tokens,
+        "output_tokens": sums.output_tokens,
+        "usd": numeral(sums.usd),
+    }
+
+
+def _day_form(day: str, sums: _Sums) -> dict[str, Any]:
+    return {
+        "date": day,
+        "executions": sums.executions,
+        "platform_usd": numeral(sums.platform_usd),
+        "passthrough_usd": numeral(sums.passthrough_usd),
+        "usd": numeral(sums.usd),
+    }
+
+
+def _key_form(key_id: str, key: _KeySums) -> dict[str, Any]:
+    # The most used first, and by id among those used as often, so that the order never depends on chance.
+    top = sorted(key.arms.items(), key=lambda item: (-item[1], item[0]))[:TOP_ARMS]
+    return {
+        "api_key_id": key_id,
+        "executions": key.sums.executions,
+        "slices": key.sums.slices,
+        "input_tokens": key.sums.input_tokens,
+        "output_tokens": key.sums.output_tokens,
+        "calls": key.sums.calls,
+        "usd": numeral(key.sums.usd),
+        "by_day": [{"date": day, "usd": numeral(key.days[day].usd)} for day in sorted(key.days)],
+        "top_arms": [{"arm_id": arm_id, "selected_count": count} for arm_id, count in top],
+    }
+
+
+def _object(holder: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = holder.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _count(holder: Mapping[str, Any], name: str) -> int:
+    value = holder.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

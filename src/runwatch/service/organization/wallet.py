@@ -1,0 +1,267 @@
+"""What an organization may still spend and submit (wire reference 1.8 and 2.10).
+
+An organization has no limits and keeps no balance unless :func:`set_limits` gave it some: a private service has nobody
+to bill. The references tell neither the size of a limit nor when exactly it bites; those rules are ours: a live run
+needs a balance above zero when it is submitted, whatever it may come to cost, every submitted run counts against the
+month (UTC) it is submitted in, and a limit of runs at once makes further runs wait.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.records.states import LIVE_STATES
+from runwatch.service.database import Row, Transaction
+from runwatch.service.http.answer import Refusal
+from runwatch.service.organization import money
+from runwatch.service.organization.period import month_of
+from runwatch.service.tables import runs
+from runwatch.service.tables.organization import tenant_limits, wallet_activity, wallet_charges, wallets
+
+PLATFORM_FEE_USD: Final = Decimal(0)
+"""What this service takes for a run on top of what its models cost."""
+
+
+def admit_run(transaction: Transaction, tenant_id: str, mode: str) -> None:
+    """Make sure that an organization may submit a run now.
+
+    Args:
+        transaction: The transaction that accepts the run.
+        tenant_id: The organization.
+        mode: The run's mode; only ``live`` runs cost anything.
+
+    Raises:
+        Refusal: ``credit_wallet_frozen`` or ``insufficient_credit`` for a live run, ``quota_exceeded`` for any, with
+            the seconds until the month is over.
+    """
+    if mode == "live":
+        _check_funds(transaction, tenant_id)
+    limit = _limits(transaction, tenant_id)["executions_per_month"]
+    if limit is not None and _used(transaction, tenant_id) >= limit:
+        raise Refusal(
+            "quota_exceeded",
+            f"{limit:,} runs a month may be submitted.",
+            retry_after_s=_seconds_left(transaction),
+        )
+
+
+def charge(transaction: Transaction, tenant_id: str, usd: Decimal, execution_id: str) -> None:
+    """Take what a run cost from the organization's balance, where it keeps one.
+
+    A run is charged once: a second charge for it does nothing. The balance may become negative, because a call that
+    costs more than is left is not undone (specification, What the service does, 4).
+
+    Args:
+        transaction: The transaction that ends the run.
+        tenant_id: The organization.
+        usd: Everything that the run cost, in US dollars.
+        execution_id: The run.
+    """
+    wallet = transaction.one(wallets, {"tenant_id": tenant_id})
+    if wallet is None or not usd or transaction.one(wallet_charges, {"execution_id": execution_id}) is not None:
+        return
+    transaction.add(
+        wallet_charges,
+        execution_id=execution_id,
+        tenant_id=tenant_id,
+        amount_usd=str(usd),
+        at=iso(transaction.now),
+    )
+    _set_balance(transaction, tenant_id, money.less(Decimal(wallet["balance_usd"]), usd))
+
+
+def concurrency_of(transaction: Transaction, tenant_id: str) -> int | None:
+    """How many runs of an organization may be worked on at once, ``None`` for any number."""
+    limit: int | None = _limits(transaction, tenant_id)["concurrency"]
+    return limit
+
+
+def set_limits(
+    transaction: Transaction,
+    tenant_id: str,
+    *,
+    balance_usd: Decimal | None = None,
+    is_frozen: bool | None = None,
+    executions_per_month: int | None = None,
+    concurrency: int | None = None,
+) -> None:
+    """Give an organization limits; what is ``None`` stays as it is.
+
+    Args:
+        transaction: Where they are kept.
+        tenant_id: The organization.
+        balance_usd: Its balance from now on, in US dollars; the difference is noted as a manual adjustment.
+        is_frozen: Whether live runs are refused whatever the balance is; keeps a balance of zero where there is none.
+        executions_per_month: How many runs it may submit in a month.
+        concurrency: How many of its runs are worked on at once.
+    """
+    if balance_usd is not None or is_frozen is not None:
+        _set_wallet(transaction, tenant_id, balance_usd, is_frozen)
+    given = {"executions_per_month": executions_per_month, "concurrency": concurrency}
+    changed = {name: value for name, value in given.items() if value is not None}
+    if not changed:
+        return
+    if transaction.one(tenant_limits, {"tenant_id": tenant_id}) is None:
+        transaction.add(tenant_limits, tenant_id=tenant_id, **changed)
+    else:
+        transaction.change(tenant_limits, {"tenant_id": tenant_id}, **changed)
+
+
+def spendable(transaction: Transaction, tenant_id: str) -> Decimal | None:
+    """The balance that an organization may spend, in US dollars: zero while it is frozen, ``None`` where none is kept.
+
+    Args:
+        transaction: Where it is read.
+        tenant_id: The organization.
+    """
+    wallet = transaction.one(wallets, {"tenant_id": tenant_id})
+    if wallet is None:
+        return None
+    return Decimal(0) if wallet["is_frozen"] else Decimal(wallet["balance_usd"])
+
+
+def top_up(transaction: Transaction, tenant_id: str, usd: Decimal, description: str) -> None:
+    """Add to an organization's balance, which is kept from now on.
+
+    Args:
+        transaction: Where it is kept.
+        tenant_id: The organization.
+        usd: How much, in US dollars.
+        description: What the list of changes says of it.
+    """
+    wallet = transaction.one(wallets, {"tenant_id": tenant_id})
+    if wallet is None:
+        transaction.add(wallets, tenant_id=tenant_id, balance_usd="0", is_frozen=False)
+    before = Decimal(0) if wallet is None else Decimal(wallet["balance_usd"])
+    _set_balance(transaction, tenant_id, money.total((before, usd)))
+    transaction.add(
+        wallet_activity, tenant_id=tenant_id, at=iso(transaction.now), amount_usd=str(usd), description=description
+    )
+
+
+def quota_form(transaction: Transaction, tenant_id: str, rate_limit_rpm: int | None) -> dict[str, Any]:
+    """The ``quota`` of an account.
+
+    A limit that there is not is ``null``, because any number would claim one. Runs that wait for their turn count as
+    running.
+    """
+    limits = _limits(transaction, tenant_id)
+    limit, used = limits["executions_per_month"], _used(transaction, tenant_id)
+    left = None if limit is None else max(0, limit - used)
+    running = transaction.count(runs, {"tenant_id": tenant_id, "status": LIVE_STATES})
+    return {
+        "executions": {
+            "limit": limit,
+            "used": used,
+            "remaining": left,
+            "reset_at": None if limit is None else iso(month_of(transaction.now)[1]),
+            "retry_after_s": None if left is None else 0 if left else _seconds_left(transaction),
+        },
+        "concurrency": {"limit": limits["concurrency"], "running": running},
+        "rate_limit_rpm": rate_limit_rpm,
+    }
+
+
+def funds_form(transaction: Transaction, tenant_id: str) -> dict[str, Any]:
+    """The ``balance`` and the ``billing`` of an account.
+
+    The balance is zero where none is kept. What runs took from it is told by usage, not here. ``funded_state`` is
+    ``sandbox``, ``funded``, ``unfunded`` or ``frozen`` (ours).
+    """
+    wallet = transaction.one(wallets, {"tenant_id": tenant_id})
+    activity = [] if wallet is None else transaction.newest(wallet_activity, {"tenant_id": tenant_id})
+    return {
+        "balance": _balance_form(wallet, activity),
+        "billing": {
+            "funded_state": _funded_state(wallet),
+            "manage_available": False,
+            "platform_fee_usd_per_execution": money.numeral(PLATFORM_FEE_USD),
+            "review_composer_fee_usd_per_execution": 0,
+        },
+    }
+
+
+def _balance_form(wallet: Row | None, activity: Sequence[Row]) -> dict[str, Any]:
+    return {
+        "balance_usd": 0 if wallet is None else money.numeral(Decimal(wallet["balance_usd"])),
+        "top_up_history": [
+            {
+                "at": row["at"],
+                "amount_usd": money.numeral(Decimal(row["amount_usd"])),
+                "method": "manual_adjustment",
+                "stripe_event_id": None,
+            }
+            for row in activity
+        ],
+        "credit_activity": [
+            {
+                "at": row["at"],
+                "amount_usd": money.numeral(Decimal(row["amount_usd"])),
+                "kind": "manual_adjustment",
+                "description": row["description"],
+                "reference": None,
+            }
+            for row in activity
+        ],
+        "billing_email": None,
+    }
+
+
+def _check_funds(transaction: Transaction, tenant_id: str) -> None:
+    wallet = transaction.one(wallets, {"tenant_id": tenant_id})
+    if wallet is None:
+        return
+    if wallet["is_frozen"]:
+        raise Refusal("credit_wallet_frozen", "Live runs are refused until the wallet is released.")
+    balance = Decimal(wallet["balance_usd"])
+    if balance <= 0 or balance < PLATFORM_FEE_USD:
+        raise Refusal("insufficient_credit", "A live run needs a balance above zero.")
+
+
+def _funded_state(wallet: Row | None) -> str:
+    if wallet is None:
+        return "sandbox"
+    if wallet["is_frozen"]:
+        return "frozen"
+    return "funded" if Decimal(wallet["balance_usd"]) > 0 else "unfunded"
+
+
+def _set_wallet(transaction: Transaction, tenant_id: str, balance: Decimal | None, is_frozen: bool | None) -> None:
+    wallet = transaction.one(wallets, {"tenant_id": tenant_id})
+    if wallet is None:
+        transaction.add(wallets, tenant_id=tenant_id, balance_usd="0", is_frozen=False)
+    if is_frozen is not None:
+        transaction.change(wallets, {"tenant_id": tenant_id}, is_frozen=is_frozen)
+    before = Decimal(0) if wallet is None else Decimal(wallet["balance_usd"])
+    if balance is None or balance == before:
+        return
+    _set_balance(transaction, tenant_id, balance)
+    transaction.add(
+        wallet_activity,
+        tenant_id=tenant_id,
+        at=iso(transaction.now),
+        amount_usd=str(money.less(balance, before)),
+        description="Balance set where the service runs",
+    )
+
+
+def _set_balance(transaction: Transaction, tenant_id: str, balance: Decimal) -> None:
+    transaction.change(wallets, {"tenant_id": tenant_id}, balance_usd=str(balance))
+
+
+def _limits(transaction: Transaction, tenant_id: str) -> dict[str, int | None]:
+    row = transaction.one(tenant_limits, {"tenant_id": tenant_id})
+    return {name: None if row is None else row[name] for name in ("executions_per_month", "concurrency")}
+
+
+def _used(transaction: Transaction, tenant_id: str) -> int:
+    first, _ = month_of(transaction.now)
+    return transaction.count(runs, {"tenant_id": tenant_id}, since=("created_at", iso(first)))
+
+
+def _seconds_left(transaction: Transaction) -> int:
+    return max(1, math.ceil((month_of(transaction.now)[1] - transaction.now).total_seconds()))

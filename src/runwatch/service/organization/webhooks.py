@@ -1,0 +1,282 @@
+"""Webhooks: who is told of final runs, and what was told (wire reference 2.14; everything but the paths is ours).
+
+For every run that becomes final, each webhook of its organization that asked for that event gets one delivery, written
+in the transaction that ends the run. A delivery is a ``POST`` of a JSON object ``{event_id, type, created_at,
+tenant_id, execution}``, where ``execution`` is the run as ``GET /v1/executions/{execution_id}`` shows it, under these
+headers:
+
+==========================  =======================================================================================
+``Runwatch-Event``          the type of the event, ``execution.completed``
+``Runwatch-Delivery``       the id of the delivery; tries of one delivery share it, a replay has its own
+``Runwatch-Timestamp``      the second of this try, since 1970
+``Runwatch-Signature``      ``v1=`` and, in hexadecimal digits, the HMAC-SHA256 under the webhook's secret of the
+                            timestamp, a full stop and the exact bytes of the body
+==========================  =======================================================================================
+
+A receiver checks the signature, refuses an old timestamp, and takes an ``event_id`` that it knows for a repeat: a
+delivery is told at least once, and a replay tells the same event again. Any 2XX answer ends it. Everything else is
+tried again, five times in all, with growing waits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.base.json import dumps
+from runwatch.base.secret import Secret
+from runwatch.service.database import Row, Transaction
+from runwatch.service.http.answer import Refusal
+from runwatch.service.ids import new_id
+from runwatch.service.tables.organization import webhook_deliveries, webhooks
+
+RETRY_WAITS_S: Final = (10, 60, 600, 3600)
+"""Seconds between the tries of a delivery."""
+
+TRIES: Final = len(RETRY_WAITS_S) + 1
+"""How often a delivery is tried at most."""
+
+WEBHOOKS_EACH: Final = 20
+"""How many webhooks an organization may have."""
+
+_SECRET_PREFIX: Final = "whsec_"  # noqa: S105
+_SECRET_BYTES: Final = 32
+_DELIVERY: Final = (
+    "delivery_id",
+    "webhook_id",
+    "event_id",
+    "event_type",
+    "execution_id",
+    "status",
+    "attempts",
+    "next_attempt_at",
+    "status_code",
+    "error",
+    "replay_of",
+    "created_at",
+    "delivered_at",
+)
+
+
+def new_secret() -> Secret:
+    """A new signing secret."""
+    return Secret(_SECRET_PREFIX + secrets.token_urlsafe(_SECRET_BYTES))
+
+
+def headers_of(delivery: Row, secret: Secret, timestamp: int) -> dict[str, str]:
+    """The headers of one try of a delivery, as the head of this module tells."""
+    signed = f"{timestamp}.{delivery['body']}".encode("ascii")
+    signature = hmac.new(secret.reveal().encode("ascii"), signed, hashlib.sha256).hexdigest()
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": "runwatch-service",
+        "Runwatch-Event": delivery["event_type"],
+        "Runwatch-Delivery": delivery["delivery_id"],
+        "Runwatch-Timestamp": str(timestamp),
+        "Runwatch-Signature": f"v1={signature}",
+    }
+
+
+def add(transaction: Transaction, tenant_id: str, url: str, event_types: list[str], secret_handle: str) -> Row:
+    """Keep a new webhook.
+
+    Args:
+        transaction: Where it is kept.
+        tenant_id: The organization.
+        url: Where its deliveries go.
+        event_types: What it is told of.
+        secret_handle: Where the vault has its secret.
+
+    Raises:
+        Refusal: ``invalid_state`` when the organization has as many as it may.
+    """
+    if transaction.count(webhooks, {"tenant_id": tenant_id}) >= WEBHOOKS_EACH:
+        raise Refusal("invalid_state", f"An organization has at most {WEBHOOKS_EACH} webhooks.")
+    webhook_id = new_id("wh", transaction.now)
+    transaction.add(
+        webhooks,
+        webhook_id=webhook_id,
+        tenant_id=tenant_id,
+        url=url,
+        event_types=event_types,
+        secret_handle=secret_handle,
+        created_at=iso(transaction.now),
+    )
+    return find(transaction, tenant_id, webhook_id)
+
+
+def find(transaction: Transaction, tenant_id: str, webhook_id: str) -> Row:
+    """A webhook of an organization.
+
+    Raises:
+        Refusal: ``not_found``, for an unknown id as for another organization's.
+    """
+    row = transaction.one(webhooks, {"webhook_id": webhook_id, "tenant_id": tenant_id})
+    if row is None:
+        raise Refusal("not_found", "There is no webhook with this id.")
+    return row
+
+
+def every(transaction: Transaction, tenant_id: str) -> list[Row]:
+    """The webhooks of an organization, newest first."""
+    return list(transaction.newest(webhooks, {"tenant_id": tenant_id}))
+
+
+def set_secret(transaction: Transaction, webhook_id: str, secret_handle: str) -> None:
+    """Sign with another secret from now on."""
+    transaction.change(
+        webhooks,
+        {"webhook_id": webhook_id},
+        secret_handle=secret_handle,
+        secret_rotated_at=iso(transaction.now),
+    )
+
+
+def secret_handles(transaction: Transaction) -> set[str]:
+    """Where the vault has the secrets of all webhooks."""
+    return {row["secret_handle"] for row in transaction.every(webhooks, {})}
+
+
+def enqueue(transaction: Transaction, tenant_id: str, execution: Mapping[str, Any]) -> None:
+    """Have a final run told to every webhook that asked for it.
+
+    Args:
+        transaction: The transaction that ends the run.
+        tenant_id: Its organization.
+        execution: The run as the interface shows it, final.
+    """
+    event_type = f"execution.{execution['status']}"
+    told = [row for row in every(transaction, tenant_id) if event_type in row["event_types"]]
+    if not told:
+        return
+    event_id = new_id("evt", transaction.now)
+    body = dumps(
+        {
+            "event_id": event_id,
+            "type": event_type,
+            "created_at": iso(transaction.now),
+            "tenant_id": tenant_id,
+            "execution": execution,
+        }
+    )
+    for row in reversed(told):
+        _add_delivery(
+            transaction,
+            tenant_id=tenant_id,
+            webhook_id=row["webhook_id"],
+            event_id=event_id,
+            event_type=event_type,
+            execution_id=execution["execution_id"],
+            body=body,
+        )
+
+
+def replay(transaction: Transaction, tenant_id: str, delivery_id: str) -> Row:
+    """Tell the same event to the same webhook again, as a delivery of its own, and return that.
+
+    Raises:
+        Refusal: ``not_found``, or ``invalid_state`` while the delivery is still being tried.
+    """
+    row = transaction.one(webhook_deliveries, {"delivery_id": delivery_id, "tenant_id": tenant_id})
+    if row is None:
+        raise Refusal("not_found", "There is no delivery with this id.")
+    if row["status"] == "pending":
+        raise Refusal("invalid_state", "The delivery is still being tried.")
+    copied = ("tenant_id", "webhook_id", "event_id", "event_type", "execution_id", "body")
+    return _add_delivery(transaction, **{name: row[name] for name in copied}, replay_of=delivery_id)
+
+
+def deliveries(
+    transaction: Transaction, tenant_id: str, webhook_id: str, *, before: int | None, limit: int
+) -> list[Row]:
+    """Deliveries to a webhook, newest first.
+
+    Raises:
+        Refusal: ``not_found`` for the webhook.
+    """
+    find(transaction, tenant_id, webhook_id)
+    return list(transaction.newest(webhook_deliveries, {"webhook_id": webhook_id}, before=before, limit=limit))
+
+
+def due(transaction: Transaction, limit: int) -> list[tuple[Row, Row]]:
+    """Deliveries whose next try is due, oldest first, each with its webhook."""
+    now = iso(transaction.now + timedelta(milliseconds=1))
+    rows = transaction.oldest(webhook_deliveries, {"status": "pending"}, until=("next_attempt_at", now), limit=limit)
+    found = []
+    for row in rows:
+        webhook = transaction.one(webhooks, {"webhook_id": row["webhook_id"]})
+        assert webhook is not None
+        found.append((row, webhook))
+    return found
+
+
+def next_attempt_at(transaction: Transaction) -> str | None:
+    """When the next try of any delivery is due, ``None`` when none waits."""
+    at: str | None = transaction.least(webhook_deliveries, "next_attempt_at", {"status": "pending"})
+    return at
+
+
+def note_try(transaction: Transaction, delivery: Row, *, status_code: int | None, error: str | None) -> None:
+    """Keep what came of a try, and plan the next one when it failed and was not the last.
+
+    Args:
+        transaction: Where it is kept.
+        delivery: The delivery as it was when it was tried.
+        status_code: The HTTP status of the answer, where there was one.
+        error: What went wrong, ``None`` when the webhook has taken the delivery.
+    """
+    attempts = delivery["attempts"] + 1
+    is_last = error is None or attempts >= TRIES
+    wait = timedelta(seconds=0 if is_last else RETRY_WAITS_S[attempts - 1])
+    transaction.change(
+        webhook_deliveries,
+        {"delivery_id": delivery["delivery_id"]},
+        status="delivered" if error is None else "failed" if is_last else "pending",
+        attempts=attempts,
+        next_attempt_at=None if is_last else iso(transaction.now + wait),
+        status_code=status_code,
+        error=error,
+        delivered_at=iso(transaction.now) if error is None else None,
+    )
+
+
+def read_form(row: Row) -> dict[str, Any]:
+    """A webhook as the interface shows it, without its secret."""
+    return {
+        "webhook_id": row["webhook_id"],
+        "url": row["url"],
+        "event_types": row["event_types"],
+        "status": "active",
+        "created_at": row["created_at"],
+        "secret_rotated_at": row["secret_rotated_at"],
+    }
+
+
+def delivery_form(row: Row) -> dict[str, Any]:
+    """A delivery as the interface shows it.
+
+    ``status`` is ``pending``, ``delivered`` or ``failed``; ``error`` tells what the last try failed of:
+    ``http_error``, ``credential_unavailable``, or a kind of :class:`runwatch.service.outbound.OutboundError`.
+    """
+    return {name: row[name] for name in _DELIVERY}
+
+
+def _add_delivery(transaction: Transaction, **values: object) -> Row:
+    delivery_id = new_id("whd", transaction.now)
+    transaction.add(
+        webhook_deliveries,
+        delivery_id=delivery_id,
+        status="pending",
+        attempts=0,
+        next_attempt_at=iso(transaction.now),
+        created_at=iso(transaction.now),
+        **values,
+    )
+    row = transaction.one(webhook_deliveries, {"delivery_id": delivery_id})
+    assert row is not None
+    return row

@@ -1,0 +1,1 @@
+"""Ways to a first working model or agent."""

@@ -1,0 +1,114 @@
+"""Review agents: options of kind ``agent`` that are bound to one repository (wire reference 2.13).
+
+The references leave the agents' own protocol open, so this service never gives one a job. What it can tell is whether
+the agent's address answers, and whether it takes the key that was entered for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from runwatch.base.secret import Secret
+from runwatch.records.requests.agent import AgentRequest
+from runwatch.records.requests.arm import AgentArmRequest, AgentLifecycle
+from runwatch.service.access.auth import Principal
+from runwatch.service.checks import bindings
+from runwatch.service.database import Row, Transaction
+from runwatch.service.http.answer import Refusal
+from runwatch.service.models import arms
+from runwatch.service.models.preflight import TIMEOUT_S
+from runwatch.service.outbound import Outbound, OutboundError, Reach
+from runwatch.service.setup import github
+from runwatch.service.tables.models import arms as arms_table
+
+GRANT: Final = "tenant_internal"
+"""The private data class that every review agent is granted."""
+
+PROTOCOL: Final = "async_job_v1"
+"""The capability tag that names the agents' protocol (wire reference 2.13, ``connector_versions``)."""
+
+REFUSED_STATUSES: Final = frozenset({401, 403})
+_FIRST_SERVER_ERROR: Final = 500
+
+
+def every(transaction: Transaction, tenant_id: str) -> list[Row]:
+    """The review agents of an organization, newest first."""
+    rows = transaction.newest(arms_table, {"tenant_id": tenant_id, "kind": "agent"})
+    return [row for row in rows if row["repository"] is not None]
+
+
+def find(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
+    """A review agent of an organization.
+
+    Raises:
+        Refusal: ``not_found``, for an unknown id, another organization's, and an option that is no review agent.
+    """
+    row = arms.find(transaction, tenant_id, arm_id)
+    if row["repository"] is None:
+        raise Refusal("not_found", "There is no review agent with this id.")
+    return row
+
+
+def standing_of(transaction: Transaction, row: Row) -> tuple[str, str]:
+    """Status and reason of an agent: what its address answered, unless its key was stopped."""
+    connection = bindings.load(transaction, row["arm_id"]).status
+    if row["status"] != "disabled" and connection in {"revoked", "expired"}:
+        return "degraded", f"connection_{connection}"
+    return row["status"], row["status_reason"] or ""
+
+
+def read_form(transaction: Transaction, row: Row) -> dict[str, Any]:
+    """An agent as the interface lists it (specification, Review agent): safe connection metadata only."""
+    status, reason = standing_of(transaction, row)
+    return {
+        "arm_id": row["arm_id"],
+        "display_name": row["display_name"],
+        "endpoint_url": row["endpoint"]["url"],
+        "repository": row["repository"],
+        "status": status,
+        "status_reason": reason,
+    }
+
+
+def register(transaction: Transaction, principal: Principal, request: AgentRequest, preflight: dict[str, Any]) -> Row:
+    """Keep a new agent, with the private data grant and the tag of its protocol.
+
+    Raises:
+        Refusal: ``invalid_state``, when the repository is not connected.
+    """
+    connection = github.find(transaction, principal.tenant_id, request.repository)
+    if connection is None:
+        raise Refusal("invalid_state", "Connect this repository on GitHub first.")
+    arm = AgentArmRequest(
+        kind="agent",
+        display_name=request.display_name,
+        capability_tags=[PROTOCOL],
+        data_class_grants=[GRANT],
+        endpoint=request.endpoint,
+        lifecycle=AgentLifecycle(long_running=True, max_runtime_s=request.max_runtime_s),
+    )
+    return arms.register(
+        transaction,
+        principal.tenant_id,
+        arm,
+        acted_by=principal.key_id,
+        preflight=preflight,
+        repository=connection["repository"],
+    )
+
+
+async def try_key(outbound: Outbound, url: str, reach: Reach, key: Secret) -> str | None:
+    """Call an agent's address with a key, and answer why the key is not good (wire reference 2.4), or ``None``.
+
+    The call is a ``HEAD``: it begins no job whatever the agent is. That the agent takes the key for a job, too, is not
+    proved by it.
+    """
+    headers = {"Authorization": f"Bearer {key.reveal()}"}
+    try:
+        answer = await outbound.send("HEAD", url, reach=reach, timeout_s=TIMEOUT_S, headers=headers)
+    except OutboundError as error:
+        rejected = {"scheme_rejected": "egress_rejected", "private_range_rejected": "egress_rejected"}
+        return rejected.get(error.kind, "timeout" if error.kind == "timeout" else "network")
+    if answer.status in REFUSED_STATUSES:
+        return "authentication_failed"
+    return "http_error" if answer.status >= _FIRST_SERVER_ERROR else None

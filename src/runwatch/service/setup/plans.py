@@ -1,0 +1,201 @@
+"""Plans: what applying a template would do and could cost, with a digest to approve (wire reference 2.7). Pure.
+
+A plan is made anew from the organization's state whenever it is asked for, and nothing of it is kept. Its digest covers
+everything that it says, so an application of it is refused when what it would do has changed in between.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.base.json import Numeral, dumps
+from runwatch.records.requests.template import ByokOffering, PlanRequest
+from runwatch.service.database import Row
+from runwatch.service.http.answer import invalid
+from runwatch.service.models.catalog import catalog_entry
+from runwatch.service.organization.wallet import PLATFORM_FEE_USD
+from runwatch.service.setup.templates import (
+    BYOK,
+    LANES,
+    LIVE_BUDGET_USD,
+    OPEN_CLASS,
+    STARTER,
+    VERSION,
+    Estate,
+    blockers_of,
+    is_open_model,
+)
+
+VALID_FOR: Final = timedelta(minutes=15)
+"""How long a plan can be approved; ours."""
+
+PRESETS: Final = {
+    "starter": "starter-public-sandbox-v1",
+    "pooled-open-model": "pooled-open-model-public-v1",
+    "byok-open-model": "byok-open-model-public-v1",
+}
+"""``request_preset_id`` of each template; the last one is ours."""
+
+LIVE_RUNTIME_S: Final = 600
+"""The longest that the bounded live proof may take: a model server of one's own may take minutes to load a model."""
+
+ECHO_BUDGET_USD: Final = Decimal("0.01")
+ECHO_RUNTIME_S: Final = 60
+
+
+def request_policy(template_id: str) -> dict[str, Any]:
+    """The policy of the runs that an application submits."""
+    if template_id == "starter":
+        budget = {"max_cost_usd": Numeral(str(ECHO_BUDGET_USD)), "max_runtime_s": ECHO_RUNTIME_S}
+        return {
+            "mode": "echo",
+            "data_classes": [OPEN_CLASS, "sandbox"],
+            "budget": budget,
+            "fallback_policy": "none",
+            "verifier": "platform.echo",
+        }
+    return {
+        "mode": "live",
+        "data_classes": [OPEN_CLASS],
+        "budget": {"max_cost_usd": Numeral(str(LIVE_BUDGET_USD)), "max_runtime_s": LIVE_RUNTIME_S},
+        "fallback_policy": "none",
+        "verifier": "platform.output_presence",
+    }
+
+
+def choose(request: PlanRequest, estate: Estate) -> Row | None:
+    """The deployment that a plan is for; ``None`` where there is none yet, or the template needs none.
+
+    Raises:
+        Refusal: ``validation_failed``, when a deployment is named that is not ready for this lane.
+    """
+    if request.template != BYOK and request.byok_offering is not None:
+        raise invalid(("byok_offering", f"The template {request.template} takes no model of a customer's own."))
+    if request.template == STARTER:
+        if request.model_deployment_id is not None:
+            raise invalid(("model_deployment_id", f"The template {request.template} takes no model."))
+        return None
+    ready = estate.ready(request.template)
+    if request.model_deployment_id is not None:
+        for row in ready:
+            if row["model_deployment_id"] == request.model_deployment_id:
+                return row
+        raise invalid(("model_deployment_id", "Not ready for this lane."))
+    if request.byok_offering is None:
+        return next(iter(ready), None)
+    return next((row for row in ready if is_offered(row, estate.connection_of(row), request.byok_offering)), None)
+
+
+def is_offered(deployment: Row, connection: Row, offering: ByokOffering) -> bool:
+    """Whether a deployment is what an offering names."""
+    return (
+        is_open_model(deployment)
+        and deployment["source_id"] == offering.source_id
+        and deployment["served_variant_id"] == offering.served_variant_id
+        and connection["auth_scheme"] == offering.auth_scheme
+    )
+
+
+def plan_of(request: PlanRequest, estate: Estate, issued_at: datetime) -> dict[str, Any]:
+    """The plan.
+
+    Args:
+        request: What is asked for.
+        estate: What the organization has.
+        issued_at: When the plan is made.
+
+    Raises:
+        Refusal: as :func:`choose` does.
+    """
+    template_id = request.template
+    chosen = choose(request, estate)
+    blockers = blockers_of(template_id, estate)
+    # An offering that is not connected yet is connected by the application itself.
+    is_supported = not blockers or request.byok_offering is not None
+    approve = {"type": "approve_plan", "detail": "Look at what it would do, then apply it with its digest."}
+    next_action = approve if is_supported else blockers[0].form()["next_action"]
+    live = template_id != STARTER
+    plan: dict[str, Any] = {
+        "template_id": template_id,
+        "template_version": VERSION,
+        "access_lane": LANES[template_id],
+        "application_supported": is_supported,
+        "next_action": next_action,
+        "request_preset_id": PRESETS[template_id],
+        "issued_at": iso(issued_at),
+        "expires_at": iso(issued_at + VALID_FOR),
+        "qualification": {"state": "approved", "next_action": next_action},
+        "byok_source": _source(chosen, estate.connection_of(chosen)) if chosen and template_id == BYOK else None,
+        "byok_offerings": [
+            {name: value for name, value in _source(row, estate.connection_of(row)).items() if name in _OFFERED}
+            for row in (estate.ready(BYOK) if template_id == BYOK else ())
+        ],
+        "model_deployment_id": None if chosen is None else chosen["model_deployment_id"],
+        "request_policy": request_policy(template_id),
+        "starter_credit": {"balance_usd": 0, "funded_state": "sandbox", "covers_maximum_spend": not live},
+        "maximum_spend_usd": Numeral(str(LIVE_BUDGET_USD + PLATFORM_FEE_USD if live else PLATFORM_FEE_USD)),
+        "effects": _effects(template_id),
+        "file_manifest": [],
+    }
+    return {**plan, "digest": digest_of(plan)}
+
+
+_OFFERED: Final = ("source_id", "auth_scheme", "served_variant_id", "model_key")
+
+
+def digest_of(plan: dict[str, Any]) -> str:
+    """The digest of everything that a plan says."""
+    return f"sha256:{hashlib.sha256(dumps(plan).encode('ascii')).hexdigest()}"
+
+
+def check_approved(request: PlanRequest, digest: str, issued_at: str, estate: Estate, now: datetime) -> dict[str, Any]:
+    """The plan that a digest approves, made anew.
+
+    Raises:
+        Refusal: ``validation_failed``: on ``issued_at`` when the plan is over or was never made, on ``digest`` when
+            what it would do has changed, and as :func:`choose` does.
+    """
+    try:
+        moment = datetime.fromisoformat(issued_at)
+        is_current = iso(moment) == issued_at and moment <= now < moment + VALID_FOR
+    except (ValueError, TypeError, OverflowError):
+        is_current = False
+    if not is_current:
+        raise invalid(("issued_at", "The plan is over. Make a new one."))
+    plan = plan_of(request, estate, moment)
+    if plan["digest"] != digest:
+        raise invalid(("digest", "What the plan would do has changed. Make a new one."))
+    if not plan["application_supported"]:
+        raise invalid(("template_id", f"Not eligible: {plan['next_action']['detail']}"))
+    return plan
+
+
+def _source(deployment: Row, connection: Row) -> dict[str, Any]:
+    return {
+        "source_id": deployment["source_id"],
+        "auth_scheme": connection["auth_scheme"],
+        "model_key": deployment["model_key"],
+        "served_variant_id": deployment["served_variant_id"],
+        "certification_id": catalog_entry(connection, deployment)["offering"]["certification"]["certification_id"],
+    }
+
+
+def _effects(template_id: str) -> list[dict[str, str]]:
+    echo = {"id": "submit_echo", "description": "Submits one test run, which calls no model and costs nothing."}
+    if template_id == "starter":
+        return [echo]
+    return [
+        {
+            "id": "save_model",
+            "description": "Saves the model as an arm of the organization, or uses one that is saved.",
+        },
+        echo,
+        {
+            "id": "submit_bounded_live_proof",
+            "description": f"After you authorize it, submits one live run of at most {LIVE_BUDGET_USD} US dollars.",
+        },
+    ]

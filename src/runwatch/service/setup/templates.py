@@ -1,0 +1,206 @@
+"""Tenant templates: what an organization can set up, and what stands in its way (specification; wire reference 2.7).
+
+Blockers are computed from what the organization has at this moment, and each names the one next action that removes
+it. The references name few codes; ``connection_required``, ``connection_test_required`` and ``deployment_required`` are
+ours, and so are the actions ``connect_source``, ``test_source_connection`` and ``sync_source_deployments``.
+
+A private service has no pool of models that it pays for, and ``pooled-open-model`` is never eligible there. In the
+sample organization keyless connections to sample sources stand for the pool
+(:func:`runwatch.service.models.catalog.is_pool`); an organization may use it while its balance covers the most that
+the template may spend. They are nobody's own account, so they do not count for ``byok-open-model``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from runwatch.service.database import Row, Transaction
+from runwatch.service.models.availability import is_usable
+from runwatch.service.models.catalog import catalog_entry, is_pool
+from runwatch.service.organization import wallet
+from runwatch.service.tables.models import connections, deployments
+
+VERSION: Final = "1"
+"""``template_version`` of every template (wire reference 2.7)."""
+
+LANES: Final = {"starter": "diagnostic", "pooled-open-model": "millwork_pool", "byok-open-model": "byok"}
+"""The access lane of each template, in the order in which they are listed."""
+
+STARTER, POOLED, BYOK = LANES
+
+LIVE_BUDGET_USD: Final = Decimal("0.25")
+"""The most that the models of a template's bounded live proof may cost."""
+
+POOL_SPEND_USD: Final = LIVE_BUDGET_USD + wallet.PLATFORM_FEE_USD
+"""The balance that the pool asks for: the most that its template may spend."""
+
+OPEN_CLASS: Final = "public"
+"""The data class that the templates' runs touch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """What stands in the way of a template.
+
+    Attributes:
+        code: A stable word.
+        detail: What is the matter.
+        action: The type of the next action.
+        how: What to do, for people.
+    """
+
+    code: str
+    detail: str
+    action: str
+    how: str
+
+    def form(self) -> dict[str, Any]:
+        """As the interface shows it."""
+        return {"code": self.code, "detail": self.detail, "next_action": {"type": self.action, "detail": self.how}}
+
+
+@dataclass(frozen=True, slots=True)
+class Estate:
+    """What an organization has, as far as templates care.
+
+    Attributes:
+        connections: Its connections that are not revoked, newest first.
+        deployments: Their deployments, newest first.
+        is_funded: Whether it keeps a balance that covers the most that a template may spend.
+    """
+
+    connections: Sequence[Row]
+    deployments: Sequence[Row]
+    is_funded: bool = False
+
+    @classmethod
+    def of(cls, transaction: Transaction, tenant_id: str) -> Estate:
+        """What an organization has now."""
+        mine = {"tenant_id": tenant_id}
+        known = transaction.newest(connections, {**mine, "revoked_at": None})
+        ids = tuple(row["connection_id"] for row in known)
+        served = transaction.newest(deployments, {**mine, "connection_id": ids})
+        balance = wallet.spendable(transaction, tenant_id)
+        return cls(known, served, balance is not None and balance >= POOL_SPEND_USD)
+
+    @property
+    def own(self) -> list[Row]:
+        """Connections that are accounts of the organization's own, newest first."""
+        return [row for row in self.connections if not is_pool(row)]
+
+    @property
+    def has_pool(self) -> bool:
+        """Whether there is a pool of models, entitled or not."""
+        return any(is_pool(row) for row in self.connections)
+
+    def connection_of(self, deployment: Row) -> Row:
+        """The connection that serves a deployment."""
+        return next(row for row in self.connections if row["connection_id"] == deployment["connection_id"])
+
+    def ready(self, template_id: str) -> list[Row]:
+        """Deployments that a template can use now, the newest first; none for one that calls no model."""
+        if template_id == STARTER or (template_id == POOLED and not self.is_funded):
+            return []
+        usable = {
+            row["connection_id"]
+            for row in self.connections
+            if is_usable(row) and is_pool(row) == (template_id == POOLED)
+        }
+        return [row for row in self.deployments if row["connection_id"] in usable and is_open_model(row)]
+
+
+def is_open_model(deployment: Row) -> bool:
+    """Whether a deployment is listed and certified for open data."""
+    return deployment["status"] == "listed" and OPEN_CLASS in deployment["data_classes"]
+
+
+def blockers_of(template_id: str, estate: Estate) -> list[Blocker]:
+    """What stands in the way of a template, the nearest thing first; nothing when it is eligible."""
+    if template_id == BYOK:
+        return _byok_blockers(estate)
+    return _pool_blockers(estate) if template_id == POOLED else []
+
+
+def _pool_blockers(estate: Estate) -> list[Blocker]:
+    if estate.ready(POOLED):
+        return []
+    if estate.has_pool and not estate.is_funded:
+        return [
+            Blocker(
+                "pool_not_entitled",
+                f"The organization keeps no balance that covers {POOL_SPEND_USD} US dollars.",
+                "top_up_in_billing",
+                "Add sample credit, which is no money: POST /v1/account/top-up-intents, then open its page.",
+            )
+        ]
+    return [
+        Blocker(
+            "pool_not_entitled",
+            "This service has no pool of models that it pays for.",
+            "approve_plan",
+            "Plan byok-open-model instead: it runs a model over a connection of your own.",
+        )
+    ]
+
+
+def _byok_blockers(estate: Estate) -> list[Blocker]:
+    if estate.ready(BYOK):
+        return []
+    if not estate.own:
+        return [
+            Blocker(
+                "connection_required",
+                "The organization has no connection of its own to a source of models.",
+                "connect_source",
+                "Connect a source, for example with: runwatch sources connect --openai-compatible URL",
+            )
+        ]
+    usable = [row for row in estate.own if is_usable(row)]
+    if not usable:
+        row = estate.own[0]
+        reason = f"failed its last test ({row['test_error']})" if row["test_state"] == "failed" else "is not tested"
+        return [
+            Blocker(
+                "connection_test_required",
+                f"The connection {row['connection_id']} {reason}.",
+                "test_source_connection",
+                f"Test it: runwatch sources test {row['connection_id']}",
+            )
+        ]
+    return [
+        Blocker(
+            "deployment_required",
+            f"The connection {usable[0]['connection_id']} lists no model that is certified for {OPEN_CLASS} data.",
+            "sync_source_deployments",
+            f"Read its list of models: runwatch sources sync {usable[0]['connection_id']}",
+        )
+    ]
+
+
+def template_form(template_id: str, estate: Estate) -> dict[str, Any]:
+    """A template as the interface lists it."""
+    blockers = blockers_of(template_id, estate)
+    row = next(iter(estate.ready(template_id)), None)
+    alternatives = []
+    if template_id == POOLED:
+        alternatives.append(
+            {
+                "template_id": BYOK,
+                "template_version": VERSION,
+                "access_lane": LANES[BYOK],
+                "application_supported": True,
+                "next_action": {"type": "approve_plan", "detail": "Plan it with your own connection to a source."},
+            }
+        )
+    return {
+        "template_id": template_id,
+        "template_version": VERSION,
+        "access_lane": LANES[template_id],
+        "eligible": not blockers,
+        "blockers": [blocker.form() for blocker in blockers],
+        "alternative_plans": alternatives,
+        "catalog_row": None if row is None else catalog_entry(estate.connection_of(row), row),
+    }
