@@ -69,6 +69,9 @@ WRITES: Final[dict[Words, tuple[str, str, Any, Any]]] = {
     ("keys", "label", "key_A1b2C3", "ci 2"): (
         "PATCH", "/v1/api-keys/key_A1b2C3", {"display_name": "ci 2"}, resources.api_key(display_name="ci 2"),
     ),
+    ("account", "--top-up", "5"): (
+        "POST", "/v1/account/top-up-intents", {"amount_usd": 5.0}, resources.github_intent(),
+    ),
     ("github", "connect", "acme/widgets"): (
         "POST", "/v1/github-connections/intents", {"repository": "acme/widgets"}, resources.github_intent(),
     ),

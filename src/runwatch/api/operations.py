@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from runwatch.records.account import Account
+from runwatch.records.account import Account, TopUpIntent
 from runwatch.records.agent import ReviewAgent
 from runwatch.records.apikey import ApiKey
 from runwatch.records.arm import Arm, ArmOutcome
@@ -254,6 +254,10 @@ _ORGANIZATION: Final = (
     _write("postApiKeys", "POST /v1/api-keys", "Make an API key", ApiKey, "key"),
     _write("patchApiKeysByApiKeyId", f"PATCH {_KEY}", "Label an API key", ApiKey),
     _write("postApiKeysByApiKeyIdRevoke", f"POST {_KEY}/revoke", "Revoke an API key", ApiKey),
+    _write(
+        "postAccountTopUpIntents", "POST /v1/account/top-up-intents", "Begin to add sample credit", TopUpIntent,
+        "continue_url",
+    ),
     _read("getUsage", "/v1/usage", "Read what was used", Usage),
     _read("getEvalSummary", "/v1/eval-summary", "Read how output checks have judged", EvalSummary),
     _read("getComplianceExport", "/v1/compliance-export", "Export receipts and decisions", ComplianceExport),

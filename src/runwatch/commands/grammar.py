@@ -209,7 +209,10 @@ VERBS = (
         ("account",),
         "show who the service thinks you are, and what is left to spend",
         "commands.account:account",
-        flags=(FIELDS, *TARGET, *FORMAT),
+        flags=(
+            Flag("--top-up", "begin to add sample credit, which is no money", "USD", "number"),
+            FIELDS, *TARGET, *FORMAT,
+        ),
     ),
     Verb(
         ("open",),

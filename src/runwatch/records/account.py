@@ -83,3 +83,13 @@ class Account(Record):
     quota = one(Quota, "quota")
     balance = one(Balance, "balance")
     billing = one(Billing, "billing")
+
+
+class TopUpIntent(Record):
+    """A one-time permission to add sample credit on a private page; ``continue_url`` is a secret. Ours."""
+
+    KIND = "top_up_intent"
+
+    intent_id = text("intent_id")
+    continue_url = text("continue_url")
+    expires_at = moment("expires_at")

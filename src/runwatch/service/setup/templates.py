@@ -133,7 +133,7 @@ def _pool_blockers(estate: Estate) -> list[Blocker]:
                 "pool_not_entitled",
                 f"The organization keeps no balance that covers {POOL_SPEND_USD} US dollars.",
                 "top_up_in_billing",
-                "Add sample credit, which is no money: POST /v1/account/top-up-intents, then open its page.",
+                "Add sample credit, which is no money: runwatch account --top-up 5",
             )
         ]
     return [
