@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from runwatch.service.discovery import LIMIT_S, USUAL_PORTS, FoundServer, UsualPort, find_servers
+from runwatch.service.models.discovery import LIMIT_S, USUAL_PORTS, FoundServer, UsualPort, find_servers
 from runwatch.service.models.providers import Providers
 from runwatch.service.outbound import Outbound
 from tests.service.conftest import Json, Local

@@ -14,7 +14,6 @@ from runwatch.service.access.vault import Vault
 from runwatch.service.checks import bindings
 from runwatch.service.checks.evaluation import evaluate
 from runwatch.service.database import Database, Transaction
-from runwatch.service.discovery import USUAL_PORTS, UsualPort
 from runwatch.service.execution.composer import ReviewComposer
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.live.driver import LiveRuns
@@ -22,6 +21,7 @@ from runwatch.service.http.idempotency import Turns
 from runwatch.service.http.limits import RateLimit
 from runwatch.service.http.problems import Problems
 from runwatch.service.models import connections
+from runwatch.service.models.discovery import USUAL_PORTS, UsualPort
 from runwatch.service.models.providerconfig import ProviderConfig, provider_config
 from runwatch.service.models.providers import Providers
 from runwatch.service.options import ServeOptions

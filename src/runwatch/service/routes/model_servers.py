@@ -6,9 +6,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.discovery import find_servers
 from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.models.discovery import find_servers
 
 
 async def search(call: Call) -> Answer:
