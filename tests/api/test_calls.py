@@ -326,7 +326,7 @@ class TestReadOnly:
         assert len(server.heard) == 2
 
     def test_exactly_the_operations_that_change_something_mutate(self) -> None:
-        asks = {"postTenantTemplatePlans", "postModelCatalogQuote"}
+        asks = {"postTenantTemplatePlans", "postModelCatalogQuote", "postModelServerSearches"}
         for operation in OPERATIONS.values():
             assert operation.mutates == (operation.method != "GET" and operation.id not in asks), operation.id
 
