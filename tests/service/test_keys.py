@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +200,7 @@ async def test_a_lost_file_ends_the_key_that_was_in_it_and_no_other(serving: Ser
 async def test_a_database_from_before_the_files_key_was_noted_keeps_its_owner(serving: Serving, data_dir: Path) -> None:
     async with serving() as service:
         first, tenant = service.key, (await service.get("/v1/account"))["tenant_id"]
-    with sqlite3.connect(data_dir / "service.db") as database:
+    with closing(sqlite3.connect(data_dir / "service.db", isolation_level=None)) as database:
         database.execute("DROP TABLE local_owner")
     (data_dir / "service.json").unlink()
     async with serving() as service:

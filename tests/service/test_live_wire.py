@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -161,7 +162,7 @@ async def test_a_statement_that_fails_is_told_without_its_values(
 ) -> None:
     async with serving() as service:
         await save_all(service, server)
-        with sqlite3.connect(data_dir / "service.db") as other:
+        with closing(sqlite3.connect(data_dir / "service.db", isolation_level=None)) as other:
             other.execute("DROP TABLE tasks")
         answer = await service.http.post("/v1/executions", json=live_body(), headers={"Idempotency-Key": "k"})
         problem = check(answer, "internal")
