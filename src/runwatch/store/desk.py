@@ -30,6 +30,7 @@ from runwatch.store.events import EventStore
 from runwatch.store.identity import Scope, identify
 from runwatch.store.journal import Journal
 from runwatch.store.live import Live, Refresh, TailNews
+from runwatch.store.notes import Notes
 from runwatch.store.outbox import CANCEL, Kept, Order, Outbox
 from runwatch.store.state import Collection, Delta, Store
 from runwatch.store.watchlist import WatchList
@@ -77,6 +78,7 @@ class Desk:
         self.outbox: Final = Outbox(database, clock=clock)
         self.watch_list: Final = WatchList(database, clock=clock)
         self.cache: Final = RecordCache(database)
+        self.notes: Final = Notes(database, clock=clock)
         self.live: Final = Live(
             client,
             scope,

@@ -155,7 +155,35 @@ _FIRST: Final = (
     """,
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST,)
+_SECOND: Final = (
+    # What a person wrote about a record on this machine; purpose is label, note, decision or intent.
+    """
+    CREATE TABLE note (
+        scope INTEGER NOT NULL REFERENCES scope (id) ON DELETE CASCADE,
+        kind TEXT NOT NULL,
+        record_id TEXT NOT NULL,
+        purpose TEXT NOT NULL,
+        at TEXT NOT NULL,
+        text TEXT NOT NULL,
+        PRIMARY KEY (scope, kind, record_id, purpose)
+    ) WITHOUT ROWID
+    """,
+    # Each text that a record had, with the time it was first and last seen; a text that comes back is a new version.
+    """
+    CREATE TABLE version (
+        scope INTEGER NOT NULL REFERENCES scope (id) ON DELETE CASCADE,
+        kind TEXT NOT NULL,
+        record_id TEXT NOT NULL,
+        first_seen_at TEXT NOT NULL,
+        last_seen_at TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        text TEXT NOT NULL,
+        PRIMARY KEY (scope, kind, record_id, first_seen_at)
+    ) WITHOUT ROWID
+    """,
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND)
 """The statements of each step; step ``n`` leads from schema ``n`` to ``n + 1`` in one transaction."""
 
 SCHEMA_VERSION: Final = len(MIGRATIONS)

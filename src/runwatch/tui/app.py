@@ -34,7 +34,8 @@ from runwatch.tui.bell import Bell
 from runwatch.tui.draw import Pieces, word
 from runwatch.tui.kit import KitApp
 from runwatch.tui.memory import after_first_paint
-from runwatch.tui.screens.base import SETTINGS, ConsoleScreen
+from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.tui.screens.places import has_screen, is_page, list_screen, page, spec_named, spec_of
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.screens.runs import RunsScreen
 from runwatch.tui.screens.welcome import Notes, demo_words, welcome_words
@@ -65,21 +66,6 @@ GATHER_S: Final = 0.1
 """Changes of the store that come within this time are drawn together."""
 
 _TIMES: Final[tuple[TimeMode, ...]] = get_args(TimeMode)
-
-
-def _own_screen(kind: str) -> Callable[[Source], ResourceScreen] | None:
-    """The screen of a kind that shows more than the generic one; only that of the runs is needed at the start."""
-    if kind == Run.KIND:
-        return RunsScreen
-    if kind == "problem":
-        from runwatch.tui.screens.problems import ProblemsScreen
-
-        return ProblemsScreen
-    if kind == "request":
-        from runwatch.tui.screens.requests import RequestsScreen
-
-        return RequestsScreen
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +134,7 @@ class ConsoleApp(KitApp):
         self._notes = Notes(self)
         self._bell = Bell(self)
         self._sought: tuple[str, str] | None = None
-        self._listed: type[Record] | None = None
+        self._listed: tuple[type[Record], ...] = ()
 
     @cached_property
     def kept_writes(self) -> KeptWrites:
@@ -281,7 +267,7 @@ class ConsoleApp(KitApp):
 
     async def go_to(self, name: str) -> None:
         """Go to a screen, and wait until it is there."""
-        if not _has_screen(name):
+        if not has_screen(name):
             self.console_screen.say(f"There is no screen named {name}.", Role.WARN)
             return
         if not self._history or self._history[-1] != name:
@@ -350,7 +336,7 @@ class ConsoleApp(KitApp):
 
     async def open_record(self, kind: str, record_id: str) -> None:
         """Go to the list of a kind and open one of its records, now or as soon as it is there."""
-        spec = _of_kind(kind)
+        spec = spec_of(kind)
         if not (isinstance(self.screen, ResourceScreen) and self.screen.spec is spec):
             await self.go_to(spec.name)
         if isinstance(self.screen, ResourceScreen) and self.screen.spec is spec:
@@ -402,13 +388,13 @@ class ConsoleApp(KitApp):
     async def on_mount(self) -> None:
         """Paint first; open the service afterwards."""
         name, _, record_id = (self.opening.open_at or self.settings.home_screen).partition("/")
-        if not _has_screen(name):
+        if not has_screen(name):
             self.warnings.append(f"There is no screen named {line(name, 60)}.")
             name, record_id = RUNS.name, ""
         self._history = [name]
         await self._show(name)
-        if record_id and name != SETTINGS:
-            await self.open_record(_named(name).kind, record_id)
+        if record_id and not is_page(name):
+            await self.open_record(spec_named(name).kind, record_id)
         self.store.listen(self._note_delta)
         self.set_interval(1.0, self._tick)
         if self.opening.demo:
@@ -462,9 +448,13 @@ class ConsoleApp(KitApp):
             await self.kept_writes.tell()
         except RunwatchError as error:
             self.failure = error
-        for screen in self.screen_stack:
+        shown = [screen for screen in self.screen_stack if isinstance(screen, ConsoleScreen)]
+        # A form that stands before the first of them reads no list and leaves that of the screen below alone.
+        for screen in shown[:1]:
+            self._read_lists_of(screen)
+        for screen in shown:
+            screen.desk_opened()
             if isinstance(screen, ResourceScreen):
-                self._read_list_of(screen.spec)
                 screen.use(self._source(screen.spec))
         self._seek()
         self._tick()
@@ -487,15 +477,8 @@ class ConsoleApp(KitApp):
         if self._exit:
             # Screens that were asked for before the console ended would come up without any widget.
             return
-        screen: ConsoleScreen
-        if name == SETTINGS:
-            from runwatch.tui.screens.settings import SettingsScreen
-
-            screen = SettingsScreen()
-        else:
-            spec = _named(name)
-            screen = self._screen_of(spec)
-            self._read_list_of(spec)
+        screen = page(name) if is_page(name) else list_screen(spec_named(name), self._source(spec_named(name)))
+        self._read_lists_of(screen)
         # The help and the form stand in front of a screen; both go with it.
         while len(self.screen_stack) > 2:
             await self.pop_screen()
@@ -505,20 +488,17 @@ class ConsoleApp(KitApp):
             await self.push_screen(screen)
         self._notes.put(screen)
 
-    def _screen_of(self, spec: ResourceSpec[Any]) -> ResourceScreen:
-        own = _own_screen(spec.kind)
-        source = self._source(spec)
-        return ResourceScreen(spec, source) if own is None else own(source)
-
-    def _read_list_of(self, spec: ResourceSpec[Any]) -> None:
-        """Have the list of the screen in front read, and that of the screen before no longer."""
+    def _read_lists_of(self, screen: ConsoleScreen) -> None:
+        """Have the lists of the screen in front read, and those of the screen before no longer."""
         if self.desk is None:
             return
-        if self._listed is not None and self._listed is not spec.record:
-            self.desk.live.hide(self._listed)
-        self._listed = None if spec.is_local else spec.record
-        if self._listed is not None:
-            self.desk.live.show(self._listed)
+        wanted = screen.lists()
+        for record in self._listed:
+            if record not in wanted:
+                self.desk.live.hide(record)
+        for record in wanted:
+            self.desk.live.show(record)
+        self._listed = wanted
 
     def _source(self, spec: ResourceSpec[Any]) -> Source:
         if spec.record.WIRE is None:
@@ -583,35 +563,3 @@ class ConsoleApp(KitApp):
         if isinstance(screen, ConsoleScreen):
             screen.show_place()
             screen.tick()
-
-
-def _named(name: str) -> ResourceSpec[Any]:
-    """The resource of a noun; the runs, which most people begin with, are known without all the others.
-
-    Raises:
-        KeyError: there is none.
-    """
-    if name == RUNS.name:
-        return RUNS
-    from runwatch.view.registry import by_name
-
-    return by_name(name)
-
-
-def _of_kind(kind: str) -> ResourceSpec[Any]:
-    """The resource whose records are of that kind.
-
-    Raises:
-        KeyError: there is none.
-    """
-    from runwatch.view.registry import by_kind
-
-    return by_kind(kind)
-
-
-def _has_screen(name: str) -> bool:
-    """Whether a screen is called so."""
-    try:
-        return name == SETTINGS or _named(name).has_screen
-    except KeyError:
-        return False

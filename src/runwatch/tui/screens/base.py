@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -20,15 +20,12 @@ from runwatch.view.drawn import line
 from runwatch.view.glyphs import Role
 
 if TYPE_CHECKING:
+    from runwatch.records.record import Record
     from runwatch.tui.app import ConsoleApp
     from runwatch.tui.mutations import Mutation
     from runwatch.tui.widgets.menu import Menu
     from runwatch.tui.widgets.overlay import Overlay
     from runwatch.tui.widgets.sheet import Sheet
-
-
-SETTINGS: Final = "settings"
-"""The name of the screen that shows no resource."""
 
 
 class ConsoleScreen(Screen[None]):
@@ -83,6 +80,10 @@ class ConsoleScreen(Screen[None]):
 
     # What subclasses say.
 
+    def lists(self) -> tuple[type[Record], ...]:
+        """Kinds whose lists are read while this screen is in front."""
+        return ()
+
     def crumbs(self) -> Sequence[str]:
         """The way to what is shown; texts of any origin, they are cleaned here."""
         raise NotImplementedError
@@ -93,6 +94,9 @@ class ConsoleScreen(Screen[None]):
 
     def data_changed(self, kinds: frozenset[str]) -> None:
         """Records of these kinds changed; empty when nothing is known to have."""
+
+    def desk_opened(self) -> None:
+        """The service can be reached from now on, or could not be opened."""
 
     def sheet_left(self, sheet: Sheet) -> None:
         """A sheet that this screen opened is gone."""

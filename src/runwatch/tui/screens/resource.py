@@ -40,6 +40,7 @@ from runwatch.view.resource import Action, Column, ResourceSpec, SortKey
 from runwatch.view.table import Drawing, Row, rows_of, select, sort
 
 if TYPE_CHECKING:
+    from runwatch.records.record import Record
     from runwatch.view.copies import Copy
     from runwatch.view.query import Query
 
@@ -158,6 +159,10 @@ class ResourceScreen(ConsoleScreen):
         marks = self.table.marks
         marked = [row for row in self._all_rows() if row.key in marks]
         return marked or [row for row in (self.row,) if row is not None]
+
+    def lists(self) -> tuple[type[Record], ...]:
+        """Its own, unless the records come from this machine."""
+        return () if self.spec.is_local else (self.spec.record,)
 
     def crumbs(self) -> Sequence[str]:
         """The resource, and the record while its detail has the window."""

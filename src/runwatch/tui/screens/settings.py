@@ -19,7 +19,8 @@ from runwatch.tui.actions import bindings
 from runwatch.tui.draw import word
 from runwatch.tui.messages import HeaderClicked, PanelLeft, RowHighlighted, RowOpened
 from runwatch.tui.mutations import problem_of
-from runwatch.tui.screens.base import SETTINGS, ConsoleScreen
+from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.tui.screens.places import PAGES
 from runwatch.tui.themes import theme_names
 from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.pane import Pane
@@ -120,7 +121,7 @@ class SettingsScreen(ConsoleScreen):
             key_sources={**self._key_sources, **({target.profile: target.key_source} if target else {})},
             tests=self._tests,
             themes=theme_names(console.theme_directories),
-            screens=(*(spec.name for spec in RESOURCES if spec.has_screen), SETTINGS),
+            screens=(*(spec.name for spec in RESOURCES if spec.has_screen), *PAGES),
             glyphs=console.glyphs,
         )
         self._rows = settings_rows(console.resolver, console.loaded, around)

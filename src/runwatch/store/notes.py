@@ -1,0 +1,86 @@
+"""What people write about records on this machine: labels, notes, decisions, and intents that were started here.
+
+Nothing of it is sent to the service. It hangs on the scope, so that two profiles of one service share nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from runwatch.base.clock import Clock, SystemClock, iso
+from runwatch.store.columns import put, take
+from runwatch.store.database import Database
+from runwatch.store.identity import Scope, find_scope, scope_key
+
+Purpose = Literal["label", "note", "decision", "intent"]
+"""What a text is for; a record has at most one of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One text about one record.
+
+    Attributes:
+        record_id: The record.
+        purpose: What it is for.
+        at: When it was written last.
+        text: The text; where it has parts, they are JSON.
+    """
+
+    record_id: str
+    purpose: Purpose
+    at: datetime
+    text: str
+
+
+class Notes:
+    """The notes of all scopes."""
+
+    def __init__(self, database: Database, *, clock: Clock | None = None) -> None:
+        self._database = database
+        self._clock = clock or SystemClock()
+
+    async def write(self, scope: Scope, kind: str, record_id: str, purpose: Purpose, text: str) -> None:
+        """Write a text about a record in place of the one before; an empty text takes it away.
+
+        Raises:
+            DataError: the database cannot be written.
+        """
+        at = iso(self._clock.now())
+
+        def work(connection: sqlite3.Connection) -> None:
+            place = (scope_key(connection, scope), kind, put(record_id), purpose)
+            if text:
+                connection.execute(
+                    "INSERT OR REPLACE INTO note (scope, kind, record_id, purpose, at, text) VALUES (?, ?, ?, ?, ?, ?)",
+                    (*place, at, put(text)),
+                )
+            else:
+                connection.execute(
+                    "DELETE FROM note WHERE scope = ? AND kind = ? AND record_id = ? AND purpose = ?", place
+                )
+
+        await self._database.write(work)
+
+    async def of(self, scope: Scope, kind: str) -> list[Note]:
+        """Everything that was written about the records of a kind, the latest first.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> list[Note]:
+            rows = connection.execute(
+                "SELECT record_id, purpose, at, text FROM note WHERE scope = ? AND kind = ?"
+                " ORDER BY at DESC, record_id, purpose",
+                (find_scope(connection, scope), kind),
+            )
+            return [
+                Note(take(record_id), purpose, datetime.fromisoformat(at), take(text))
+                for record_id, purpose, at, text in rows
+            ]
+
+        return await self._database.read(work)
