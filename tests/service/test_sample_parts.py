@@ -17,8 +17,8 @@ from runwatch.service.models.providers.fixture_text import BULLETS_WANTED, OBJEC
 from runwatch.service.outbound import PUBLIC, OutboundError
 from runwatch.service.sample.dockcalls import AGENT_URL, DockCalls
 from runwatch.service.sample.pastclock import PastClock
-from runwatch.service.sample.plan import DAYS, MARGIN, plan
-from runwatch.service.sample.works import HISTORY, TRICKLE, Work, request_of
+from runwatch.service.sample.plan import DAYS, MARGIN, incident, plan
+from runwatch.service.sample.works import HISTORY, INCIDENT, TRICKLE, Work, request_of
 from tests.support.clock import START
 
 DIGEST = bytes(range(32))
@@ -98,6 +98,16 @@ def test_a_plan_has_the_least_of_every_kind_within_the_month_in_order() -> None:
     assert plan(HISTORY, 120, START, Random(2)) != planned
     assert len(plan(HISTORY, 3, START, Random(1))) == 3
     assert plan(HISTORY, 0, START, Random(1)) == []
+
+
+def test_the_last_hour_has_an_incident_where_the_past_has_room_for_it() -> None:
+    least = sum(work.least for work in HISTORY)
+    assert incident(HISTORY, least + len(INCIDENT) - 1, START) == []
+    late = incident(HISTORY, least + len(INCIDENT), START)
+    assert all(START - timedelta(minutes=70) < each.at < START for each in late)
+    assert [each.at for each in late] == sorted(each.at for each in late)
+    failed = [each for each in late if each.work.reason == "dispatch_network_error"]
+    assert len(failed) > len([each for each in late if each.work.arm == failed[0].work.arm]) / 2
 
 
 @pytest.mark.parametrize("work", [*HISTORY, *TRICKLE], ids=lambda work: work.name)

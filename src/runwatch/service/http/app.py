@@ -136,6 +136,7 @@ class Application:
             keyed=keyed,
             is_form=_is_form(request),
             cookie=request.cookies.get(sessions.COOKIE),
+            is_here=request.client is not None and is_loopback_host(request.client.host),
         )
         if keyed is None:
             return await endpoint.handle(call)

@@ -31,6 +31,7 @@ class Call:
         keyed: The idempotency key with what it belongs to, on a mutation that carries one.
         is_form: Whether the body came from an HTML form, whose answer a person looks at.
         cookie: The cookie of a browser session that came along, whether or not the endpoint takes it.
+        is_here: Whether the connection comes from this machine itself.
     """
 
     context: Context
@@ -41,6 +42,7 @@ class Call:
     keyed: Keyed | None = None
     is_form: bool = False
     cookie: str | None = None
+    is_here: bool = False
 
     async def read(self, function: Callable[[Transaction], T]) -> T:
         """Read from the database."""

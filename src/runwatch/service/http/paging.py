@@ -65,20 +65,20 @@ def _sequence_of(cursor: str) -> int:
     return int(number)
 
 
-def read_since(query: Mapping[str, str]) -> str | None:
-    """``since`` of a list request, as moments are stored; one without a zone is taken as UTC.
+def read_since(query: Mapping[str, str], name: str = "since") -> str | None:
+    """``since`` of a list request, or another moment, as moments are stored; one without a zone is taken as UTC.
 
     Raises:
         Refusal: ``validation_failed``.
     """
-    text = query.get("since", "")
+    text = query.get(name, "")
     if not text:
         return None
     try:
         moment = datetime.fromisoformat(text)
         return iso(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
     except (ValueError, OverflowError):
-        raise invalid(("since", "Must be an ISO 8601 date or date-time.")) from None
+        raise invalid((name, "Must be an ISO 8601 date or date-time.")) from None
 
 
 def read_choice(query: Mapping[str, str], name: str, choices: Collection[str]) -> str | None:

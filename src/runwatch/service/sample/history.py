@@ -40,7 +40,7 @@ from runwatch.service.organization import proposals
 from runwatch.service.sample import models, reviewing
 from runwatch.service.sample.dockcalls import DockCalls
 from runwatch.service.sample.pastclock import PastClock
-from runwatch.service.sample.plan import DAYS, SETUP, Planned, plan
+from runwatch.service.sample.plan import DAYS, SETUP, Planned, incident, plan
 from runwatch.service.sample.tools import Organization, Tools
 from runwatch.service.sample.works import HISTORY, REPAIR, Work, request_of
 from runwatch.service.tables import tenants
@@ -160,7 +160,9 @@ class _History:
         # The first proposal of all is nowhere decided, and over by now.
         await self._work(main, Planned(clock.now() + timedelta(hours=1), REPAIR))
         chores = self._chores(main)
-        planned = [(each, main) for each in plan(HISTORY, max(0, count - 1), now, self._chance)]
+        late = incident(HISTORY, count - 1, now)
+        planned = [(each, main) for each in plan(HISTORY, max(0, count - 1 - len(late)), now, self._chance)]
+        planned += [(each, main) for each in late]
         planned += [(each, labs) for each in plan(_LABS_WORKS, LABS_RUNS, now, self._chance)]
         planned.sort(key=lambda pair: pair[0].at)
         for place, (each, who) in enumerate(planned):

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Final, NamedTuple
 
-from runwatch.service.sample.works import Work
+from runwatch.service.sample.works import INCIDENT, Work
 
 DAYS: Final = 30
 """How many days the runs are spread over."""
@@ -46,6 +46,19 @@ def plan(works: Sequence[Work], count: int, now: datetime, chance: Random) -> li
     chance.shuffle(chosen)
     moments = sorted(_moment(now, chance) for _ in chosen)
     return [Planned(at, work) for at, work in zip(moments, chosen, strict=True)]
+
+
+def incident(works: Sequence[Work], count: int, now: datetime) -> list[Planned]:
+    """The runs of :data:`~runwatch.service.sample.works.INCIDENT`, where there is room for them beside the past.
+
+    Args:
+        works: The kinds that the past needs the least of.
+        count: How many runs there are in all.
+        now: When the past ends.
+    """
+    if count < len(INCIDENT) + sum(work.least for work in works):
+        return []
+    return [Planned(now - timedelta(minutes=minutes), work) for minutes, work in INCIDENT]
 
 
 def _moment(now: datetime, chance: Random) -> datetime:

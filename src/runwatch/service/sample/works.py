@@ -182,6 +182,18 @@ HISTORY: Final = (
 )  # fmt: skip
 """What the past holds."""
 
+_NORTH_FAILS: Final = _failing("dispatch_network_error", " [[fail network]]", arm="ember-small")
+_NORTH_WORKS: Final = Work(name="plain", arm="ember-small")
+_ELSEWHERE: Final = Work(name="plain", arm="river-pro")
+
+INCIDENT: Final = (
+    (68, _NORTH_WORKS), (61, _NORTH_WORKS), (55, _NORTH_FAILS), (52, _NORTH_FAILS), (47, _ELSEWHERE),
+    (41, _NORTH_FAILS), (36, _NORTH_WORKS), (33, _NORTH_FAILS), (27, _NORTH_FAILS), (22, _NORTH_FAILS),
+    (16, _ELSEWHERE),
+)  # fmt: skip
+"""What the last hour holds, each with the minutes since it began: one provider whose network fails, so that whoever
+opens the console finds something."""
+
 TRICKLE: Final = (
     _echo("echo", weight=2),
     Work(name="plain", end=" [[slow 4]]", weight=4),

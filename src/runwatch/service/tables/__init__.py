@@ -132,4 +132,4 @@ problems: Final = Table(
     Column("cause", Text),
     sqlite_autoincrement=True,
 )
-"""Problems as they were answered, with the internal cause that is never sent."""
+"""Problems as they were answered, with the internal cause, which nobody but the owner of this database is told."""

@@ -1,0 +1,84 @@
+"""Looking up answered Problems with their cause, for support staff on the machine of the service (DESIGN, Truth).
+
+Ours: no reference has it. A cause may name what no caller is told, so that only the key of ``service.json`` opens it,
+which whoever may read the data directory has anyway, and only from this machine. It shows the Problems of every
+organization of the service, and those of callers without a key.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from runwatch.base.json import loads
+from runwatch.service.access.roles import MANAGE
+from runwatch.service.database import Row, Transaction
+from runwatch.service.http.answer import Answer, Refusal, answer_json, invalid
+from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.paging import read_since
+from runwatch.service.tables import problems
+from runwatch.service.tables.organization import local_owner
+
+MOST: Final = 1_000
+"""How many Problems one look gives at most, the newest ones."""
+
+MOST_INSTANCES: Final = 50
+"""How many instances may be asked for at once."""
+
+
+async def look_up(call: Call) -> Answer:
+    """The Problems of some instances, or those that were answered from ``since`` to ``until``, newest first."""
+    instances = tuple(part for part in call.query.get("instance", "").split(",") if part)
+    if len(instances) > MOST_INSTANCES:
+        raise invalid(("instance", f"Must be at most {MOST_INSTANCES} instances with commas between them."))
+    since, until = read_since(call.query), read_since(call.query, "until")
+    if not call.is_here:
+        raise Refusal("permission_denied", "Problems are looked up on the machine of the service.")
+
+    def look(transaction: Transaction) -> dict[str, Any]:
+        if transaction.one(local_owner, {"api_key_id": call.principal.key_id}) is None:
+            raise Refusal("permission_denied", "Only the key of the data directory opens what the service keeps.")
+        where: dict[str, object] = {"instance": instances} if instances else {}
+        found = transaction.newest(
+            problems,
+            where,
+            since=None if since is None else ("at", since),
+            until=None if until is None else ("at", _behind(until)),
+            limit=MOST,
+        )
+        near = {} if found else _neighbours(transaction, since, until)
+        return {"problems": [_read_form(row) for row in found], **_kept(transaction), **near}
+
+    return answer_json(await call.read(look))
+
+
+def _kept(transaction: Transaction) -> dict[str, Any]:
+    oldest = transaction.oldest(problems, {}, limit=1)
+    newest = transaction.newest(problems, {}, limit=1)
+    return {
+        "kept": transaction.count(problems, {}),
+        "oldest_at": oldest[0]["at"] if oldest else None,
+        "newest_at": newest[0]["at"] if newest else None,
+    }
+
+
+def _neighbours(transaction: Transaction, since: str | None, until: str | None) -> dict[str, Any]:
+    """The nearest Problems outside of a stretch of time."""
+    before = transaction.newest(problems, {}, until=("at", since), limit=1) if since else ()
+    after = transaction.oldest(problems, {}, since=("at", _behind(until)), limit=1) if until else ()
+    return {
+        "before": _read_form(before[0]) if before else None,
+        "after": _read_form(after[0]) if after else None,
+    }
+
+
+def _behind(moment: str) -> str:
+    """A text that sorts behind a stored moment and before the next one: ``until`` is a moment that still counts."""
+    return f"{moment[:-1]}~"
+
+
+def _read_form(row: Row) -> dict[str, Any]:
+    names = ("instance", "at", "code", "method", "path", "principal_id", "cause")
+    return {**{name: row[name] for name in names}, "problem": loads(row["body"])}
+
+
+ENDPOINTS: Final = (Endpoint("GET", "/v1/problem-lookups", look_up, permission=MANAGE),)
