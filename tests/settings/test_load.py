@@ -48,6 +48,9 @@ colour = "cyan"
 """
 
 
+NAMES = "must be names with spaces or commas between them, each of them once"
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "config" / "settings.toml"
@@ -114,6 +117,11 @@ def test_a_byte_order_mark_and_lines_of_windows_do_no_harm(path: Path) -> None:
         ("refresh = 5", 1, "refresh", "must be a table"),
         ("filters = 5", 1, "filters", "must be a table of texts"),
         ('[filters]\na = "x"\nb = 5', 3, "filters.b", "must be a text"),
+        ("columns = 5", 1, "columns", "must be a table of lists of names"),
+        ('[columns]\nruns = "status"', 2, "columns.runs", "must be a list of names"),
+        ("[columns]\nruns = []", 2, "columns.runs", NAMES),
+        ("[columns]\nruns = [1]", 2, "columns.runs", NAMES),
+        ('[columns]\nruns = ["a", "a"]', 2, "columns.runs", NAMES),
         ('[keys]\napp.quit = "q"', 2, "keys.app", "must be a text"),
         ("profiles = 5", 1, "profiles", "must be a table of profiles, such as [profiles.work]"),
         ("[profiles]\nwork = 5", 2, "profiles.work", "must be a table"),

@@ -227,7 +227,7 @@ class Caller:
             path=call.operation.path if call.operation.secret_address else request.path,
             query="" if call.operation.secret_address else request.query,
             status=None if reply is None else reply.status,
-            elapsed_s=ended - attempt.began,
+            elapsed_s=round(ended - attempt.began, 6),
             attempt=history.attempts,
             key=request.key,
             sent_bytes=len(request.body or b""),

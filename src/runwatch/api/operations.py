@@ -13,6 +13,7 @@ from typing import Final
 
 from runwatch.records.account import Account, TopUpIntent
 from runwatch.records.agent import ReviewAgent
+from runwatch.records.answered import ProblemLookup
 from runwatch.records.apikey import ApiKey
 from runwatch.records.arm import Arm, ArmOutcome
 from runwatch.records.codes import CODES
@@ -261,6 +262,7 @@ _ORGANIZATION: Final = (
     _read("getUsage", "/v1/usage", "Read what was used", Usage),
     _read("getEvalSummary", "/v1/eval-summary", "Read how output checks have judged", EvalSummary),
     _read("getComplianceExport", "/v1/compliance-export", "Export receipts and decisions", ComplianceExport),
+    _read("getProblemLookups", "/v1/problem-lookups", "Look up answered problems", ProblemLookup),
     _write("postTenants", "POST /v1/tenants", "Make an organization", None, "api_key.key"),
     _write("patchTenantsByTenantId", "PATCH /v1/tenants/{tenant_id}", "Rename the organization", None),
     _list("getWebhooks", "/v1/webhooks", "List webhooks", Webhook),

@@ -7,7 +7,7 @@ carries (specification, What the service does; wire reference 2.4).
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from runwatch.api.errors import InvalidRequest
@@ -34,6 +34,22 @@ def keep_secrets_of(operation: Operation, value: object) -> None:
             found = found.get(part) if isinstance(found, dict) else None
         if isinstance(found, str):
             _keep(found)
+
+
+def without_secrets(operation: Operation, value: Any) -> Any:
+    """A decoded answer without the members that are secrets, for what is kept; the answer itself stays as it is."""
+    for name in operation.secret_members:
+        value = _without(value, name.split("."))
+    return value
+
+
+def _without(value: Any, path: list[str]) -> Any:
+    name, *rest = path
+    if not isinstance(value, dict) or name not in value:
+        return value
+    if not rest:
+        return {key: member for key, member in value.items() if key != name}
+    return {**value, name: _without(value[name], rest)}
 
 
 def _keep(text: str) -> None:

@@ -8,7 +8,7 @@ import itertools
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -44,11 +44,12 @@ def private_directory(path: Path) -> Path:
     return path
 
 
-def write_atomic(path: Path, content: bytes, *, mode: int = PRIVATE_FILE) -> None:
+def write_atomic(path: Path, content: bytes | Iterable[bytes], *, mode: int = PRIVATE_FILE) -> None:
     """Replace a file so that a reader, or the next start after a power cut, finds the old content or the new.
 
-    The content goes to a temporary file beside the target, is flushed to the disk, takes the target's name, and the
-    directory is flushed too. A symbolic link is followed: people keep their settings in a repository of their own.
+    The content, whole or in pieces, goes to a temporary file beside the target, is flushed to the disk, takes the
+    target's name, and the directory is flushed too. A symbolic link is followed: people keep their settings in a
+    repository of their own.
 
     Raises:
         OSError: the directory is not writable or the disk is full; the file is whole then, with the old content
@@ -61,7 +62,8 @@ def write_atomic(path: Path, content: bytes, *, mode: int = PRIVATE_FILE) -> Non
     try:
         with os.fdopen(descriptor, "wb") as file:
             temporary.chmod(mode)
-            file.write(content)
+            for piece in (content,) if isinstance(content, bytes) else content:
+                file.write(piece)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)

@@ -121,12 +121,12 @@ def _quote_ascii(text: str) -> str:
 
 
 def dumps_body(value: Any) -> bytes:
-    """Encode a request body: compact UTF-8, member order as given, the same bytes for the same value.
+    """Encode a request body: compact UTF-8, member order and digits as given, the same bytes for the same value.
 
     Raises:
-        ValueError: a text holds a lone surrogate, or a number is not finite.
+        ValueError: a text holds a lone surrogate, a number is not finite, or the value nests too deeply.
     """
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
+    return dumps(value, readable=True).encode("utf-8")
 
 
 def _write(value: Any, parts: list[str], quote: Callable[[str], str], indent: int | None, depth: int) -> None:

@@ -26,6 +26,11 @@ class Paths:
         return self.data_dir / "console.db"
 
     @property
+    def session_file(self) -> Path:
+        """Where the console was left, for the next start."""
+        return self.data_dir / "session.toml"
+
+    @property
     def log_file(self) -> Path:
         """The rotating log."""
         return self.data_dir / "log" / "runwatch.log"
@@ -34,6 +39,11 @@ class Paths:
     def key_file(self) -> Path:
         """Keys of profiles that have no keyring, mode 0600."""
         return self.data_dir / "keys.toml"
+
+    @property
+    def exports_dir(self) -> Path:
+        """Where exports go that nobody names a file for."""
+        return self.data_dir / "exports"
 
     @property
     def local_service_dir(self) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runwatch.records.record import Record, Wire, integer, moment, text, texts
+from runwatch.records.record import Record, Wire, integer, many, moment, text, texts
 
 
 class Webhook(Record):
@@ -16,11 +16,12 @@ class Webhook(Record):
     event_types = texts("event_types")
     status = text("status")
     created_at = moment("created_at")
+    secret_rotated_at = moment("secret_rotated_at")
     secret = text("secret")
 
 
 class Delivery(Record):
-    """One message to a webhook and what became of it."""
+    """One message to a webhook and what became of it; ``status_code`` is that of the last answer."""
 
     KIND = "delivery"
     WIRE = Wire("/v1/webhooks/{webhook_id}/deliveries", "deliveries", "delivery_id", paged=True)
@@ -33,8 +34,17 @@ class Delivery(Record):
     status = text("status")
     attempts = integer("attempts")
     next_attempt_at = moment("next_attempt_at")
-    response_status = integer("response_status")
-    failure_class = text("failure_class")
+    status_code = integer("status_code")
+    error = text("error")
     replay_of = text("replay_of")
     created_at = moment("created_at")
-    completed_at = moment("completed_at")
+    delivered_at = moment("delivered_at")
+
+
+class Deliveries(Record):
+    """A page of deliveries, the newest first."""
+
+    KIND = "deliveries"
+
+    deliveries = many(Delivery, "deliveries")
+    next_cursor = text("next_cursor")

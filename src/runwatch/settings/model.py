@@ -10,7 +10,17 @@ from typing import Any, Final
 
 from runwatch.base.errors import SettingsError
 from runwatch.base.target import normalise_base_url
-from runwatch.settings.setting import Group, Setting, choice, number, switch, text, texts_by_name, whole
+from runwatch.settings.setting import (
+    Group,
+    Setting,
+    choice,
+    names_by_name,
+    number,
+    switch,
+    text,
+    texts_by_name,
+    whole,
+)
 
 LOCAL: Final = "local"
 """The name under which the local service is shown and its data kept."""
@@ -91,12 +101,14 @@ class Settings(Group):
     home_screen = text(
         "home_screen", "runs", "The screen that the console opens with.", takes="the name of a screen", check=_word
     )
+    restore = switch("restore", "Begin where the last session ended, unless --open names a screen.")
     time = choice("time", ("relative", "local", "utc"), "How moments are shown: as an age, in local time, or in UTC.")
     bell = switch(
         "bell",
         "Ring the terminal's bell when a run fails or expires that you follow, submitted or added,"
         " and when an error is shown.",
     )
+    notice = switch("notice", "Say in the last line when a run ends that you follow, submitted or added.")
     clipboard = choice(
         "clipboard",
         ("auto", "native", "tmux", "osc52"),
@@ -124,6 +136,7 @@ class Settings(Group):
     )
     keys = texts_by_name("keys", "Keys by the id of what they do, in place of the usual ones.")
     filters = texts_by_name("filters", "Named filters; each is a filter expression.")
+    columns = names_by_name("columns", "The columns of a list, in order, by the name of its screen or verb.")
 
     def __init__(self, chosen: Mapping[str, Any] | None = None, profiles: Mapping[str, Profile] | None = None) -> None:
         super().__init__(chosen)
@@ -202,7 +215,8 @@ def find_setting(key: str) -> Setting[Any] | None:
     if len(parts) == 3 and parts[0] == PROFILES and is_profile_name(parts[1]):
         return Profile.DECLARED.get(parts[2])
     if len(parts) == 2 and parts[1] and parts[0] in Settings.DECLARED and Settings.DECLARED[parts[0]].is_table:
-        return text(key, "", Settings.DECLARED[parts[0]].doc)
+        entry = Settings.DECLARED[parts[0]].entry
+        return entry(key) if entry is not None else None
     return Settings.DECLARED.get(key)
 
 

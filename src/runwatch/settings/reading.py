@@ -163,7 +163,7 @@ class Reading:
                 if not is_secret_key(names[-1]):
                     self._note(names, "is no setting", near=nearest_key(".".join(names)), is_warning=True)
             elif setting.is_table and isinstance(value, dict):
-                chosen[key] = dict(self._entries(value, names))
+                chosen[key] = dict(self._entries(setting, value, names))
             else:
                 self._read_one(setting, value, names, chosen)
         return chosen
@@ -178,12 +178,19 @@ class Reading:
             else:
                 self._note(names, str(error))
 
-    def _entries(self, table: Mapping[str, Any], place: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    def _entries(
+        self, setting: Setting[Any], table: Mapping[str, Any], place: tuple[str, ...]
+    ) -> Iterator[tuple[str, Any]]:
+        assert setting.entry is not None
         for name, value in table.items():
-            if isinstance(value, str):
-                yield name, value
-            else:
-                self._note((*place, name), "must be a text")
+            entry = setting.entry(name)
+            if type(value) is not type(entry.default):
+                self._note((*place, name), f"must be {'a text' if entry.default == '' else 'a list of names'}")
+                continue
+            try:
+                yield name, entry.read(value)
+            except Unfit as error:
+                self._note((*place, name), str(error))
 
     def _take_out_secrets(self, table: dict[str, Any], place: tuple[str, ...]) -> None:
         for name, value in table.items():

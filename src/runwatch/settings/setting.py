@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Generic, Self, TypeVar, overload
 
@@ -28,9 +29,10 @@ class Setting(Generic[T]):
         environment: The variable that sets it; empty where there is none.
         flag: The flag that sets it; empty where there is none.
         protects: Whether the setting guards against harm: a value that cannot be read then counts as ``true``.
+        entry: For a table, what its entries are: makes the setting behind a dotted key.
     """
 
-    __slots__ = ("choices", "default", "doc", "environment", "flag", "key", "protects", "read", "takes")
+    __slots__ = ("choices", "default", "doc", "entry", "environment", "flag", "key", "protects", "read", "takes")
 
     def __init__(
         self,
@@ -44,6 +46,7 @@ class Setting(Generic[T]):
         environment: str = "",
         flag: str = "",
         protects: bool = False,
+        entry: Callable[[str], Setting[Any]] | None = None,
     ) -> None:
         self.key: Final = key
         self.default: Final = default
@@ -54,6 +57,7 @@ class Setting(Generic[T]):
         self.environment: Final = environment
         self.flag: Final = flag
         self.protects: Final = protects
+        self.entry: Final = entry
 
     @property
     def is_table(self) -> bool:
@@ -188,4 +192,35 @@ def texts_by_name(key: str, doc: str) -> Setting[Mapping[str, str]]:
             raise Unfit(f"must be {takes}")
         return dict(value)
 
-    return Setting(key, {}, doc, read=read, takes=takes)
+    return Setting(key, {}, doc, read=read, takes=takes, entry=lambda name: text(name, "", doc))
+
+
+def names(key: str, doc: str) -> Setting[list[str]]:
+    """A setting that takes a list of names; a person may type them with spaces or commas between them."""
+    takes = "names with spaces or commas between them, each of them once"
+
+    def read(value: object) -> list[str]:
+        found = re.findall(r"[^\s,]+", value) if isinstance(value, str) else value
+        if not isinstance(found, list) or not found or not all(_is_name(name) for name in found):
+            raise Unfit(f"must be {takes}")
+        if len(set(found)) < len(found):
+            raise Unfit(f"must be {takes}")
+        return list(found)
+
+    return Setting(key, [], doc, read=read, takes=takes)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value.isprintable() and value.strip() == value != ""
+
+
+def names_by_name(key: str, doc: str) -> Setting[Mapping[str, list[str]]]:
+    """A setting that is a table of lists of names, under names that people choose."""
+    takes = "a table of lists of names"
+
+    def read(value: object) -> Mapping[str, list[str]]:
+        if not isinstance(value, dict):
+            raise Unfit(f"must be {takes}")
+        return {name: names(key, doc).read(item) for name, item in value.items()}
+
+    return Setting(key, {}, doc, read=read, takes=takes, entry=lambda name: names(name, doc))

@@ -128,6 +128,18 @@ class SkillArmRequest(ArmRequest):
     lifecycle: None = None
 
 
+class ArmPatch(OpenBody):
+    """The members of ``PATCH /v1/arms/{arm_id}`` that every kind of option has; what is left out stays.
+
+    The service checks the whole option as it shall be, so that this serves whoever sends such a body.
+    """
+
+    display_name: Word = ""
+    capability_tags: Words = Field(default_factory=list)
+    data_class_grants: Words = Field(default_factory=list)
+    cost_class: Literal["economy", "standard", "premium"] | None = None
+
+
 _BY_KIND: Final[Mapping[object, type[ArmRequest]]] = {
     "model": ModelArmRequest,
     "agent": AgentArmRequest,
