@@ -8,6 +8,7 @@ from runwatch.api.errors import ApiError
 from runwatch.store.database import Database
 from runwatch.store.events import EventStore
 from runwatch.store.identity import Scope, fingerprint, identify
+from runwatch.store.notes import Notes
 from runwatch.store.outbox import Order, Outbox
 from runwatch.store.watchlist import WatchList
 from tests.store.stub import KEY, ORIGIN, StubClient, held, lost, refused, unusable
@@ -140,12 +141,17 @@ async def test_what_the_identity_has_already_stays_when_a_stand_in_moves(databas
     scope = Scope("work", "ten_01", KEY_ID)
     await store.append(scope, RUN_ID, [event(1), event(2), event(3)])
     await store.append(stand_in, RUN_ID, [event(1)])
-    await watchlist.add(scope, [RUN_ID], label="first")
-    await watchlist.add(stand_in, [RUN_ID, "ex_2"], label="second")
+    notes = Notes(database)
+    await watchlist.add(scope, [RUN_ID])
+    await watchlist.add(stand_in, [RUN_ID, "ex_2"])
+    await notes.write(scope, "run", RUN_ID, "label", "first")
+    await notes.write(stand_in, "run", RUN_ID, "label", "second")
+    await notes.write(stand_in, "run", "ex_2", "label", "second")
 
     assert await identify(client, database) == scope
     assert await store.count(scope, RUN_ID) == 3
-    labels = {watched.run_id: watched.label for watched in await watchlist.list(scope)}
+    assert {watched.run_id for watched in await watchlist.list(scope)} == {RUN_ID, "ex_2"}
+    labels = {note.record_id: note.text for note in await notes.of(scope, "run")}
     assert labels == {RUN_ID: "first", "ex_2": "second"}
     left = await database.read(lambda connection: connection.execute("SELECT count(*) FROM event").fetchone())
     assert left == (3,)

@@ -11,8 +11,8 @@ import pytest
 from runwatch.records.account import Account
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
-from runwatch.store.change import Trouble
 from runwatch.store.live import LONGEST_WAIT_S, Backoff, has_list, list_operation
+from runwatch.store.trouble import Trouble
 from tests.store.live_service import LimitedService, Ticking, watching
 from tests.support.builders import account, echo_events, echo_receipt, event, problem, run
 from tests.support.clock import FakeClock
@@ -266,3 +266,34 @@ def test_what_is_listed_by_itself_is_known_from_its_place_on_the_wire() -> None:
     assert list_operation(Receipt).id == "getReceipts"
     with pytest.raises(LookupError):
         list_operation(Account)
+
+
+async def test_a_list_is_read_as_the_service_filters_it_and_the_whole_one_stays(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = LimitedService(clock, 600, receipts=[echo_receipt("ex_1"), echo_receipt("ex_2", status="failed")])
+    async with watching(service, clock, tmp_path) as watch:
+        live, store = watch.desk.live, watch.desk.store
+        live.show(Receipt)
+        await watch.let_pass(5)
+        live.narrow(Receipt, "receipt where status=failed", lambda: {"status": "failed"})
+        await watch.let_pass(5)
+        assert [record.id for record in store.collection("work", "receipt where status=failed").records] == ["ex_2"]
+        assert len(store.collection("work", "receipt").records) == 2
+        live.widen("receipt where status=failed")
+        asked = len(service.requests("GET", "/v1/receipts"))
+        live.hide(Receipt)
+        await watch.let_pass(120)
+        assert len(service.requests("GET", "/v1/receipts")) == asked
+        store.forget("work", "receipt where status=failed")
+        assert store.collection("work", "receipt where status=failed").records == []
+
+
+async def test_a_list_in_one_piece_is_taken_whole_however_long_it_is(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = LimitedService(clock, 600, receipts=[echo_receipt(f"ex_{number}") for number in range(1_200)])
+    async with watching(service, clock, tmp_path) as watch:
+        watch.desk.live.show(Receipt)
+        await watch.let_pass(5)
+        collection = watch.desk.store.collection("work", "receipt")
+        assert len(collection.records) == 1_200
+        assert collection.end_is_proven

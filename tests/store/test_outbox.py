@@ -20,6 +20,7 @@ from runwatch.base.target import Target
 from runwatch.records.codes import CODES
 from runwatch.store.database import Database
 from runwatch.store.identity import Scope
+from runwatch.store.notes import Notes
 from runwatch.store.outbox import OFFERED, Kept, Order, Outbox
 from runwatch.store.watchlist import WatchList
 from tests.store.stub import ORIGIN, Sent, StubClient, held, lost, refused, unusable
@@ -127,7 +128,9 @@ async def test_an_accepted_submit_comes_onto_the_watch_list_with_its_request(
     await outbox.deliver(client, scope, SUBMIT)
     await outbox.deliver(client, scope, CANCEL)
     [watched] = await watchlist.list(scope)
-    assert (watched.run_id, watched.source, watched.label, watched.added_at) == (RUN_ID, "submitted", "nightly", START)
+    assert (watched.run_id, watched.source, watched.added_at) == (RUN_ID, "submitted", START)
+    [label] = await Notes(watchlist._database).of(scope, "run")
+    assert (label.record_id, label.purpose, label.text) == (RUN_ID, "label", "nightly")
     assert await watchlist.request_of(scope, RUN_ID) == json.loads(BODY)
 
 

@@ -19,11 +19,11 @@ from runwatch.store.change import (
     ReadStarted,
     RecordGone,
     RecordRead,
-    Trouble,
     failure_of,
 )
 from runwatch.store.freshness import LoadState, pane_state
 from runwatch.store.state import Delta, Store
+from runwatch.store.trouble import Trouble
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

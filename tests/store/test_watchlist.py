@@ -24,10 +24,10 @@ def watchlist(database: Database, clock: FakeClock) -> WatchList:
 async def test_added_runs_are_listed_latest_first(watchlist: WatchList, scope: Scope, clock: FakeClock) -> None:
     await watchlist.add(scope, ["ex_1", "ex_2"])
     clock.advance(5)
-    await watchlist.add(scope, ["ex_3"], label="from a mail")
+    await watchlist.add(scope, ["ex_3"])
     listed = await watchlist.list(scope)
     assert [watched.run_id for watched in listed] == ["ex_3", "ex_2", "ex_1"]
-    assert listed[0] == Watched("ex_3", "added", clock.now(), "from a mail", None)
+    assert listed[0] == Watched("ex_3", "added", clock.now(), None)
 
 
 async def test_the_list_is_kept_on_the_disk(watchlist: WatchList, database: Database, scope: Scope) -> None:
@@ -35,7 +35,7 @@ async def test_the_list_is_kept_on_the_disk(watchlist: WatchList, database: Data
     database.close()
     again = Database.open(database.path)
     try:
-        assert list(await WatchList(again).list(scope)) == [Watched(RUN_ID, "submitted", START, "", request_body())]
+        assert list(await WatchList(again).list(scope)) == [Watched(RUN_ID, "submitted", START, request_body())]
     finally:
         again.close()
 
@@ -49,18 +49,18 @@ async def test_our_own_request_is_given_back(watchlist: WatchList, scope: Scope)
 async def test_adding_a_run_that_was_submitted_here_forgets_nothing(
     watchlist: WatchList, scope: Scope, clock: FakeClock
 ) -> None:
-    await watchlist.add(scope, [RUN_ID], source="submitted", request=REQUEST, label="nightly")
+    await watchlist.add(scope, [RUN_ID], source="submitted", request=REQUEST)
     clock.advance(60)
     await watchlist.add(scope, [RUN_ID])
-    assert list(await watchlist.list(scope)) == [Watched(RUN_ID, "submitted", START, "nightly", request_body())]
+    assert list(await watchlist.list(scope)) == [Watched(RUN_ID, "submitted", START, request_body())]
 
 
 async def test_a_run_that_was_added_and_turns_out_to_be_ours_gets_its_request(
     watchlist: WatchList, scope: Scope
 ) -> None:
     await watchlist.add(scope, [RUN_ID])
-    await watchlist.add(scope, [RUN_ID], source="submitted", request=REQUEST, label="nightly")
-    assert list(await watchlist.list(scope)) == [Watched(RUN_ID, "submitted", START, "nightly", request_body())]
+    await watchlist.add(scope, [RUN_ID], source="submitted", request=REQUEST)
+    assert list(await watchlist.list(scope)) == [Watched(RUN_ID, "submitted", START, request_body())]
 
 
 async def test_every_scope_has_a_list_of_its_own(watchlist: WatchList, scope: Scope) -> None:
@@ -77,9 +77,9 @@ async def test_a_request_that_is_no_object_is_none(watchlist: WatchList, scope: 
     assert [watched.request for watched in await watchlist.list(scope)] == [None]
 
 
-async def test_any_text_can_be_an_id_and_a_label(watchlist: WatchList) -> None:
+async def test_any_text_can_be_an_id(watchlist: WatchList) -> None:
     for hostile in CORPUS:
         scope = Scope(hostile.text, hostile.name, "key_1")
-        await watchlist.add(scope, [hostile.text], label=hostile.text)
+        await watchlist.add(scope, [hostile.text])
         [watched] = await watchlist.list(scope)
-        assert (watched.run_id, watched.label) == (hostile.text, hostile.text), hostile.name
+        assert watched.run_id == hostile.text, hostile.name

@@ -7,24 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 
 from runwatch.api.errors import ApiProblem, Held, NoAnswer
 from runwatch.base.errors import RunwatchError
 from runwatch.records.problem import Problem
 from runwatch.records.record import Record
+from runwatch.store.trouble import Trouble
 
 _NOT_OFFERED = frozenset({404, 405, 501})
-
-
-class Trouble(StrEnum):
-    """Why a read gave nothing."""
-
-    OFFLINE = "offline"
-    RATE_LIMITED = "rate limited"
-    NOT_AUTHORISED = "not authorised"
-    NOT_OFFERED = "not offered"
-    ERROR = "error"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from runwatch.store.live import Live, Refresh, TailNews
 from runwatch.store.notes import Notes
 from runwatch.store.outbox import CANCEL, Kept, Order, Outbox
 from runwatch.store.state import Collection, Delta, Store
+from runwatch.store.versions import VERSIONED, Versions
 from runwatch.store.watchlist import WatchList
 
 _log = logging.getLogger(__name__)
@@ -79,6 +80,7 @@ class Desk:
         self.watch_list: Final = WatchList(database, clock=clock)
         self.cache: Final = RecordCache(database)
         self.notes: Final = Notes(database, clock=clock)
+        self.versions: Final = Versions(database)
         self.live: Final = Live(
             client,
             scope,
@@ -95,6 +97,7 @@ class Desk:
         self._listeners = listeners
         self._kinds: dict[str, type[Record]] = {}
         self._dirty: set[str] = set()
+        self._versions_at: dict[str, float] = {}
         self._jobs: list[asyncio.Task[None]] = []
         self._leave = store.listen(self._note_delta)
 
@@ -139,6 +142,7 @@ class Desk:
         for exchange in early:
             desk[0]._note_exchange(exchange)
         await desk[0].events.prune(clock.now() - keep_events)
+        await desk[0].versions.prune(clock.now())
         return desk[0]
 
     async def start(self, kinds: tuple[type[Record], ...]) -> None:
@@ -251,6 +255,18 @@ class Desk:
         for kind in dirty:
             collection = self._collection(kind)
             await self.cache.save(self.scope, kind, collection.records, self._seen_at(collection))
+        for versioned in VERSIONED:
+            await self._keep_versions(versioned)
+
+    async def _keep_versions(self, kind: type[Record]) -> None:
+        """Keep what the last list said, once; what came from the disk or is missing from that list was not seen."""
+        collection = self._collection(kind.KIND)
+        read_at = collection.read_at
+        if read_at is None or self._versions_at.get(kind.KIND) == read_at:
+            return
+        seen = [known.record for known in collection.known.values() if known.monotonic == read_at]
+        await self.versions.note(self.scope, seen, self._seen_at(collection))
+        self._versions_at[kind.KIND] = read_at
 
     def _collection(self, kind: str) -> Collection:
         return self.store.collection(self.scope.profile, kind)

@@ -12,10 +12,10 @@ import hashlib
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 
 from runwatch.base.clock import iso
 from runwatch.base.errors import UsageError
@@ -24,6 +24,8 @@ from runwatch.records.event import RunEvent
 from runwatch.store.columns import put, put_optional, take, take_optional
 from runwatch.store.database import Database
 from runwatch.store.identity import Scope, find_scope, scope_key
+
+T = TypeVar("T")
 
 LONGEST_SEARCH: Final = 1_000
 """The most characters that can be searched for."""
@@ -52,6 +54,14 @@ class EventStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Look at the kept events in a way of one's own; see :mod:`runwatch.store.sequence`.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        return await self._database.read(work)
 
     async def append(
         self, scope: Scope, run_id: str, events: Sequence[RunEvent], *, after: str | None = None
@@ -86,7 +96,7 @@ class EventStore:
         """
 
         def work(connection: sqlite3.Connection) -> str | None:
-            row = connection.execute("SELECT cursor FROM run WHERE id = ?", (_find(connection, scope, run_id),))
+            row = connection.execute("SELECT cursor FROM run WHERE id = ?", (find_run(connection, scope, run_id),))
             return take_optional((row.fetchone() or (None,))[0])
 
         return await self._database.read(work)
@@ -97,7 +107,7 @@ class EventStore:
         Raises:
             DataError: the database cannot be read.
         """
-        return await self._database.read(lambda connection: _count(connection, _find(connection, scope, run_id)))
+        return await self._database.read(lambda connection: _count(connection, find_run(connection, scope, run_id)))
 
     async def window(self, scope: Scope, run_id: str, start: int, count: int) -> list[RunEvent]:
         """Up to ``count`` events from number ``start`` on; a negative ``start`` counts from the end.
@@ -107,7 +117,7 @@ class EventStore:
         """
 
         def work(connection: sqlite3.Connection) -> list[RunEvent]:
-            run = _find(connection, scope, run_id)
+            run = find_run(connection, scope, run_id)
             first = start if start >= 0 else max(0, _count(connection, run) + start)
             rows = connection.execute(
                 "SELECT text FROM event WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?", (run, first, count)
@@ -138,7 +148,7 @@ class EventStore:
         def work(connection: sqlite3.Connection) -> list[int]:
             holds = " OR ".join(["text LIKE ? ESCAPE '\\'"] * len(patterns))
             query = f"SELECT seq FROM event WHERE run = ? AND seq >= ? AND seq < ? AND ({holds}) ORDER BY seq LIMIT ?"  # noqa: S608
-            run = _find(connection, scope, run_id)
+            run = find_run(connection, scope, run_id)
             return [int(seq) for (seq,) in connection.execute(query, (run, among.start, among.stop, *patterns, limit))]
 
         return await self._database.read(work)
@@ -151,7 +161,7 @@ class EventStore:
         """
 
         def work(connection: sqlite3.Connection) -> bool:
-            row = connection.execute("SELECT is_complete FROM run WHERE id = ?", (_find(connection, scope, run_id),))
+            row = connection.execute("SELECT is_complete FROM run WHERE id = ?", (find_run(connection, scope, run_id),))
             return bool((row.fetchone() or (0,))[0])
 
         return await self._database.read(work)
@@ -215,7 +225,7 @@ class EventStore:
         def work(connection: sqlite3.Connection) -> list[Gap]:
             rows = connection.execute(
                 "SELECT began_at, ended_at, seq FROM gap WHERE run = ? ORDER BY began_at, ended_at",
-                (_find(connection, scope, run_id),),
+                (find_run(connection, scope, run_id),),
             )
             return [
                 Gap(datetime.fromisoformat(began), datetime.fromisoformat(ended), seq) for began, ended, seq in rows
@@ -232,7 +242,8 @@ def usable_id(event: RunEvent) -> str | None:
     return (event.id or None) if type(value) is int else None
 
 
-def _find(connection: sqlite3.Connection, scope: Scope, run_id: str) -> int | None:
+def find_run(connection: sqlite3.Connection, scope: Scope, run_id: str) -> int | None:
+    """The row of a run, or ``None`` when nothing is kept of it; for use inside a read."""
     row = connection.execute(
         "SELECT id FROM run WHERE scope = ? AND run_id = ?", (find_scope(connection, scope), put(run_id))
     ).fetchone()
@@ -244,7 +255,7 @@ def _run_key(connection: sqlite3.Connection, scope: Scope, run_id: str) -> int:
         "INSERT INTO run (scope, run_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
         (scope_key(connection, scope), put(run_id)),
     )
-    run = _find(connection, scope, run_id)
+    run = find_run(connection, scope, run_id)
     assert run is not None
     return run
 

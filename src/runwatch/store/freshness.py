@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from runwatch.store.change import Failure, Trouble
 from runwatch.store.state import Collection
+from runwatch.store.trouble import Trouble
+
+if TYPE_CHECKING:
+    from runwatch.store.change import Failure
 
 STALE_INTERVALS: Final = 2.0
 """Data older than this many refresh intervals is stale."""

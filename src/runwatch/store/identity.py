@@ -96,6 +96,8 @@ def _learn(connection: sqlite3.Connection, place: tuple[str | bytes, ...], stand
     connection.execute("UPDATE OR IGNORE outbox SET scope = ? WHERE scope = ?", moved)
     connection.execute("UPDATE OR IGNORE watch SET scope = ? WHERE scope = ?", moved)
     connection.execute("UPDATE OR IGNORE run SET scope = ? WHERE scope = ?", moved)
+    connection.execute("UPDATE OR IGNORE note SET scope = ? WHERE scope = ?", moved)
+    connection.execute("UPDATE OR IGNORE version SET scope = ? WHERE scope = ?", moved)
     connection.execute("DELETE FROM scope WHERE id = ?", (old,))
 
 

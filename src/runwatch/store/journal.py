@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from runwatch.base.clock import iso
 from runwatch.base.errors import DataError
@@ -21,7 +21,7 @@ from runwatch.base.json import loads
 from runwatch.base.log import redact
 from runwatch.records.problem import Problem
 from runwatch.store.columns import put, take, take_optional
-from runwatch.store.database import Database
+from runwatch.store.database import Database, Work
 from runwatch.store.lookup import match_ids, plain_id
 
 if TYPE_CHECKING:
@@ -36,27 +36,35 @@ PROBLEMS_KEPT: Final = 5_000
 QUEUED: Final = 64
 """How many lines wait in memory before they are written without being asked for."""
 
-_REQUESTS: Final = (
+REQUEST_ROWS: Final = (
     "SELECT at, profile, origin, operation, method, path, query, status, elapsed_s, attempt, key, sent_bytes,"
-    " received_bytes, error FROM request WHERE ? IS NULL OR profile = ? ORDER BY id DESC LIMIT ?"
+    " received_bytes, error FROM request"
 )
+"""Gives rows for :func:`request_line`."""
+
+_REQUESTS: Final = REQUEST_ROWS + " WHERE ? IS NULL OR profile = ? ORDER BY id DESC LIMIT ?"
 _ADD_REQUEST: Final = (
     "INSERT INTO request (at, profile, origin, operation, method, path, query, status, elapsed_s, attempt, key,"
     " sent_bytes, received_bytes, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _FORGET_REQUESTS: Final = "DELETE FROM request WHERE id <= (SELECT max(id) FROM request) - ?"
 
-_PROBLEM: Final = (
+PROBLEM_ROWS: Final = (
     "SELECT at, profile, origin, operation, method, path, status, code, title, detail, instance, key, attempt, raw"
     " FROM problem"
 )
-_PROBLEMS: Final = _PROBLEM + " WHERE ? IS NULL OR profile = ? ORDER BY id DESC LIMIT ?"
-_PROBLEM_OF_NUMBER: Final = _PROBLEM + " WHERE id = ?"
+"""Gives rows for :func:`problem_line`."""
+
+_PROBLEMS: Final = PROBLEM_ROWS + " WHERE ? IS NULL OR profile = ? ORDER BY id DESC LIMIT ?"
+_PROBLEM_OF_NUMBER: Final = PROBLEM_ROWS + " WHERE id = ?"
+_COUNT_PROBLEMS: Final = "SELECT count(*) FROM problem"
 _ADD_PROBLEM: Final = (
     "INSERT INTO problem (at, profile, origin, operation, method, path, status, code, title, detail, instance, key,"
     " attempt, raw, plain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _FORGET_PROBLEMS: Final = "DELETE FROM problem WHERE id <= (SELECT max(id) FROM problem) - ?"
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -174,7 +182,7 @@ class Journal:
         """
         await self.flush()
         rows = await self._latest(_REQUESTS, profile, limit)
-        return [_request_line(row) for row in rows]
+        return [request_line(row) for row in rows]
 
     async def count_since(self, origin: str, since: datetime) -> int:
         """How many requests all processes of this machine have written down for a service since a moment.
@@ -197,7 +205,7 @@ class Journal:
         """
         await self.flush()
         rows = await self._latest(_PROBLEMS, profile, limit)
-        return [_problem_line(row) for row in rows]
+        return [problem_line(row) for row in rows]
 
     async def find(self, text: str) -> list[ProblemLine]:
         """The Problems whose instance id stands in a text, whole or in part, newest first.
@@ -214,8 +222,25 @@ class Journal:
             rows = connection.execute("SELECT id, plain FROM problem ORDER BY id DESC").fetchall()
             found = match_ids(text, [take(plain) for _, plain in rows])
             numbers = [rows[position][:1] for position in found]
-            return [_problem_line(connection.execute(_PROBLEM_OF_NUMBER, number).fetchone()) for number in numbers]
+            return [problem_line(connection.execute(_PROBLEM_OF_NUMBER, number).fetchone()) for number in numbers]
 
+        return await self._database.read(work)
+
+    async def count_problems(self) -> int:
+        """How many Problems are kept.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        return await self.look(lambda connection: int(connection.execute(_COUNT_PROBLEMS).fetchone()[0]))
+
+    async def look(self, work: Work[T]) -> T:
+        """Read with statements of the caller's own, once everything that was noted is on the disk.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        await self.flush()
         return await self._database.read(work)
 
     async def _latest(self, query: str, profile: str | None, limit: int) -> list[tuple[Any, ...]]:
@@ -279,7 +304,8 @@ def _problem_row(exchange: Exchange, problem: Problem) -> tuple[Any, ...]:
     )
 
 
-def _request_line(row: tuple[Any, ...]) -> RequestLine:
+def request_line(row: tuple[Any, ...]) -> RequestLine:
+    """A row of :data:`REQUEST_ROWS` as a line."""
     at, profile, origin, operation, method, path, query, status, elapsed, attempt, key, sent, received, error = row
     return RequestLine(
         datetime.fromisoformat(at),
@@ -299,7 +325,8 @@ def _request_line(row: tuple[Any, ...]) -> RequestLine:
     )
 
 
-def _problem_line(row: tuple[Any, ...]) -> ProblemLine:
+def problem_line(row: tuple[Any, ...]) -> ProblemLine:
+    """A row of :data:`PROBLEM_ROWS` as a line."""
     at, profile, origin, operation, method, path, status, code, title, detail, instance, key, attempt, raw = row
     return ProblemLine(
         datetime.fromisoformat(at),

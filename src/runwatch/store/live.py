@@ -7,7 +7,7 @@ one, half a second after the first failure and then ever more seldom (console-an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
@@ -23,12 +23,14 @@ from runwatch.records.event import RunEvent
 from runwatch.records.record import Page, Record
 from runwatch.records.run import Run
 from runwatch.store.budget import UNKNOWN_REMOTE_RPM, Budget, sweep_interval_s
-from runwatch.store.change import Failure, ListRead, ReadFailed, ReadStarted, RecordRead, Trouble, failure_of
+from runwatch.store.change import Failure, ListRead, ReadFailed, ReadStarted, RecordRead, failure_of
 from runwatch.store.events import EventStore
 from runwatch.store.follow import event_name, refuses_position
 from runwatch.store.identity import Scope
+from runwatch.store.interning import known_again
 from runwatch.store.scheduler import Lane, Scheduler
 from runwatch.store.state import Store
+from runwatch.store.trouble import Trouble
 from runwatch.store.watchlist import WatchList
 
 ACCOUNT_S: Final = 60.0
@@ -41,6 +43,8 @@ SWEEP_PAGES: Final = 10
 FIRST_WAIT_S: Final = 0.5
 LONGEST_WAIT_S: Final = 30.0
 JITTER: Final = 0.2
+
+_NO_FILTER: Final[Mapping[str, str]] = {}
 
 _STOPS: Final = frozenset({Trouble.NOT_AUTHORISED, Trouble.NOT_OFFERED})
 """Troubles that asking again does not mend; reading stops until a person asks for it."""
@@ -200,6 +204,21 @@ class Live:
         if kind is not Run:
             self.scheduler.remove(f"list {kind.KIND}")
 
+    def narrow(self, kind: type[Record], name: str, query: Callable[[], Mapping[str, str]]) -> None:
+        """Read a list as the service filters it from now on, beside the whole one, which is left as it is.
+
+        Args:
+            kind: The kind of record.
+            name: The kind under which the store keeps what comes, so that no other list is mixed with it.
+            query: The filters as query parameters, asked anew for every read because spans of time move on.
+        """
+        self.scheduler.add(f"list {name}", Lane.SCREEN, lambda: self._list(kind, name, query()))
+        self.scheduler.hurry(f"list {name}")
+
+    def widen(self, name: str) -> None:
+        """Stop reading a filtered list."""
+        self.scheduler.remove(f"list {name}")
+
     def refresh(self, kind: type[Record]) -> None:
         """Read a list again now, also one that was given up."""
         if kind is Run:
@@ -299,19 +318,24 @@ class Live:
             self._store.apply(RecordRead(self._scope.profile, "run", self._clock.now(), self._clock.monotonic(), run))
         return 10.0
 
-    async def _list(self, kind: type[Record]) -> float | None:
-        operation = list_operation(kind)
-        self._start(kind.KIND, f"GET {operation.path}")
+    async def _list(
+        self, kind: type[Record], name: str | None = None, query: Mapping[str, str] = _NO_FILTER
+    ) -> float | None:
+        operation, name = list_operation(kind), name or kind.KIND
+        self._start(name, f"GET {operation.path}")
+        # What comes in one piece is all there already; only page after page has an end set here.
+        limit = SWEEP_PAGE * SWEEP_PAGES if kind.WIRE is not None and kind.WIRE.paged else None
         try:
             page: Page[Record] | None = None
-            async for part in self._client.pages(operation, limit=SWEEP_PAGE * SWEEP_PAGES):
+            async for part in self._client.pages(operation, query=query, limit=limit):
                 if page is not None:
                     part.records[:0], part.values[:0] = page.records, page.values
                 page = part
         except ApiError as error:
-            return self._fail(kind.KIND, failure_of(error, collection=True))
+            return self._fail(name, failure_of(error, collection=True))
         if page is not None:
-            self._take(kind.KIND, page.records, page, is_first=False)
+            known = self._store.collection(self._scope.profile, name).known
+            self._take(name, await known_again(known, page.records), page, is_first=False)
         return self.pace.lists_s
 
     async def _tail(self, run_id: str) -> float | None:

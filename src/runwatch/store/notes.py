@@ -49,21 +49,10 @@ class Notes:
         Raises:
             DataError: the database cannot be written.
         """
-        at = iso(self._clock.now())
-
-        def work(connection: sqlite3.Connection) -> None:
-            place = (scope_key(connection, scope), kind, put(record_id), purpose)
-            if text:
-                connection.execute(
-                    "INSERT OR REPLACE INTO note (scope, kind, record_id, purpose, at, text) VALUES (?, ?, ?, ?, ?, ?)",
-                    (*place, at, put(text)),
-                )
-            else:
-                connection.execute(
-                    "DELETE FROM note WHERE scope = ? AND kind = ? AND record_id = ? AND purpose = ?", place
-                )
-
-        await self._database.write(work)
+        at = self._clock.now()
+        await self._database.write(
+            lambda connection: note_down(connection, scope_key(connection, scope), kind, record_id, purpose, text, at)
+        )
 
     async def of(self, scope: Scope, kind: str) -> list[Note]:
         """Everything that was written about the records of a kind, the latest first.
@@ -84,3 +73,17 @@ class Notes:
             ]
 
         return await self._database.read(work)
+
+
+def note_down(
+    connection: sqlite3.Connection, scope: int, kind: str, record_id: str, purpose: Purpose, text: str, at: datetime
+) -> None:
+    """Write one text of a scope's row, or take it away when it is empty; for use inside a write."""
+    place = (scope, kind, put(record_id), purpose)
+    if text:
+        connection.execute(
+            "INSERT OR REPLACE INTO note (scope, kind, record_id, purpose, at, text) VALUES (?, ?, ?, ?, ?, ?)",
+            (*place, iso(at), put(text)),
+        )
+    else:
+        connection.execute("DELETE FROM note WHERE scope = ? AND kind = ? AND record_id = ? AND purpose = ?", place)

@@ -29,9 +29,11 @@ from runwatch.api.outcome import proves_nothing_happened
 from runwatch.base.clock import Clock, SystemClock, iso
 from runwatch.base.errors import DataError, UsageError
 from runwatch.base.files import FileLock
+from runwatch.records.run import Run
 from runwatch.store.columns import put, take, take_optional
 from runwatch.store.database import Database
 from runwatch.store.identity import Scope, scope_key
+from runwatch.store.notes import note_down
 from runwatch.store.watchlist import remember
 
 if TYPE_CHECKING:
@@ -276,15 +278,10 @@ class Outbox:
         self._delete(connection, kept.id)
         run_id = _run_id(value)
         if kept.order.operation == SUBMIT and run_id is not None:
-            remember(
-                connection,
-                scope_key(connection, kept.scope),
-                run_id,
-                source="submitted",
-                request=kept.order.body,
-                label=kept.order.label,
-                at=self._clock.now(),
-            )
+            scope, now = scope_key(connection, kept.scope), self._clock.now()
+            remember(connection, scope, run_id, source="submitted", request=kept.order.body, at=now)
+            if kept.order.label:
+                note_down(connection, scope, Run.KIND, run_id, "label", kept.order.label, now)
 
     def _delete(self, connection: sqlite3.Connection, number: int) -> None:
         connection.execute("DELETE FROM outbox WHERE id = ?", (number,))

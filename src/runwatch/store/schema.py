@@ -183,7 +183,28 @@ _SECOND: Final = (
     """,
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND)
+_THIRD: Final = (
+    # A run's label is a note like every other record's; the watch list had labels of its own before.
+    """
+    INSERT OR IGNORE INTO note (scope, kind, record_id, purpose, at, text)
+    SELECT scope, 'run', run_id, 'label', added_at, label FROM watch WHERE label <> ''
+    """,
+    """
+    CREATE TABLE watched (
+        scope INTEGER NOT NULL REFERENCES scope (id) ON DELETE CASCADE,
+        run_id TEXT NOT NULL,
+        source TEXT NOT NULL,
+        added_at TEXT NOT NULL,
+        request BLOB,
+        PRIMARY KEY (scope, run_id)
+    )
+    """,
+    "INSERT INTO watched SELECT scope, run_id, source, added_at, request FROM watch ORDER BY rowid",
+    "DROP TABLE watch",
+    "ALTER TABLE watched RENAME TO watch",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND, _THIRD)
 """The statements of each step; step ``n`` leads from schema ``n`` to ``n + 1`` in one transaction."""
 
 SCHEMA_VERSION: Final = len(MIGRATIONS)

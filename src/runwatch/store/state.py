@@ -10,9 +10,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from runwatch.records.record import Record
-from runwatch.store.change import CacheRead, Change, Failure, ListRead, ReadFailed, ReadStarted, RecordGone, RecordRead
+
+if TYPE_CHECKING:
+    from runwatch.store.change import Change, Failure
 
 
 @dataclass(slots=True)
@@ -104,6 +107,10 @@ class Store:
         """One record, or ``None`` when it is not known."""
         return self.collection(profile, kind).known.get(record_id)
 
+    def forget(self, profile: str, kind: str) -> None:
+        """Drop a collection that nobody shows any more."""
+        self._collections.pop((profile, kind), None)
+
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call ``listener`` after every change, and return what ends that."""
         self._listeners.append(listener)
@@ -117,71 +124,10 @@ class Store:
         """
         if threading.get_ident() != self._thread:
             raise RuntimeError("the store has one writer, the loop that made it")
-        delta = _apply(self.collection(change.profile, change.kind), change)
+        # Changes come after the first paint, which their classes would hold up.
+        from runwatch.store.reduce import reduce
+
+        delta = reduce(self.collection(change.profile, change.kind), change)
         for listener in tuple(self._listeners):
             listener(delta)
         return delta
-
-
-def _apply(collection: Collection, change: Change) -> Delta:
-    match change:
-        case ReadStarted():
-            collection.started_at, collection.reading = change.monotonic, change.what
-        case ReadFailed():
-            if collection.failure is None:
-                collection.failing_since = change.at
-            collection.started_at, collection.failure = None, change.failure
-        case CacheRead():
-            return _from_cache(collection, change)
-        case ListRead():
-            return _from_list(collection, change)
-        case RecordRead():
-            return _from_record(collection, change)
-        case RecordGone():
-            gone = collection.known.pop(change.id, None)
-            collection.revision += gone is not None
-            return Delta(change.profile, change.kind, removed=(change.id,) if gone else ())
-    return Delta(change.profile, change.kind)
-
-
-def _from_cache(collection: Collection, change: CacheRead) -> Delta:
-    seen_at = change.seen_at or change.at
-    added = []
-    for record in change.records:
-        if record.id not in collection.known:
-            collection.known[record.id] = Known(record, seen_at, change.monotonic, from_cache=True)
-            added.append(record.id)
-    collection.cached_at = change.seen_at
-    collection.revision += 1
-    return Delta(change.profile, change.kind, added=tuple(added))
-
-
-def _from_list(collection: Collection, change: ListRead) -> Delta:
-    before = collection.known
-    read = {record.id: Known(record, change.at, change.monotonic) for record in change.records}
-    added = tuple(key for key in read if key not in before)
-    changed = tuple(key for key in read if key in before and before[key].record != read[key].record)
-    kept = {} if change.complete else {key: known for key, known in before.items() if key not in read}
-    removed = tuple(key for key in before if key not in read and key not in kept)
-    collection.known = read | kept
-    if added or changed or removed or list(before) != list(collection.known):
-        collection.revision += 1
-    collection.read_at, collection.started_at = change.monotonic, None
-    collection.end_is_proven, collection.misfits = change.end_is_proven, change.misfits
-    collection.failure = collection.failing_since = None
-    return Delta(change.profile, change.kind, added, changed, removed)
-
-
-def _from_record(collection: Collection, change: RecordRead) -> Delta:
-    key = change.record.id
-    before = collection.known.get(key)
-    known = Known(change.record, change.at, change.monotonic)
-    if before is None:
-        # The newest is what a list begins with.
-        collection.known = {key: known} | collection.known
-        collection.revision += 1
-        return Delta(change.profile, change.kind, added=(key,))
-    collection.known[key] = known
-    changed = (key,) if before.record != change.record else ()
-    collection.revision += len(changed)
-    return Delta(change.profile, change.kind, changed=changed)

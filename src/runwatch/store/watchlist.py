@@ -30,14 +30,12 @@ class Watched:
         run_id: The run's ``execution_id``.
         source: Whether it was submitted from here or added by hand.
         added_at: When it came onto the list.
-        label: A name given to it here, or an empty text.
         request: Our own submit, decoded; ``None`` when the run is not ours.
     """
 
     run_id: str
     source: Source
     added_at: datetime
-    label: str
     request: Mapping[str, Any] | None = field(repr=False)
 
 
@@ -55,7 +53,6 @@ class WatchList:
         *,
         source: Source = "added",
         request: bytes | None = None,
-        label: str = "",
     ) -> None:
         """Put runs onto the list. One that is there stays: it keeps its time, its request, and that it was submitted.
 
@@ -67,7 +64,7 @@ class WatchList:
         def work(connection: sqlite3.Connection) -> None:
             key = scope_key(connection, scope)
             for run_id in watched:
-                remember(connection, key, run_id, source=source, request=request, label=label, at=at)
+                remember(connection, key, run_id, source=source, request=request, at=at)
 
         await self._database.write(work)
 
@@ -95,13 +92,13 @@ class WatchList:
 
         def work(connection: sqlite3.Connection) -> Sequence[Watched]:
             rows = connection.execute(
-                "SELECT run_id, source, added_at, label, request FROM watch WHERE scope = ?"
+                "SELECT run_id, source, added_at, request FROM watch WHERE scope = ?"
                 " ORDER BY added_at DESC, rowid DESC",
                 (find_scope(connection, scope),),
             )
             return [
-                Watched(take(run_id), source, datetime.fromisoformat(added_at), take(label), _decoded(request))
-                for run_id, source, added_at, label, request in rows
+                Watched(take(run_id), source, datetime.fromisoformat(added_at), _decoded(request))
+                for run_id, source, added_at, request in rows
             ]
 
         return await self._database.read(work)
@@ -114,17 +111,15 @@ def remember(
     *,
     source: Source,
     request: bytes | None,
-    label: str,
     at: datetime,
 ) -> None:
     """Put one run onto the list of a scope's row; for use inside a write."""
     connection.execute(
-        "INSERT INTO watch (scope, run_id, source, added_at, label, request) VALUES (?, ?, ?, ?, ?, ?)"
+        "INSERT INTO watch (scope, run_id, source, added_at, request) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT (scope, run_id) DO UPDATE SET"
         " source = CASE source WHEN 'submitted' THEN source ELSE excluded.source END,"
-        " label = CASE excluded.label WHEN '' THEN label ELSE excluded.label END,"
         " request = coalesce(request, excluded.request)",
-        (scope, put(run_id), source, iso(at), put(label), request),
+        (scope, put(run_id), source, iso(at), request),
     )
 
 

@@ -1,0 +1,116 @@
+"""The local service's own store of answered Problems, asked over HTTP as everything else (DESIGN 5, Truth)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from runwatch.base.clock import Clock, iso
+from runwatch.base.target import Target
+from runwatch.records.answered import AnsweredProblem, ProblemLookup
+from runwatch.settings.model import LOCAL
+
+if TYPE_CHECKING:
+    from runwatch.api.client import Client
+
+LOOK_UP: Final = "getProblemLookups"
+
+NOT_RUNNING: Final = "it is not running"
+"""Why the store was not asked, where no local service runs."""
+
+MOST_INSTANCES: Final = 50
+"""How many instances are looked for in one text."""
+
+_INSTANCE: Final = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What the local service's store gave.
+
+    Attributes:
+        problems: What was found, newest first.
+        kept: How many Problems the store holds; ``None`` when the service does not say.
+        since: From when the oldest is.
+        until: From when the newest is.
+        neighbours: The nearest Problems before and behind, where nothing was found.
+    """
+
+    problems: tuple[AnsweredProblem, ...] = ()
+    kept: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    neighbours: tuple[AnsweredProblem, ...] = ()
+
+
+def instances_in(text: str) -> list[str]:
+    """The whole instances that stand in a text, as a service writes them; the store finds no parts of them."""
+    plain = (match[0].replace("-", "") for match in _INSTANCE.finditer(text.lower()))
+    cuts = ((0, 8), (8, 12), (12, 16), (16, 20), (20, 32))
+    found = ("-".join(each[start:end] for start, end in cuts) for each in plain)
+    return list(dict.fromkeys(found))[:MOST_INSTANCES]
+
+
+async def answered_around(client: Client, stretches: Sequence[tuple[datetime, datetime]]) -> Answered:
+    """The Problems that a service answered within stretches of time.
+
+    Raises:
+        ApiError: the service does not tell.
+    """
+    found: list[AnsweredProblem] = []
+    near: list[AnsweredProblem] = []
+    answered = Answered()
+    for since, until in stretches:
+        answered = await _look(client, since=iso(since), until=iso(until))
+        found[:0], near = answered.problems, [*near, *answered.neighbours]
+    return Answered(tuple(found), answered.kept, answered.since, answered.until, () if found else tuple(near))
+
+
+async def answered_as(client: Client, instances: Sequence[str]) -> Answered:
+    """The Problems of these instances that a service answered.
+
+    Raises:
+        ApiError: the service does not tell.
+    """
+    return await _look(client, instance=",".join(instances))
+
+
+@asynccontextmanager
+async def running_service(data_dir: Path, clock: Clock) -> AsyncIterator[Client | None]:
+    """A client of the local service of a data directory while the block runs; ``None`` when none runs.
+
+    It is not started, because one that is not running has answered nobody since, and what it answered before is told
+    as soon as it runs again.
+
+    Raises:
+        LocalServiceError: one runs and does not answer.
+    """
+    import asyncio
+
+    # Only now, because views of what was found know this module and need neither a client nor a service.
+    from runwatch.api.client import Client
+    from runwatch.settings import local
+
+    service = await asyncio.to_thread(local.attach, data_dir)
+    if service is None:
+        yield None
+        return
+    async with Client(service.target(), clock=clock, read_only=True, retries=0) as client:
+        yield client
+
+
+def is_local(target: Target) -> bool:
+    """Whether a target is the local service, which tells its own key what it answered."""
+    return target.profile == LOCAL
+
+
+async def _look(client: Client, **query: str) -> Answered:
+    value = (await client.request(LOOK_UP, query=query)).value
+    lookup = ProblemLookup(value if isinstance(value, dict) else {})
+    near = tuple(each for each in (lookup.before, lookup.after) if each is not None)
+    return Answered(tuple(lookup.problems or ()), lookup.kept, lookup.oldest_at, lookup.newest_at, near)

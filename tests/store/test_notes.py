@@ -1,0 +1,80 @@
+"""Labels and notes of people: kept here, one of each purpose a record, and moved out of the watch list."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from runwatch.store.database import Database
+from runwatch.store.identity import Scope
+from runwatch.store.notes import Note, Notes
+from runwatch.store.schema import MIGRATIONS
+from runwatch.store.watchlist import WatchList
+from tests.support.clock import START, FakeClock
+from tests.support.hostile import CORPUS
+
+
+@pytest.fixture
+def notes(database: Database, clock: FakeClock) -> Notes:
+    return Notes(database, clock=clock)
+
+
+async def test_a_text_takes_the_place_of_the_one_before(notes: Notes, scope: Scope, clock: FakeClock) -> None:
+    await notes.write(scope, "run", "ex_1", "label", "nightly")
+    clock.advance(5)
+    await notes.write(scope, "run", "ex_1", "label", "weekly")
+    await notes.write(scope, "run", "ex_1", "note", "ask Kim")
+    assert await notes.of(scope, "run") == [
+        Note("ex_1", "label", clock.now(), "weekly"),
+        Note("ex_1", "note", clock.now(), "ask Kim"),
+    ]
+
+
+async def test_an_empty_text_takes_it_away(notes: Notes, scope: Scope) -> None:
+    await notes.write(scope, "run", "ex_1", "label", "nightly")
+    await notes.write(scope, "run", "ex_1", "label", "")
+    await notes.write(scope, "run", "ex_2", "label", "")
+    assert await notes.of(scope, "run") == []
+
+
+async def test_kinds_and_scopes_share_nothing(notes: Notes, scope: Scope) -> None:
+    await notes.write(scope, "run", "ex_1", "label", "nightly")
+    assert await notes.of(scope, "receipt") == []
+    assert await notes.of(Scope("other", scope.service, scope.principal), "run") == []
+
+
+async def test_any_text_can_be_a_note(notes: Notes, scope: Scope) -> None:
+    for hostile in filter(lambda entry: entry.text, CORPUS):
+        await notes.write(scope, hostile.name, hostile.text, "note", hostile.text)
+        [note] = await notes.of(scope, hostile.name)
+        assert (note.record_id, note.text) == (hostile.text, hostile.text), hostile.name
+
+
+async def test_labels_of_an_earlier_watch_list_become_notes_and_its_runs_stay(database_path: Path) -> None:
+    scope = Scope("work", "ten_01", "key_1")
+    database_path.parent.mkdir(mode=0o700)
+    with sqlite3.connect(database_path) as old:
+        for number, statements in enumerate(MIGRATIONS[:2]):
+            for statement in statements:
+                old.execute(statement)
+            old.execute(f"PRAGMA user_version = {number + 1}")
+        at = START.isoformat()
+        old.execute("INSERT INTO scope (id, profile, service, principal) VALUES (1, 'work', 'ten_01', 'key_1')")
+        old.execute("INSERT INTO note VALUES (1, 'run', 'ex_1', 'label', ?, 'kept')", (at,))
+        for run_id, label in (("ex_1", "older"), ("ex_2", "nightly"), ("ex_3", "")):
+            old.execute(
+                "INSERT INTO watch VALUES (1, ?, 'submitted', ?, ?, ?)", (run_id, at, label, b'{"mode":"echo"}')
+            )
+    old.close()
+    database = Database.open(database_path)
+    try:
+        texts = {note.record_id: note.text for note in await Notes(database).of(scope, "run")}
+        assert texts == {"ex_1": "kept", "ex_2": "nightly"}
+        watched = await WatchList(database).list(scope)
+        assert [entry.run_id for entry in watched] == ["ex_3", "ex_2", "ex_1"]
+        assert all(entry.request == {"mode": "echo"} for entry in watched)
+        assert await database.faults() == []
+    finally:
+        database.close()
