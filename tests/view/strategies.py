@@ -13,6 +13,10 @@ from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
 from runwatch.records.run import Run
+from runwatch.records.template import Template
+from runwatch.store.versions import Version
+from runwatch.view.decisions import Decision
+from runwatch.view.eligibility import TemplateFacts
 from runwatch.view.facts import OwnRequest, RunFacts
 from runwatch.view.format import Context
 from runwatch.view.glyphs import ASCII
@@ -97,4 +101,15 @@ def subjects(spec: ResourceSpec[Any]) -> st.SearchStrategy[Any]:
             st.one_of(st.none(), garbage(Receipt).map(Receipt)),
             st.one_of(st.none(), garbage(RunEvent).map(RunEvent)),
         )
-    return garbage(spec.record).map(spec.record)
+    if spec.record is Template:
+        return st.builds(
+            TemplateFacts,
+            garbage(Template).map(Template),
+            st.one_of(st.none(), st.builds(Decision, st.sampled_from(["go", "no-go"]), texts, texts, st.just(NOW))),
+            st.lists(garbage(Template).map(_version), max_size=2).map(tuple),
+        )
+    return garbage(spec.record).map(spec.record).map(spec.subject)
+
+
+def _version(raw: dict[str, Any]) -> Version[Template]:
+    return Version(Template(raw), "sha256:0", NOW, NOW)

@@ -90,7 +90,7 @@ def test_the_receipt_of_a_test_run_claims_no_model_and_no_charge() -> None:
     shown = detail("receipts", builders.echo_receipt())
     assert shown["Slice sl_1"]["selected"].text == "none, no model was called"
     assert shown["Slice sl_1"]["check"].text == "test run · no verdict"
-    assert shown["Slice sl_1"]["cost"].text == "0 USD · waived: sandbox_echo_d9"
+    assert shown["Slice sl_1"]["cost"].text == "usage 0 USD · waived: sandbox_echo_d9"
     assert shown["Total"]["spend"].text == "test run, no charge"
 
 
@@ -102,14 +102,14 @@ def test_the_receipt_of_a_live_run_tells_its_slices_in_words() -> None:
     assert shown["reaction"].text == "fallback → fell_back"
     assert shown["requested"].text == "contoso/atlas-12b"
     assert shown["resolved"].text == "contoso/atlas-12b-20260312"
-    assert shown["cost"].text == "0.0142 USD · 1,830 in · 412 out · 2 calls · waived: none"
+    assert shown["cost"].text == "usage 0.0142 USD · 1,830 in · 412 out · 2 calls · waived: none"
 
 
 def test_a_cost_that_a_call_never_told_is_no_plain_zero() -> None:
     (part,) = builders.live_receipt().raw["slices"]
     part = {**part, "cost": {"usd": 0, "calls": 1, "usage": "unknown"}}
     shown = detail("receipts", builders.live_receipt(slices=[part]))["Slice sl_1"]
-    assert shown["cost"].text == "0 USD · 1 calls · what a call used is not known"
+    assert shown["cost"].text == "usage 0 USD · 1 calls · what a call used is not known"
     assert shown["cost"].role == Role.WARN
 
 
@@ -141,7 +141,7 @@ def test_a_foreign_error_says_that_it_has_no_instance() -> None:
 
 
 def test_the_account_shows_what_is_left_against_its_limits() -> None:
-    shown = detail("account", builders.account())["Account"]
+    shown = detail("account", builders.account())["Left"]
     assert shown["runs"].text == "37 of 500  ▕█░░░░░░░░░▏ 7 %"
     assert shown["live now"].text == "1 of 4  ▕██░░░░░░░░▏ 25 %"
     assert shown["balance"].text == "18.4 USD"

@@ -24,7 +24,7 @@ from tests.support import builders
 
 FACTS = (
     "mode", "max_cost_usd", "max_runtime_s", "data_classes", "cost_usd", "reason", "provider", "model", "arm_id",
-    "ended_at", "took_s", "cancelled_by",
+    "connection_id", "verifier_id", "ended_at", "took_s", "cancelled_by",
 )  # fmt: skip
 
 

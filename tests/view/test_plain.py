@@ -46,10 +46,10 @@ def printed(width: int | None = None, **options: Any) -> list[str]:
 
 def test_a_table_is_drawn_in_columns() -> None:
     assert printed() == [
-        "status       run            age  mode  cost / cap      last      reason            model  created",
-        "● running    ex_8f21…9b7e  0:42  live  ▕█░░░░▏ 0.0140  check 2s  –                 –      42s",
-        "✓ completed  ex_41e0          ?  echo  test run        sent 4m   –                 –      4m",
-        "✗ failed     ex_5c9d       0:08  live  ?               1m        no_eligible_arms  –      2m",
+        "status       run            age  mode  cost / cap      last      reason            model  told by  created",
+        "● running    ex_8f21…9b7e  0:42  live  ▕█░░░░▏ 0.0140  check 2s  –                 –      –        42s",
+        "✓ completed  ex_41e0          ?  echo  test run        sent 4m   –                 –      –        4m",
+        "✗ failed     ex_5c9d       0:08  live  ?               1m        no_eligible_arms  –      run      2m",
     ]
 
 

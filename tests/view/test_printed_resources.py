@@ -11,9 +11,9 @@ from runwatch.view.format import Context
 from runwatch.view.glyphs import ASCII, UNICODE, Role
 from runwatch.view.plain import details
 from runwatch.view.resource import ResourceSpec, styled
+from runwatch.view.resources.applications import APPLICATION, PLAN, SELECTION
 from runwatch.view.resources.organization import COMPLIANCE, EVALS, USAGE
 from runwatch.view.resources.standing import as_standing, standing
-from runwatch.view.resources.templates import APPLICATION, PLAN, SELECTION
 from runwatch.view.resources.verifiers import KEY_CONNECTION, VERIFIER_OUTCOME, VERIFIER_TEST
 from tests.support import resources
 from tests.view import test_resources

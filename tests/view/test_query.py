@@ -33,13 +33,13 @@ FLEET = [
     run("ex_echo", "completed", 5, mode="echo", spend_usd=0),
     run("ex_fail", "failed", 20, mode="live", spend_usd=0.6, reason="no_eligible_arms"),
     run("ex_Fail2", "failed", 90, mode="live", reason='fallback_exhausted "twice"'),
-    run("ex_odd", "hovering", 3000, note="two words", policy={"data_classes": ["public", "sandbox"]}),
+    run("ex_odd", "hovering", 3000, remark="two words", policy={"data_classes": ["public", "sandbox"]}),
 ]
 
 
 def found(text: str, named: Mapping[str, str] | None = None) -> str:
     """The short names of the runs that a filter keeps."""
-    query = parse(text, RUNS, named=named, extra=["note"])
+    query = parse(text, RUNS, named=named, extra=["remark"])
     kept = table.select(table.rows(RUNS, FLEET, CONTEXT), query.matches)
     return " ".join(row.id.removeprefix("ex_") for row in kept)
 
@@ -94,9 +94,9 @@ def found(text: str, named: Mapping[str, str] | None = None) -> str:
         ("is:live !mode:echo", "live odd"),
         ("class=sandbox", "odd"),
         ("class:SAND", "odd"),
-        ("note:two", "odd"),
-        ('note="two words"', "odd"),
-        ("note=two", ""),
+        ("remark:two", "odd"),
+        ('remark="two words"', "odd"),
+        ("remark=two", ""),
         ("policy.budget.max_cost_usd>0.1", "live"),
         ("slices[0].status=failed", "fail Fail2"),
         ("slices.0.slice_id=sl_1", "live echo fail Fail2 odd"),
@@ -115,7 +115,7 @@ def test_a_filter_finds_what_it_says(text: str, names: str) -> None:
         ("statsu:failed", 0, "there is no field 'statsu'"),
         ("fail http://x", 5, "there is no field 'http'"),
         ("has:nothing", 4, "there is no field 'nothing'"),
-        ("is:broken", 3, "there is no is:broken; there are: final, live, problem, test"),
+        ("is:odd", 3, "there is no is:odd; there are: final, live, problem, broken, composer, review, test"),
         ("status:", 7, "nothing stands after status:"),
         ("cost>", 5, "nothing stands after cost>"),
         ("cost>much", 5, "> needs a number, an age such as 10m, or a date such as 2026-11-20"),

@@ -13,7 +13,8 @@ from runwatch.settings.model import PROFILE_SETTINGS, SETTINGS
 from runwatch.settings.resolve import Options, Resolver
 from runwatch.settings.setting import Unfit
 from runwatch.view.glyphs import ASCII
-from runwatch.view.settings_rows import Around, SettingsRow, holds_at_once, settings_rows, wanted
+from runwatch.view.settings_row import Around, KeyedAction, SettingsRow, holds_at_once
+from runwatch.view.settings_rows import matching, settings_rows, wanted
 
 FILE = """
 theme = "runwatch-light"
@@ -29,6 +30,12 @@ production = true
 """
 
 
+ACTIONS = (
+    KeyedAction("screen.copy", "y", "y", "Copy the main id.", "On this screen"),
+    KeyedAction("screen.raw", "v", "v", "Show JSON.", "On this screen", refused="screen.raw: q belongs to app.quit"),
+)
+
+
 def rows(
     home: Path, text: str = FILE, *, options: Options | None = None, environment: Mapping[str, str] | None = None,
     around: Around | None = None,
@@ -39,7 +46,9 @@ def rows(
     paths.settings_file.chmod(0o600)
     loaded = load(paths.settings_file)
     resolver = Resolver(options or Options(), environment or {}, loaded, paths)
-    around = around or Around(themes=("runwatch-dark", "runwatch-light"), screens=("runs", "receipts"))
+    around = around or Around(
+        themes={"runwatch-dark": "Dark", "runwatch-light": "Light"}, screens=("runs", "receipts"), actions=ACTIONS
+    )
     return {row.key: row for row in settings_rows(resolver, loaded, around)}
 
 
@@ -113,7 +122,8 @@ def test_ascii_glyphs_keep_to_ascii(tmp_path: Path) -> None:
         ("retries", "3", ("retries", "3")),
         ("filters.mine", "is:final", ("filters.mine", "is:final")),
         ("+ filters", "late = age>1h | is:problem", ("filters.late", "age>1h | is:problem")),
-        ("+ keys", "screen.copy = ctrl+y", ("keys.screen.copy", "ctrl+y")),
+        ("keys.screen.copy", "ctrl+y", ("keys.screen.copy", "ctrl+y")),
+        ("columns.runs", "status id", ("columns.runs", "status id")),
         ("+ profiles", "eu = https://eu.example.com", ("profiles.eu.base_url", "https://eu.example.com")),
         ("profiles.work.colour", "green", ("profiles.work.colour", "green")),
     ],
@@ -145,6 +155,71 @@ def test_a_refusal_never_repeats_what_was_typed(tmp_path: Path) -> None:
     with pytest.raises(Unfit) as caught:
         wanted(rows(tmp_path)["profiles.work.base_url"], "https://user:sentinel@example.com")
     assert "sentinel" not in str(caught.value)
+
+
+def test_every_action_has_a_row_with_its_keys(tmp_path: Path) -> None:
+    found = rows(tmp_path, '[keys]\n"screen.copy" = "ctrl+y"\n"screen.raw" = "q"\n"screen.cpoy" = "x"\n')
+    assert cells(found["keys.screen.copy"]) == ("keys.screen.copy", "y             Copy the main id.", "file")
+    assert found["keys.screen.copy"].text == "ctrl+y"
+    assert cells(found["keys.screen.raw"])[1].endswith("screen.raw: q belongs to app.quit")
+    assert about(found["keys.screen.raw"])["refused"] == "screen.raw: q belongs to app.quit"
+    assert about(found["keys.screen.cpoy"])["wrong"] == "no action has this id"
+    assert found["keys.screen.cpoy"].removes == "keys.screen.cpoy"
+
+
+def test_every_list_has_a_row_with_its_columns(tmp_path: Path) -> None:
+    found = rows(tmp_path, '[columns]\nruns = ["status", "id"]\nreceipts = ["stauts", "id"]\nrnus = ["id"]\n')
+    assert cells(found["columns.runs"]) == ("columns.runs", "status id", "file")
+    assert found["columns.runs"].removes == "columns.runs"
+    assert about(found["columns.receipts"])["wrong"] == (
+        "columns.receipts names no column of receipts: 'stauts' (did you mean status?)"
+    )
+    assert about(found["columns.rnus"])["wrong"] == "names no list"
+    assert cells(found["columns.arms"])[2] == "default"
+    assert found["columns.arms"].text.split()[0] in about(found["columns.arms"])["names"].split()
+    assert found["columns.arms"].removes == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "told"),
+    [
+        ("is:live", "works on", "runs"),
+        ("failed", "works on", "every list"),
+        ("is:nothing", "wrong", "nothing"),
+        (":mine", "wrong", "mine"),
+        ("a |", "wrong", "nothing stands after |"),
+    ],
+)
+def test_a_named_filter_says_where_it_works_or_what_is_wrong_with_it(
+    tmp_path: Path, text: str, label: str, told: str
+) -> None:
+    row = rows(tmp_path, f'[filters]\nmine = "{text}"\n')["filters.mine"]
+    assert told in about(row)[label]
+
+
+def test_only_what_stands_in_the_file_can_be_taken_out_of_it(tmp_path: Path) -> None:
+    found = rows(tmp_path)
+    assert {row.removes for row in found.values() if row.removes} == {
+        "theme", "filters.mine", "profiles.work", "profiles.work.base_url", "profiles.work.production",
+    }  # fmt: skip
+
+
+def test_the_profile_in_use_cannot_be_taken_out_of_the_file(tmp_path: Path) -> None:
+    assert rows(tmp_path, around=Around("work"))["profile work"].removes == ""
+
+
+def test_the_parts_follow_each_other_below_their_headings(tmp_path: Path) -> None:
+    headings = [key for key, row in rows(tmp_path).items() if row.is_heading]
+    assert headings == ["part Console", "part Profiles", "part Named filters", "part Columns", "part Keys"]
+
+
+def test_rows_are_found_by_every_word_below_their_headings(tmp_path: Path) -> None:
+    every = list(rows(tmp_path).values())
+    assert matching(every, "  ") == every
+    assert [row.key for row in matching(every, "COPY main")] == ["part Keys", "keys.screen.copy"]
+    assert [row.key for row in matching(every, "destroyed work")] == ["part Profiles", "profiles.work.production"]
+    assert matching(every, "thme")[0].key == "problem 0"
+    assert matching(every, "nothing holds this") == []
 
 
 def test_it_says_what_waits_for_a_new_start(tmp_path: Path) -> None:

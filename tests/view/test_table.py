@@ -18,7 +18,7 @@ from runwatch.view.facts import OwnRequest, RunFacts
 from runwatch.view.format import Context
 from runwatch.view.glyphs import Role
 from runwatch.view.registry import by_name
-from runwatch.view.resource import SortKey
+from runwatch.view.resource import Field, SortKey
 from tests.support import builders
 from tests.view.strategies import CONTEXT, NOW, json_values, many
 
@@ -194,3 +194,69 @@ def test_rows_are_drawn_in_the_context_that_is_put_in_their_hand() -> None:
     assert (before, row.cells["created"]) == ("2h", "5h")
     assert row.text() != text
     assert row.subject is subject
+
+
+# A hundred thousand rows.
+
+
+def counting_spec(counts: list[int]) -> Any:
+    """Runs sorted by a field that counts how often it is asked for, in the last number of a list."""
+
+    def asked(run: RunFacts) -> object:
+        counts[-1] += 1
+        return run.id
+
+    return replace(RUNS, fields=(*RUNS.fields, Field(id="asked", value=asked)))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_no_step_of_sorting_looks_at_more_rows_than_a_step_may(descending: bool) -> None:
+    counts = [0]
+    spec = counting_spec(counts)
+    made = table.rows(spec, [builders.run(f"ex_{number * 7919 % 5003:05}") for number in range(5000)], CONTEXT)
+    steps = table.arrange(spec, made, (SortKey("asked", descending),))
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            found = done.value
+            break
+        counts.append(0)
+    assert max(counts) <= table.STEP
+    assert sum(counts) == 5000
+    assert ids(found) == sorted(ids(made), reverse=descending)
+
+
+def test_no_step_of_filtering_looks_at_more_rows_than_a_step_may() -> None:
+    seen = [0]
+
+    def matches(row: table.Row[Any]) -> bool:
+        seen[-1] += 1
+        return row.id.endswith("0")
+
+    made = table.rows(RUNS, [builders.run(f"ex_{number}") for number in range(3000)], CONTEXT)
+    steps = table.arrange(RUNS, made, (), matches)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            found = done.value
+            break
+        seen.append(0)
+    assert max(seen) <= table.STEP
+    assert len(found) == 300
+
+
+@many
+@given(st.lists(st.one_of(st.none(), st.integers(0, 5)), max_size=60), st.booleans())
+def test_sorting_in_steps_gives_the_order_of_sorting_at_once(values: list[int | None], descending: bool) -> None:
+    step, table.STEP = table.STEP, 7  # type: ignore[misc]
+    try:
+        raws = [builders.run(f"ex_{number}", spend_usd=value) for number, value in enumerate(values)]
+        found = table.sort(RUNS, table.rows(RUNS, raws, CONTEXT), (SortKey("cost", descending),))
+    finally:
+        table.STEP = step  # type: ignore[misc]
+    present = [(value, number) for number, value in enumerate(values) if value is not None]
+    present.sort(key=lambda pair: pair[0], reverse=descending)
+    missing = [number for number, value in enumerate(values) if value is None]
+    assert ids(found) == [f"ex_{number}" for number in [*(number for _, number in present), *missing]]

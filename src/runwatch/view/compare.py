@@ -1,4 +1,4 @@
-"""Two records beside each other: every value in which they differ, by its path."""
+"""Two records beside each other: every value by its path, and whether they share it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from runwatch.base.json import dumps
 from runwatch.view import flat
+from runwatch.view.drawn import Drawn, block, json_text, line
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +32,54 @@ class Difference:
         return {name: value for name, value in sides.items() if value is not flat.MISSING}
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """One value of two records, ready to draw.
+
+    Attributes:
+        path: Where it stands.
+        left: The first one's value; ``None`` where it has none, which is something else than ``null``.
+        right: The same of the second.
+        differs: Whether they are not the same.
+    """
+
+    path: Drawn
+    left: Drawn | None
+    right: Drawn | None
+    differs: bool
+
+
+def beside(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[Beside]:
+    """Every value of two decoded records, in the order of :func:`differences`."""
+    return [
+        Beside(line(flat.spell(path), None), _shown(one), _shown(other), _differ(one, other))
+        for path, one, other in _pairs(left, right)
+    ]
+
+
+def _shown(value: Any) -> Drawn | None:
+    return None if value is flat.MISSING else block(json_text(value))
+
+
 def differences(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:
     """Where two decoded records differ, in the order of the first, then what only the second has.
 
     Objects in arrays are compared by their position, arrays of plain values as a whole, and numbers as they were sent:
     0.10 is not 0.1.
     """
+    for path, one, other in _pairs(left, right):
+        if _differ(one, other):
+            yield Difference(flat.spell(path), one, other)
+
+
+def _pairs(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[tuple[flat.Path, Any, Any]]:
     first = dict(flat.leaves(left, lists=True))
     second = dict(flat.leaves(right, lists=True))
     for path in {**first, **second}:
-        one, other = first.get(path, flat.MISSING), second.get(path, flat.MISSING)
         # An empty record is a leaf of its own without a path.
-        if path and (flat.MISSING in (one, other) or dumps(one) != dumps(other)):
-            yield Difference(flat.spell(path), one, other)
+        if path:
+            yield path, first.get(path, flat.MISSING), second.get(path, flat.MISSING)
+
+
+def _differ(one: Any, other: Any) -> bool:
+    return flat.MISSING in (one, other) or dumps(one) != dumps(other)

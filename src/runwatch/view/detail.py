@@ -15,7 +15,7 @@ from runwatch.view import flat
 from runwatch.view.drawn import Drawn, block, json_text, line
 from runwatch.view.format import Context
 from runwatch.view.glyphs import Role
-from runwatch.view.resource import At, ResourceSpec, S, SectionSpec, Shown, Styled, Told, styled
+from runwatch.view.resource import At, Lead, ResourceSpec, S, SectionSpec, Shown, Styled, Told, styled
 
 FLAW: Final = "not of the expected type"
 """What is said beside a value of the wrong type."""
@@ -33,12 +33,16 @@ class Line:
         text: The value, on as many lines as it has.
         role: The colour role that repeats what it says.
         note: What is wrong with it; empty when nothing is.
+        target: What the screen gets when a person opens the line; ``None`` where it leads nowhere.
+        does: What opening it does, in a few words; said on the screen alone.
     """
 
     label: Drawn
     text: Drawn
     role: Role = Role.PLAIN
     note: str = ""
+    target: object = None
+    does: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,8 @@ class _Detail:
         for position, item in enumerate(items if isinstance(items, list) else ()):
             if isinstance(item, dict):
                 name = item.get(part.names)
-                title = f"{part.title} {line(position + 1 if name is None else name, 60)}"
+                number = f"{position + 1} " if part.is_numbered and name is not None else ""
+                title = f"{part.title} {number}{line(position + 1 if name is None else name, 60)}"
                 yield from self._one(part, title, (*base, position), part.item(item))
 
     def _one(self, part: SectionSpec, title: str, base: flat.Path, item: Record) -> Iterator[Section]:
@@ -92,7 +97,7 @@ class _Detail:
             if isinstance(entry, Told):
                 shown = entry.draw(self.subject, item, self.context)
                 if shown is not None:
-                    lines.append(self._line(entry.label, shown))
+                    lines.append(self._line(entry.label, shown, lead=entry.leads(self.subject, item)))
                     is_empty = False
                     if entry.shows(self.subject):
                         claimed.append((*base, *flat.split(entry.shows(self.subject))))
@@ -105,25 +110,26 @@ class _Detail:
                 continue
             is_empty = is_empty and value is None
             claimed.append(path)
-            lines.extend(self._at(entry, path, value))
+            lines.extend(self._at(entry, path, value, entry.leads(self.subject, item)))
         if not is_empty:
             self.claimed.update(claimed)
             yield Section(line(title), tuple(lines))
 
-    def _at(self, entry: At, path: flat.Path, value: Any) -> Iterator[Line]:
+    def _at(self, entry: At, path: flat.Path, value: Any, lead: Lead | None) -> Iterator[Line]:
         label = entry.label or entry.path
         if entry.format is not None and not isinstance(value, (dict, list)):
-            yield self._line(label, entry.format(value, self.context), self._note(path))
+            yield self._line(label, entry.format(value, self.context), self._note(path), lead)
             return
         for leaf, inner in flat.leaves(value, path, lists=True):
-            yield self._leaf(leaf, inner, label if leaf == path else f"{label}{_below(leaf, path)}")
+            yield self._leaf(leaf, inner, label if leaf == path else f"{label}{_below(leaf, path)}", lead)
 
-    def _leaf(self, path: flat.Path, value: Any, label: str) -> Line:
-        return self._line(label, block(json_text(value)), self._note(path))
+    def _leaf(self, path: flat.Path, value: Any, label: str, lead: Lead | None = None) -> Line:
+        return self._line(label, block(json_text(value)), self._note(path), lead)
 
-    def _line(self, label: str, shown: Shown, note: str = "") -> Line:
+    def _line(self, label: str, shown: Shown, note: str = "", lead: Lead | None = None) -> Line:
         text, role = styled(shown)
-        return Line(line(label), text, Role.WARN if note and role is Role.PLAIN else role, note)
+        target, does = (None, "") if lead is None else lead
+        return Line(line(label), text, Role.WARN if note and role is Role.PLAIN else role, note, target, does)
 
     def _note(self, path: flat.Path) -> str:
         if self.flaws and any(_flaw_path(path[:depth]) in self.flaws for depth in range(1, len(path) + 1)):

@@ -6,9 +6,11 @@ service said is kept whole in ``raw``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
 from runwatch.base.clock import iso
 from runwatch.records.problem import PROBLEM_MEMBERS, Problem
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 SUBMIT: Final = "postExecutions"
 """The operation whose failures carry an effect: whether a run was accepted."""
+
+
+_RUN_PATH: Final = re.compile(r"/v1/(?:executions|receipts)/([^/?]+)")
 
 
 class _Entry(Record):
@@ -52,20 +57,32 @@ class _Entry(Record):
         """Whether the request submits a run."""
         return self.operation == SUBMIT
 
+    @property
+    def run_id(self) -> str | None:
+        """The run that the path names; ``None`` where it names none."""
+        match = _RUN_PATH.match(self.path or "")
+        return None if match is None else unquote(match[1], errors="surrogateescape")
+
 
 class ProblemEntry(_Entry):
-    """One problem, where and when it was met."""
+    """One problem, where and when it was met; ``cause`` is what the local service alone keeps of it."""
 
     KIND = "problem"
 
     title = text("title")
     detail = text("detail")
+    cause = text("cause")
     body = mapping("raw")
 
     @property
     def id(self) -> str:
         """The ``instance``, or for a problem without one the moment and the attempt."""
         return self.instance or f"{self._raw.get('time')}/{self._raw.get('attempt')}"
+
+    @property
+    def request_id(self) -> str:
+        """The id of the request that met it, as :attr:`RequestEntry.id` gives it."""
+        return _request_id(self._raw)
 
     @property
     def problem(self) -> Problem:
@@ -81,7 +98,7 @@ class ProblemEntry(_Entry):
 
 
 class RequestEntry(_Entry):
-    """One attempt of one HTTP request."""
+    """One attempt of one HTTP request; ``code`` and ``instance`` are those of the Problem that it met."""
 
     KIND = "request"
 
@@ -93,12 +110,37 @@ class RequestEntry(_Entry):
     @property
     def id(self) -> str:
         """The moment, the operation and the attempt: no two attempts share them."""
-        return "/".join(str(self._raw.get(name)) for name in ("time", "operation", "path", "attempt"))
+        return _request_id(self._raw)
+
+    @property
+    def problem_id(self) -> str | None:
+        """The id of the problem that it met, as :attr:`ProblemEntry.id` gives it; ``None`` where it met none."""
+        if self.instance is None and self.code is None:
+            return None
+        return self.instance or f"{self._raw.get('time')}/{self._raw.get('attempt')}"
 
     @property
     def is_problem(self) -> bool:
         """Whether no success came back."""
         return self.error is not None or (self.status is not None and self.status >= 400)
+
+
+def _request_id(raw: Mapping[str, Any]) -> str:
+    return "/".join(str(raw.get(name)) for name in ("time", "operation", "path", "attempt"))
+
+
+def with_problems(requests: Iterable[RequestEntry], problems: Iterable[ProblemEntry]) -> list[RequestEntry]:
+    """Requests with the code and the instance of the problem that each has met."""
+    met = {problem.request_id: problem for problem in problems}
+    found = []
+    for request in requests:
+        problem = met.get(request.id)
+        if problem is not None:
+            # A problem without a code of its own leads to itself all the same.
+            members = {"code": problem.code or problem.problem.code, "instance": problem.instance}
+            request = RequestEntry({**request.raw, **_present(members)})
+        found.append(request)
+    return found
 
 
 def problem_of_line(kept: ProblemLine) -> ProblemEntry:

@@ -14,8 +14,9 @@ from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
 from runwatch.records.event import RunEvent
+from runwatch.records.packet import DecisionPacket
 from runwatch.records.receipt import Receipt, Selected, Totals
-from runwatch.records.record import Record, one, text
+from runwatch.records.record import Record, mapping, one, text
 from runwatch.records.run import Budget, Policy, Run
 from runwatch.records.states import is_final
 
@@ -42,6 +43,7 @@ class OwnRequest(Record):
     mode = text("mode")
     policy = one(Policy, "policy")
     verifier_id = text("verifier_id")
+    review_composer = mapping("review_composer")
 
 
 class CurrentWork(Record):
@@ -72,12 +74,16 @@ class RunFacts:
         request: The body that this console sent for it.
         receipt: Its receipt.
         last_event: The newest event read.
+        label: What a person calls it here; empty for nothing.
+        note: What a person wrote about it here; empty for nothing.
     """
 
     run: Run
     request: OwnRequest | None = None
     receipt: Receipt | None = None
     last_event: RunEvent | None = None
+    label: str = ""
+    note: str = ""
 
     @property
     def id(self) -> str:
@@ -157,6 +163,32 @@ class RunFacts:
         return _first((self._selected.arm_id, FROM_RECEIPT), (self._current.arm_id, FROM_RUN))
 
     @property
+    def connection_id(self) -> Fact[str]:
+        """The connection to a source that the selected option went over."""
+        return Fact(self._selected.connection_id, FROM_RECEIPT if self._selected.connection_id else NOWHERE)
+
+    @property
+    def verifier_id(self) -> Fact[str]:
+        """The output check that judged the run, or that it was sent with."""
+        return _first((_judge(self._receipt), FROM_RECEIPT), (self._request.verifier_id, FROM_REQUEST))
+
+    @property
+    def packet(self) -> Fact[DecisionPacket]:
+        """The decision packet of a Review Composer run."""
+        return _first(*((DecisionPacket(dict(raw)), source) for raw, source in self._packets if raw))
+
+    @property
+    def is_composer(self) -> bool:
+        """Whether this is a Review Composer run, as far as that is known."""
+        return self.packet.value is not None or self._request.review_composer is not None
+
+    @property
+    def told_by(self) -> tuple[str, ...]:
+        """Where provider, model, saved model and reason are known from, each source once."""
+        facts = (self.model, self.provider, self.arm_id, self.reason)
+        return tuple(dict.fromkeys(fact.source for fact in facts if fact.source != NOWHERE))
+
+    @property
     def ended_at(self) -> Fact[datetime]:
         """When the run ended."""
         return _first(
@@ -197,6 +229,10 @@ class RunFacts:
         return (self.run.policy or _NO_POLICY, FROM_RUN), (self._request.policy or _NO_POLICY, FROM_REQUEST)
 
     @property
+    def _packets(self) -> tuple[tuple[Mapping[str, Any] | None, str], ...]:
+        return (self._receipt.decision_packet, FROM_RECEIPT), (self.run.decision_packet, FROM_RUN)
+
+    @property
     def _current(self) -> CurrentWork:
         return CurrentWork(self.run.current) if isinstance(self.run.current, dict) else _NO_WORK
 
@@ -215,6 +251,14 @@ def selected(receipt: Receipt) -> Selected:
         if part.route is not None and part.route.selected is not None:
             return part.route.selected
     return _NOT_SELECTED
+
+
+def _judge(receipt: Receipt) -> str | None:
+    """The customer's check that judged the last slice with one."""
+    for part in reversed(receipt.slices or ()):
+        if part.verifier is not None and part.verifier.verifier_id is not None:
+            return part.verifier.verifier_id
+    return None
 
 
 def run_facts(record: Run) -> RunFacts:

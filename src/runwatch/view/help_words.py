@@ -137,7 +137,7 @@ def reference(paths: Paths, key_of: KeyOf) -> list[Section]:
     """
     return [
         signs(),
-        Section(line("Filters, for every list; the events of a run are searched for one text"), _lines(dict(FILTERS))),
+        Section(line("Filters, for every list and for the events of runs"), _lines(dict(FILTERS))),
         Section(
             line("States of a pane, in the lower left of its frame"),
             tuple(Line(line(name), line(with_keys(meaning, key_of)), role) for name, role, meaning in STATES),

@@ -1,16 +1,20 @@
 """What an action sends to the service, as pure data: what is asked in a form, the body it makes, and how it is worded.
 
 The console opens a form where something is asked, then the sheet; the rules that a body has to keep are those of
-:mod:`runwatch.records.requests`, which the service checks too.
+:mod:`runwatch.records.requests`, which the service checks too. What the data mean for a form is worked out in
+:mod:`runwatch.view.form`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from runwatch.records.record import Record
+
+if TYPE_CHECKING:
+    from runwatch.view.entry import Entry
 
 S = TypeVar("S")
 
@@ -26,32 +30,98 @@ def _no_members(_: object) -> Mapping[str, Any]:
     return {}
 
 
+def _own_id(record: Record) -> str | None:
+    return record.id
+
+
+def _own_name(record: Record) -> str:
+    name = record.raw.get("display_name")
+    return name if isinstance(name, str) else ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Offer:
+    """Records whose ids, or other words, are offered where something is typed.
+
+    Attributes:
+        kind: Which records; their list is read when it is not known.
+        value: The word that one of them offers; ``None`` where it offers none.
+        name: What people call the record, told once its word is chosen; empty for nothing.
+    """
+
+    kind: type[Record]
+    value: Callable[[Any], str | None] = _own_id
+    name: Callable[[Any], str] = _own_name
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Ask:
     """One thing that a form asks.
 
     Attributes:
-        path: The member of the body that it becomes, with dots between names.
+        path: The member of the body that it becomes, with dots between names; empty for what only the form needs.
         label: What stands before it.
         hint: What it takes, with its bounds.
+        id: Its name in the form; the path with dashes when left out.
         kind: How the typed text becomes a value.
         start: What stands there at first, from the record where there is one.
         choices: The words that can be chosen; others are refused where ``kind`` is ``choice``, offered otherwise.
-        is_required: Whether it may be left empty; an empty one that may be is left out of the body.
+        offer: Records whose words can be chosen besides.
+        is_required: Whether it has to be filled in. What may be left empty is left out of the body then; what has to
+            be filled in stands in the body all the same, so that the rules name it.
     """
 
     path: str
     label: str
     hint: str
+    id: str = ""
     kind: AskKind = "text"
     start: Callable[[Any], str] = _nothing
     choices: tuple[str, ...] = ()
+    offer: Offer | None = None
     is_required: bool = False
+
+    def __post_init__(self) -> None:
+        """Name it by its path where it has no other name."""
+        object.__setattr__(self, "id", self.id or self.path.replace(".", "-"))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class First:
+    """What has to be read before the form or the sheet can open.
+
+    The subject of everything else is an :class:`~runwatch.view.entry.Entered` then, which holds the record and what
+    was read.
+
+    Attributes:
+        operation: The operation that reads it.
+        path: The parameters of its path, from the record.
+        lacks: Why nothing can be done with what was read; empty when it can.
+    """
+
+    operation: str
+    path: Callable[[Any], Mapping[str, str]]
+    lacks: Callable[[Mapping[str, Any]], str] = _nothing
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Proof:
+    """What is read afterwards, because the answer does not tell whether it took effect.
+
+    Attributes:
+        operation: The operation that reads it.
+        path: The parameters of its path, from the subject.
+        words: From the subject and what was read: whether it took effect, and that in words.
+    """
+
+    operation: str
+    path: Callable[[Any], Mapping[str, str]]
+    words: Callable[[Any, Mapping[str, Any]], tuple[bool, str]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Mutation(Generic[S]):
-    """One write.
+    """One write. Where an action needs no record, ``None`` stands for the subject.
 
     Attributes:
         operation: The operation's id.
@@ -61,9 +131,15 @@ class Mutation(Generic[S]):
         path: The parameters of the path.
         asks: What the form asks; without any the sheet opens at once.
         members: Members of the body that nobody types; with neither these nor ``asks`` no body is sent.
-        request: The class of :mod:`runwatch.records.requests` that checks the body, by its name; empty checks nothing.
+        changes_only: Whether only those members are sent that differ from what stood there at first.
+        shapes: Gives the body its last form, where what is typed and what is sent differ by more than its place.
+        request: What checks the body: ``module.Class`` below :mod:`runwatch.records.requests`; empty checks nothing.
         reads: Kinds whose lists it changes, which are read again.
-        told: What the sheet says of a good answer, line by line; label and text, both cleaned where they are drawn.
+        told: What the sheet says of a good answer beside id and status, line by line; label and text, both cleaned
+            where they are drawn.
+        first: What has to be read before, where the record does not tell enough.
+        proof: What is read afterwards, where the answer does not tell enough.
+        entry: What a person does next on a private page, where the answer names one.
     """
 
     operation: str
@@ -73,6 +149,11 @@ class Mutation(Generic[S]):
     path: Callable[[S], Mapping[str, str]] = _no_members
     asks: tuple[Ask, ...] = ()
     members: Callable[[S], Mapping[str, Any]] | None = None
+    changes_only: bool = False
+    shapes: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     request: str = ""
     reads: tuple[type[Record], ...] = ()
     told: Callable[[Any], Sequence[tuple[str, str]]] = lambda _: ()
+    first: First | None = None
+    proof: Proof | None = None
+    entry: Entry[Any] | None = None

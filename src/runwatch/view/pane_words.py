@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runwatch.records.run import Run
-from runwatch.store.change import Failure
 from runwatch.store.freshness import LoadState, PaneState
 from runwatch.view.drawn import Drawn, line
 from runwatch.view.explain import explain_code
@@ -13,6 +12,9 @@ from runwatch.view.format import Context, clock, compact, time_of_day
 from runwatch.view.glyphs import Role
 from runwatch.view.key_words import KeyOf
 from runwatch.view.resource import ResourceSpec, Styled
+
+if TYPE_CHECKING:
+    from runwatch.store.change import Failure
 
 _ROLES = {
     LoadState.STALE: Role.WARN,
@@ -57,7 +59,7 @@ def _words(state: PaneState, context: Context) -> list[str]:
         case LoadState.NOT_AUTHORISED | LoadState.NOT_OFFERED | LoadState.ERROR:
             return [state.load.value, age and f"data {age} old", state.failure.title if state.failure else ""]
         case LoadState.ENDED:
-            return [f"final, read {age} ago" if age else "final"]
+            return [state.reading or (f"final, read {age} ago" if age else "final")]
         case LoadState.PARTIAL:
             return ["partial: some items are no records", f"updated {fresh_words(state.age_s)}"]
         case LoadState.EMPTY | LoadState.FRESH | LoadState.REFRESHING:
@@ -97,7 +99,10 @@ def note_lines(spec: ResourceSpec[Any], state: PaneState, context: Context, key_
             return (*_told(failure, "error"), line(told_next))
         case LoadState.RATE_LIMITED:
             return (line(f"The service asked to wait; reading goes on in {clock(state.held_s)}."),)
-    return (line(spec.empty),)
+    if not spec.makes:
+        return (line(spec.empty),)
+    made = ", ".join(action.label for action in spec.makes)
+    return (line(spec.empty), line(f"{key_of('screen.new')}  {made}"))
 
 
 def _told(failure: Failure | None, otherwise: str) -> tuple[Drawn, ...]:

@@ -16,6 +16,7 @@ worst case of one text stays below :data:`WORK` steps.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import factorial
 from typing import Final
@@ -61,6 +62,12 @@ class Pattern:
     def found_in(self, text: str) -> bool:
         """Whether it matches somewhere in the part of the text that it looks at; case does not count."""
         return self.regex.search(text[: self.reach]) is not None
+
+    def places_in(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where it matches there, as starts and ends in order; what matches nothing at all is no place."""
+        for match in self.regex.finditer(text[: self.reach]):
+            if match[0]:
+                yield match.span()
 
 
 def compile_pattern(source: str) -> Pattern:

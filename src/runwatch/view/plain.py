@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -15,7 +14,9 @@ from runwatch.base.json import dumps
 from runwatch.base.text import cell_width
 from runwatch.records.record import Record
 from runwatch.view import detail, flat
+from runwatch.view.columns import member_column
 from runwatch.view.drawn import Drawn, fit, join, json_value, line
+from runwatch.view.exports import guarded
 from runwatch.view.format import Context
 from runwatch.view.resource import Column, ResourceSpec, S
 from runwatch.view.table import Row
@@ -25,10 +26,6 @@ GAP: Final = "  "
 
 LABEL_CELLS: Final = 48
 """The widest column of labels in a detail; longer ones push their value to the right."""
-
-# What makes a spreadsheet take a cell for a formula, in its wide forms too.
-_FORMULA: Final = re.compile(r"[=+\-@＝＋－＠\t\r␉␍]")
-_PLAIN_NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 def table(
@@ -44,6 +41,8 @@ def table(
         fields: Columns by name, or members by dotted path, instead of the resource's own; none of them leaves.
     """
     columns = list(spec.columns) if fields is None else [_column(spec, name) for name in fields]
+    if fields is None:
+        columns = [column for column in columns if not column.only_used or any(row.uses(column) for row in rows)]
     cells = [[row.cell(column).text for column in columns] for row in rows]
     widths = []
     for position, column in enumerate(columns):
@@ -60,13 +59,7 @@ def table(
 
 
 def _column(spec: ResourceSpec[S], name: str) -> Column[S]:
-    path = flat.split(name)
-
-    def value(subject: S) -> object:
-        found = flat.at(subject.raw, path)
-        return None if found is flat.MISSING else found
-
-    return spec.column(name) or Column(id=name, title=name, value=value)
+    return spec.column(name) or member_column(name)
 
 
 def _squeeze(
@@ -145,19 +138,24 @@ def _projected(value: Any, fields: Sequence[str] | None) -> Any:
 
 
 def csv_lines(
-    record: type[Record], raws: Iterable[Mapping[str, Any]], fields: Sequence[str] | None = None
+    record: type[Record],
+    raws: Iterable[Mapping[str, Any]],
+    fields: Sequence[str] | None = None,
+    *,
+    profiles: Sequence[str] | None = None,
 ) -> Iterator[Drawn]:
     """CSV, line by line, its heads first: nested objects by dotted paths, arrays as JSON.
 
     The declared members are always there, in the same order, and further ones follow as they came. Cells are cleaned,
     and one that a spreadsheet would take for a formula gets a ``'`` in front, unless it is a plain number; whoever
-    needs exact values takes JSON.
+    needs exact values takes JSON. Where the rows are of several profiles, the profile of each stands in a first column.
     """
     rows = [flat.flatten(raw) if fields is None else project(raw, fields) for raw in raws]
     heads = flat.header(record, rows) if fields is None else list(fields)
-    yield _csv_line(heads)
-    for row in rows:
-        yield _csv_line([row.get(head) for head in heads])
+    yield _csv_line(heads if profiles is None else ["profile", *heads])
+    for position, row in enumerate(rows):
+        owner = () if profiles is None else (profiles[position],)
+        yield _csv_line([*owner, *(row.get(head) for head in heads)])
 
 
 def _csv_line(values: Sequence[object]) -> Drawn:
@@ -170,7 +168,4 @@ def csv_cell(value: object) -> Drawn:
     """One value for CSV: empty for what is missing or ``null``, cleaned, and no formula."""
     if value is None:
         return line("")
-    drawn = json_value(value)
-    if _FORMULA.match(drawn) and not _PLAIN_NUMBER.fullmatch(drawn):
-        return line(f"'{drawn}", None)
-    return drawn
+    return line(guarded(json_value(value)), None)

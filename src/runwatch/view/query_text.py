@@ -53,6 +53,7 @@ _BARE: Final = re.compile(r"[^\s|]+")
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _REGEX: Final = re.compile(r"/((?:[^/\\]|\\.)*)/(?=\s|\||$)", re.DOTALL)
 _ENDS: Final = re.compile(r"\s|\||$")
+_PLAIN: Final = re.compile(r"[\w./:@\-]+")
 
 HINT: Final = "Put text that is no filter in double quotes to search for it as it is."
 
@@ -74,6 +75,12 @@ def parse(
     term = _Parser(text, spec, named or {}, extra, ()).read()
     servers = {field.id: field.server for field in spec.all_fields() if field.server}
     return Query(text, term, servers)
+
+
+def quoted(value: str) -> str:
+    """A value as it stands behind an operator: in double quotes where it would end early without them."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return value if _PLAIN.fullmatch(value) else f'"{escaped}"'
 
 
 class _Parser:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
+from runwatch.view.mutation import Mutation
 from runwatch.view.resource import ResourceSpec
 from runwatch.view.resources.account import ACCOUNT
 from runwatch.view.resources.arms import ARMS
@@ -18,6 +20,7 @@ from runwatch.view.resources.runs import RUNS
 from runwatch.view.resources.sources import PROFILES, SOURCES
 from runwatch.view.resources.templates import TEMPLATES
 from runwatch.view.resources.verifiers import VERIFIERS
+from runwatch.view.resources.webhooks import DELIVERIES, WEBHOOKS
 
 RESOURCES: Final[tuple[ResourceSpec[Any], ...]] = (
     RUNS,
@@ -36,6 +39,8 @@ RESOURCES: Final[tuple[ResourceSpec[Any], ...]] = (
     DEFINITIONS,
     PROPOSALS,
     KEYS,
+    WEBHOOKS,
+    DELIVERIES,
     PROBLEMS,
     REQUESTS,
     ACCOUNT,
@@ -44,6 +49,27 @@ RESOURCES: Final[tuple[ResourceSpec[Any], ...]] = (
 
 _BY_NAME: Final = {spec.name: spec for spec in RESOURCES}
 _BY_KIND: Final = {spec.kind: spec for spec in RESOURCES}
+
+
+def mutation_of(operation: str) -> Mutation[Any] | None:
+    """What an operation means to the first action that declares it; ``None`` where none does."""
+    return _BY_OPERATION.get(operation)
+
+
+def _mutations() -> Iterator[Mutation[Any]]:
+    """Everything that actions declare, with what comes after private pages."""
+    for spec in RESOURCES:
+        for action in (*spec.makes, *spec.actions):
+            mutation = action.mutation
+            while mutation is not None:
+                yield mutation
+                then = mutation.entry.then if mutation.entry is not None else None
+                mutation = None if then is None else then.mutation
+
+
+_BY_OPERATION: Final[dict[str, Mutation[Any]]] = {}
+for _mutation in _mutations():
+    _BY_OPERATION.setdefault(_mutation.operation, _mutation)
 
 
 def by_name(name: str) -> ResourceSpec[Any]:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from runwatch.records.record import Record
 from runwatch.view.drawn import Drawn
 from runwatch.view.format import Context
 from runwatch.view.glyphs import Role
+
+if TYPE_CHECKING:
+    from runwatch.view.mutation import Mutation
 
 
 class Subject(Protocol):
@@ -31,6 +34,8 @@ class Subject(Protocol):
 
 
 S = TypeVar("S", bound=Subject)
+A = TypeVar("A")
+"""What an action is about: a subject, or ``None`` where it needs none."""
 
 
 class Styled(NamedTuple):
@@ -86,6 +91,7 @@ class Column(Field[S]):
         leaves: When it leaves a narrow screen: 0 never, otherwise 1 goes first.
         least: The fewest cells in which it is of use.
         most: The most cells it takes in a list.
+        only_used: Whether it leaves a list in which no row in sight has anything in it.
         keeps_ends: Whether a cell that is too long loses its middle, because ids differ at their ends.
     """
 
@@ -97,6 +103,7 @@ class Column(Field[S]):
     least: int = 4
     most: int = 40
     keeps_ends: bool = False
+    only_used: bool = False
 
     def draw(self, subject: S, context: Context) -> Styled | None:
         """The cell of one row, or ``None`` where there is nothing to draw."""
@@ -112,6 +119,22 @@ def _nothing(_: object) -> str:
     return ""
 
 
+class Lead(NamedTuple):
+    """Where a line of a detail leads a person who stands on it.
+
+    Attributes:
+        target: What the screen gets when the line is followed.
+        words: What following it does, in a few words; drawn beside the value.
+    """
+
+    target: object
+    words: Drawn
+
+
+def _nowhere(_: object, __: object) -> Lead | None:
+    return None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class At:
     """A line of a detail that shows the member at a path.
@@ -121,11 +144,13 @@ class At:
         label: What stands before it; the path when empty, because members are named as the service names them.
         format: Draws the decoded JSON value, whatever scalar it is, where the gate's own way does not do. An object or
             array is taken apart into a line for each of its values.
+        leads: Where the line leads: gets the subject and the section's item; ``None`` for nowhere.
     """
 
     path: str
     label: str = ""
     format: Callable[[object, Context], Shown] | None = None
+    leads: Callable[[Any, Any], Lead | None] = _nowhere
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,11 +163,13 @@ class Told:
             ``None`` leaves the line out.
         shows: The member whose exact value the line shows for this subject, so that it is not listed again; empty
             for none.
+        leads: Where the line leads, as that of :class:`At`.
     """
 
     label: str
     draw: Callable[[Any, Any, Context], Shown | None]
     shows: Callable[[Any], str] = _nothing
+    leads: Callable[[Any, Any], Lead | None] = _nowhere
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,6 +182,7 @@ class SectionSpec:
         each: The member holding an array of objects, each of which gets a section of its own.
         item: The record of such an object.
         names: The member of an item that goes into the heading.
+        is_numbered: Whether an item's place goes into the heading before its name.
     """
 
     title: str
@@ -162,6 +190,7 @@ class SectionSpec:
     each: str = ""
     item: type[Record] = Record
     names: str = ""
+    is_numbered: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,8 +209,8 @@ class Link(Generic[S]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Action(Generic[S]):
-    """Something that can be done with a record.
+class Action(Generic[A]):
+    """Something that can be done with a record, or, among what a resource ``makes``, without one.
 
     Attributes:
         id: Its name in key maps.
@@ -191,6 +220,7 @@ class Action(Generic[S]):
         is_destructive: Whether it goes through the sheet that asks.
         enabled_when: Whether the record's state allows it.
         off_because: What is said when it does not.
+        mutation: What it sends; ``None`` where a screen of its own or a verb does it.
     """
 
     id: str
@@ -198,8 +228,9 @@ class Action(Generic[S]):
     verb: str
     operation: str = ""
     is_destructive: bool = False
-    enabled_when: Callable[[S], bool] = lambda _: True
+    enabled_when: Callable[[A], bool] = lambda _: True
     off_because: str = ""
+    mutation: Mutation[A] | None = None
 
 
 def _itself(record: Any) -> Any:
@@ -223,6 +254,7 @@ class ResourceSpec(Generic[S]):
         fields: What filters and sorts know besides the columns.
         flags: What ``is:`` knows.
         actions: What can be done with a record.
+        makes: What can be done without one, such as making one.
         links: Ways to other records.
         subject: Makes a row's subject from a bare record.
     """
@@ -239,6 +271,7 @@ class ResourceSpec(Generic[S]):
     fields: tuple[Field[S], ...] = ()
     flags: Mapping[str, Callable[[S], bool]] = field(default_factory=dict)
     actions: tuple[Action[S], ...] = ()
+    makes: tuple[Action[None], ...] = ()
     links: tuple[Link[S], ...] = ()
     subject: Callable[[Any], S] = _itself
 

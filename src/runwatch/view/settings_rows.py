@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from collections.abc import Mapping
+from typing import Any
 
 from runwatch.settings.file import Loaded
 from runwatch.settings.model import (
-    LOCAL,
     PROFILE_SETTINGS,
     PROFILES,
     SETTINGS,
@@ -22,106 +20,70 @@ from runwatch.settings.resolve import Resolved, Resolver, Source
 from runwatch.settings.setting import Setting, Unfit
 from runwatch.view.detail import Line
 from runwatch.view.drawn import line
-from runwatch.view.glyphs import UNICODE, Glyphs, Role
+from runwatch.view.glyphs import Role
 from runwatch.view.resource import Styled
-
-AT_ONCE: Final = frozenset({"theme", "time", "bell", "clipboard", "keys", "filters"})
-"""Settings and tables that hold as soon as they are written; the others wait for the next start."""
-
-
-@dataclass(frozen=True, slots=True)
-class SettingsColumn:
-    """A column of the table of settings."""
-
-    id: str
-    title: str
-    align: Literal["left", "right"] = "left"
-    leaves: int = 0
-    least: int = 8
-    most: int = 40
-    keeps_ends: bool = False
-
-
-COLUMNS: Final = (
-    SettingsColumn("key", "key", least=16, most=34),
-    SettingsColumn("value", "value", most=60),
-    SettingsColumn("source", "source", most=28),
+from runwatch.view.settings_row import (
+    Around,
+    SettingsRow,
+    about,
+    adder,
+    cells,
+    heading,
+    plain,
+    quiet,
+    text_of,
 )
+from runwatch.view.settings_tables import column_rows, filter_rows, key_rows
 
-
-@dataclass(frozen=True, slots=True)
-class SettingsRow:
-    """One row.
-
-    Attributes:
-        key: Names the row.
-        cells: What stands in the columns, by their ids.
-        about: What is said of it below the table.
-        edits: The dotted key that is written; of a table for a row that adds to it; empty where nothing is.
-        adds: Whether ``NAME = VALUE`` is typed, for a new entry of a table.
-        text: What editing begins with.
-        choices: What is offered.
-        is_closed: Whether nothing but the choices is taken.
-        profile: The profile whose connection can be tested; empty where none can.
-    """
-
-    key: str
-    cells: Mapping[str, Styled]
-    about: tuple[Line, ...]
-    edits: str = ""
-    adds: bool = False
-    text: str = ""
-    choices: tuple[str, ...] = ()
-    is_closed: bool = False
-    profile: str = ""
-
-    def cell(self, column: Any) -> Styled:
-        """The text of a column and its role."""
-        return self.cells[column.id]
-
-
-@dataclass(frozen=True, slots=True)
-class Around:
-    """What the rows are made with beside the settings themselves.
-
-    Attributes:
-        in_use: The profile that the console works with.
-        address: Its address.
-        key_sources: Where the key of each profile comes from, never the key; a profile that is missing is being
-            looked up.
-        tests: What came of the last test of a profile's connection.
-        themes: Names of the themes there are.
-        screens: Names of the screens there are.
-        glyphs: The signs.
-    """
-
-    in_use: str = LOCAL
-    address: str = ""
-    key_sources: Mapping[str, str] = field(default_factory=dict)
-    tests: Mapping[str, Styled] = field(default_factory=dict)
-    themes: tuple[str, ...] = ()
-    screens: tuple[str, ...] = ()
-    glyphs: Glyphs = UNICODE
+_SWITCH = {"true": "", "false": ""}
 
 
 def settings_rows(resolver: Resolver, loaded: Loaded, around: Around) -> list[SettingsRow]:
-    """What is wrong with the file, every setting, every profile with its own settings.
+    """What is wrong with the file, every setting, every profile with its own settings, then the tables.
 
     Raises:
         SettingsError: a flag or a variable holds what its setting does not take, or a profile is not known.
     """
     profiles = loaded.settings.profiles
     rows = [_problem(number, problem, around) for number, problem in enumerate(loaded.problems)]
-    for setting in SETTINGS:
-        made = _table if setting.is_table else _single
-        rows += made(setting, resolver, loaded, around)
+    rows.append(heading("Console", "how it looks, what it reads and how often"))
+    rows += [_single(setting, resolver, loaded, around) for setting in SETTINGS if not setting.is_table]
+    rows.append(heading("Profiles", "the services that you work with; T tests the connection of the one at the cursor"))
     if around.in_use not in profiles:
         rows.append(_profile(around.in_use, around.address, around))
     for name, profile in profiles.items():
         rows.append(_profile(name, profile.base_url, around))
         rows += [_of_profile(name, setting, profile, loaded, around) for setting in PROFILE_SETTINGS]
-    rows.append(_adder(PROFILES, "A service under a name of your own.", "NAME = https://HOST"))
+    doc = "A service under a name of your own."
+    rows.append(adder(PROFILES, doc, "NAME = https://HOST", raw_key=f"{PROFILES}.NAME.base_url"))
+    rows += filter_rows(resolver, around)
+    rows += column_rows(resolver, loaded, around)
+    rows += key_rows(resolver, around)
     return rows
+
+
+def matching(rows: list[SettingsRow], words: str) -> list[SettingsRow]:
+    """The rows that hold every one of some words, in the key, the value or what is said of them, below their headings.
+
+    Args:
+        rows: All rows.
+        words: What is looked for, in any order and however it is written; empty keeps every row.
+    """
+    sought = words.casefold().split()
+    if not sought:
+        return rows
+    found: list[SettingsRow] = []
+    above: SettingsRow | None = None
+    for row in rows:
+        if row.is_heading:
+            above = row
+            continue
+        told = (*(cell.text for cell in row.cells.values()), row.edits, *(entry.text for entry in row.about))
+        text = " ".join(told).casefold()
+        if all(word in text for word in sought):
+            found += [row] if above is None else [above, row]
+            above = None
+    return found
 
 
 def wanted(row: SettingsRow, text: str) -> tuple[str, str | None]:
@@ -146,14 +108,9 @@ def wanted(row: SettingsRow, text: str) -> tuple[str, str | None]:
     if setting is None:
         raise Unfit("is no setting")
     setting.parse(value)
-    if row.is_closed and value not in row.choices:
+    if row.choices and value not in row.choices:
         raise Unfit(f"must be one of {', '.join(row.choices)}")
     return key, value
-
-
-def holds_at_once(key: str) -> bool:
-    """Whether a setting holds as soon as it is written."""
-    return key.partition(".")[0] in AT_ONCE
 
 
 def _problem(number: int, problem: SettingsProblem, around: Around) -> SettingsRow:
@@ -161,71 +118,50 @@ def _problem(number: int, problem: SettingsProblem, around: Around) -> SettingsR
     glyph = around.glyphs.warn if problem.is_warning else around.glyphs.bad
     place = problem.path.name if problem.line is None else f"line {problem.line}"
     named = f"'{problem.key}' {problem.message}" if problem.key else problem.message
-    about = [Line(line("problem"), line(named, None), role), Line(line("place"), line(problem.place, None))]
+    told = [Line(line("problem"), line(named, None), role), Line(line("place"), line(problem.place, None))]
     if problem.nearest:
-        about.append(Line(line("nearest"), line(problem.nearest)))
+        told.append(Line(line("nearest"), line(problem.nearest)))
     if problem.copy is not None:
-        about.append(Line(line("copy"), line(str(problem.copy), None)))
-    cells = {"key": Styled(line(f"{glyph} {place}"), role), "value": Styled(line(named), role), "source": _word("file")}
-    return SettingsRow(f"problem {number}", cells, tuple(about))
+        told.append(Line(line("copy"), line(str(problem.copy), None)))
+    shown = {"key": Styled(line(f"{glyph} {place}"), role), "value": Styled(line(named), role), "source": quiet("file")}
+    return SettingsRow(f"problem {number}", shown, tuple(told))
 
 
-def _single(setting: Setting[Any], resolver: Resolver, loaded: Loaded, around: Around) -> Iterator[SettingsRow]:
+def _single(setting: Setting[Any], resolver: Resolver, loaded: Loaded, around: Around) -> SettingsRow:
     resolved = resolver.value(setting)
-    choices, is_closed = _choices(setting, loaded, around)
-    in_file = loaded.settings.chosen.get(setting.key, setting.default)
-    yield SettingsRow(
+    in_file = loaded.settings.chosen
+    return SettingsRow(
         setting.key,
-        _cells(setting.key, resolved, around),
-        _about(setting.key, setting, resolved),
+        cells(setting.key, resolved, around.glyphs),
+        about(setting.key, setting, resolved),
         edits=setting.key,
-        text=_text(in_file),
-        choices=choices,
-        is_closed=is_closed,
+        text=text_of(in_file.get(setting.key, setting.default)),
+        choices=_choices(setting, loaded, around),
+        removes=setting.key if setting.key in in_file else "",
     )
-
-
-def _table(setting: Setting[Any], resolver: Resolver, loaded: Loaded, around: Around) -> Iterator[SettingsRow]:
-    for resolved in resolver.values():
-        if resolved.key.startswith(f"{setting.key}."):
-            about = _about(resolved.key, setting, resolved)
-            cells = _cells(resolved.key, resolved, around)
-            yield SettingsRow(resolved.key, cells, about, edits=resolved.key, text=_text(resolved.value))
-    example = "ID = KEYS, such as screen.copy = ctrl+y" if setting is Settings.keys else "NAME = FILTER"
-    yield _adder(setting.key, setting.doc, example)
-
-
-def _adder(table: str, doc: str, example: str) -> SettingsRow:
-    about = (
-        Line(line("about"), line(doc)),
-        Line(line("new one"), line(f"enter, then {example}")),
-        Line(line("raw key"), line(f"{table}.NAME" + (".base_url" if table == PROFILES else ""))),
-        _effect(table),
-    )
-    cells = {"key": _word(f"+ {table}"), "value": _word(f"enter adds {example}"), "source": _word("")}
-    return SettingsRow(f"+ {table}", cells, about, edits=table, adds=True)
 
 
 def _profile(name: str, address: str, around: Around) -> SettingsRow:
     source = around.key_sources.get(name)
     key = f"looking{around.glyphs.ellipsis}" if source is None else source or "no key"
     test = around.tests.get(name)
-    about = [
+    told = [
         Line(line("profile"), line(name)),
         Line(line("address"), line(address or "none")),
         Line(line("key"), line(f"{key}; the key itself is never shown")),
     ]
     if test is not None:
-        about.append(Line(line("last test"), test.text, test.role))
-    about.append(Line(line("test"), line("T reads the account of this profile"), Role.QUIET))
+        told.append(Line(line("last test"), test.text, test.role))
+    told.append(Line(line("test"), line("T reads the account of this profile"), Role.QUIET))
     used = "in use" if name == around.in_use else ""
     shown = f"{address or 'no address'}   {used}".rstrip()
-    cells = {
+    made = {
         "key": Styled(line(f"profile {name}"), Role.LIVE if used else Role.PLAIN),
-        "value": test or _plain(shown),
-        "source": _word(key),
+        "value": test or plain(shown),
+        "source": quiet(key),
     }
-    return SettingsRow(f"profile {name}", cells, tuple(about), profile=name)
+    removes = f"{PROFILES}.{name}" if is_profile_name(name) and not used else ""
+    return SettingsRow(f"profile {name}", made, tuple(told), removes=removes, profile=name)
 
 
 def _of_profile(name: str, setting: Setting[Any], profile: Profile, loaded: Loaded, around: Around) -> SettingsRow:
@@ -235,70 +171,28 @@ def _of_profile(name: str, setting: Setting[Any], profile: Profile, loaded: Load
     number = loaded.lines.get((PROFILES, name, setting.key))
     where = f"{loaded.path}:{number}" if number else str(loaded.path)
     resolved = Resolved(key, value, Source.PROFILE if is_chosen else Source.DEFAULT, where if is_chosen else "")
-    choices = setting.choices or (("true", "false") if isinstance(setting.default, bool) else ())
     return SettingsRow(
         key,
-        {**_cells(key, resolved, around), "key": _word(f"  {setting.key}")},
-        _about(key, setting, resolved),
+        {**cells(key, resolved, around.glyphs), "key": quiet(f"  {setting.key}")},
+        about(key, setting, resolved),
         edits=key,
-        text=_text(value),
-        choices=choices,
-        is_closed=bool(choices),
+        text=text_of(value),
+        choices=_own_choices(setting),
+        removes=key if is_chosen else "",
         profile=name,
     )
 
 
-def _about(key: str, setting: Setting[Any], resolved: Resolved) -> tuple[Line, ...]:
-    made = [Line(line("about"), line(setting.doc))]
-    if not setting.is_table:
-        default = _text(setting.default) or "nothing"
-        made.append(Line(line("takes"), line(f"{setting.takes}; the default is {default}")))
-    if resolved.where:
-        made.append(Line(line("from"), line(resolved.where, None)))
-    if resolved.source in {Source.FLAG, Source.ENVIRONMENT}:
-        made.append(Line(line("note"), line(f"{resolved.where} wins over what the file says"), Role.WARN))
-    names = [name for name in (setting.flag, setting.environment) if name]
-    made.append(Line(line("raw key"), line("   ".join((key, *names)))))
-    made.append(_effect(key))
-    return tuple(made)
-
-
-def _effect(key: str) -> Line:
-    return Line(line("holds"), line("at once" if holds_at_once(key) else "from the next start"), Role.QUIET)
-
-
-def _choices(setting: Setting[Any], loaded: Loaded, around: Around) -> tuple[tuple[str, ...], bool]:
-    """What is offered for a setting, and whether nothing else is taken."""
-    if isinstance(setting.default, bool):
-        return ("true", "false"), True
+def _choices(setting: Setting[Any], loaded: Loaded, around: Around) -> Mapping[str, str]:
+    """What may be chosen for a setting, with a word about each; empty where anything fitting is typed."""
     if setting is Settings.theme:
-        return around.themes, True
+        return around.themes
     if setting is Settings.home_screen:
-        return around.screens, True
+        return dict.fromkeys(around.screens, "")
     if setting is Settings.default_profile:
-        return tuple(loaded.settings.profiles), True
-    return setting.choices, bool(setting.choices)
+        return {name: profile.base_url for name, profile in loaded.settings.profiles.items()}
+    return _own_choices(setting)
 
 
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _cells(key: str, resolved: Resolved, around: Around) -> dict[str, Styled]:
-    text = _text(resolved.value)
-    role = Role.QUIET if resolved.source is Source.DEFAULT else Role.PLAIN
-    return {
-        "key": _plain(key),
-        "value": _plain(text) if text else _word(around.glyphs.nothing),
-        "source": Styled(line(resolved.source.value), role),
-    }
-
-
-def _plain(text: str) -> Styled:
-    return Styled(line(text))
-
-
-def _word(text: str) -> Styled:
-    return Styled(line(text), Role.QUIET)
+def _own_choices(setting: Setting[Any]) -> Mapping[str, str]:
+    return _SWITCH if isinstance(setting.default, bool) else dict.fromkeys(setting.choices, "")

@@ -6,11 +6,13 @@ once. Which row is selected is the caller's to keep, as an id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import heapq
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Generic
+from itertools import islice
+from typing import Any, Final, Generic
 
 from runwatch.records.record import Record
 from runwatch.view import flat
@@ -18,6 +20,12 @@ from runwatch.view.drawn import Drawn, json_text, line
 from runwatch.view.format import Context
 from runwatch.view.glyphs import Role
 from runwatch.view.resource import Column, ResourceSpec, S, SortKey, Styled
+
+STEP: Final = 500
+"""The most rows that one step of :func:`arrange` looks at: a few milliseconds, also where a filter draws every cell."""
+
+AT_ONCE: Final = 2_000
+"""Up to so many rows are filtered and sorted in one go, which takes less than a frame."""
 
 
 class Drawing(Generic[S]):
@@ -103,6 +111,10 @@ class Row(Generic[S]):
             made.cells[column.id] = drawn
         return drawn
 
+    def uses(self, column: Column[S]) -> bool:
+        """Whether a cell has anything in it."""
+        return self.cell(column).text not in {"", self._drawing.context.glyphs.nothing}
+
     @property
     def cells(self) -> dict[str, Drawn]:
         """Every cell by its column's id."""
@@ -170,6 +182,10 @@ class Row(Generic[S]):
         return made
 
 
+Steps = Generator[None, None, list[Row[S]]]
+"""Work on rows that pauses after every step, and returns the rows."""
+
+
 def rows(spec: ResourceSpec[S], items: Iterable[Record | S], context: Context) -> list[Row[S]]:
     """A row for each record or subject, in the order given."""
     return rows_of(Drawing(spec, context), items)
@@ -202,20 +218,57 @@ def select(found: Iterable[Row[S]], matches: Callable[[Row[S]], bool]) -> list[R
 
 
 def sort(spec: ResourceSpec[S], found: Iterable[Row[S]], keys: Sequence[SortKey] | None = None) -> list[Row[S]]:
-    """Rows in order: stable, values of one type together, missing values last in either direction.
+    """Rows in order, all at once; see :func:`arrange`."""
+    return finish(arrange(spec, list(found), keys))
+
+
+def arrange(
+    spec: ResourceSpec[S],
+    found: Sequence[Row[S]],
+    keys: Sequence[SortKey] | None = None,
+    matches: Callable[[Row[S]], bool] | None = None,
+) -> Steps[S]:
+    """Rows filtered and in order: stable, values of one type together, missing values last in either direction.
+
+    It is done in steps, so that whoever has a hundred thousand rows can do something else in between: no step looks at
+    more than :data:`STEP` rows. What it returns at its end is the list.
 
     Args:
         spec: Their resource.
         found: The rows.
         keys: The fields to sort by, the most important first; ``None`` for the resource's own order. A field that
             the resource does not have is read as a dotted path.
+        matches: What keeps a row; ``None`` keeps all.
     """
-    ordered = list(found)
+    ordered: Sequence[Row[S]] = found
+    if matches is not None:
+        kept: list[Row[S]] = []
+        for start in range(0, len(found), STEP):
+            kept += select(found[start : start + STEP], matches)
+            yield
+        ordered = kept
     for key in reversed(spec.sort if keys is None else keys):
-        field = spec.field(key.field)
-        present: list[tuple[Any, Row[S]]] = []
-        missing: list[Row[S]] = []
-        for row in ordered:
+        ordered = yield from _by_key(spec, ordered, key)
+    return list(ordered)
+
+
+def finish(steps: Steps[S]) -> list[Row[S]]:
+    """What is there when all steps are done."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            return list(done.value)
+
+
+def _by_key(spec: ResourceSpec[S], found: Sequence[Row[S]], key: SortKey) -> Steps[S]:
+    """Sorted runs of one step each, merged step by step: sorting in one go would hold everything up."""
+    field = spec.field(key.field)
+    runs: list[list[tuple[Any, Row[S]]]] = []
+    missing: list[Row[S]] = []
+    for start in range(0, len(found), STEP):
+        run: list[tuple[Any, Row[S]]] = []
+        for row in found[start : start + STEP]:
             if field is not None and field.sort_key is not None:
                 value = field.sort_key(row.subject)
             else:
@@ -223,10 +276,17 @@ def sort(spec: ResourceSpec[S], found: Iterable[Row[S]], keys: Sequence[SortKey]
             if value is None:
                 missing.append(row)
             else:
-                present.append((sort_value(value), row))
-        present.sort(key=_first, reverse=key.descending)
-        ordered = [row for _, row in present] + missing
-    return ordered
+                run.append((sort_value(value), row))
+        run.sort(key=_first, reverse=key.descending)
+        runs.append(run)
+        yield
+    merged = runs[0] if len(runs) == 1 else heapq.merge(*runs, key=_first, reverse=key.descending)
+    ordered: list[Row[S]] = []
+    pairs = iter(merged)
+    while part := [row for _, row in islice(pairs, STEP)]:
+        ordered += part
+        yield
+    return ordered + missing
 
 
 def _first(pair: tuple[Any, Any]) -> Any:

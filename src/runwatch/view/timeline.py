@@ -28,6 +28,8 @@ SLICE_CELLS: Final = 4
 EXTRAS: Final = 3
 """How many further scalar members a line names."""
 
+_NOTHING: Final = line("")
+
 _FRAME: Final = frozenset({"event_id", "execution_id", "slice_id", "type", "at"})
 
 
@@ -42,6 +44,7 @@ class EventLine:
         summary: What happened.
         role: The colour role of the summary.
         is_gap: Whether it is no event, but the rule that marks a stretch without an answer.
+        run: The run it belongs to, where lines of several are mixed; else empty.
     """
 
     time: Drawn
@@ -50,6 +53,7 @@ class EventLine:
     summary: Drawn
     role: Role
     is_gap: bool = False
+    run: Drawn = _NOTHING
 
     def plain(self, run: Drawn | None = None) -> Drawn:
         """The whole line as text.
@@ -65,10 +69,18 @@ class EventLine:
         return line(f"{'  '.join(frame)}  {kind} {part} {self.summary}", None)
 
 
-def event_line(event: RunEvent, context: Context) -> EventLine:
-    """One event as a line."""
+def event_line(event: RunEvent, context: Context, *, next_arm: str | None = None) -> EventLine:
+    """One event as a line.
+
+    Args:
+        event: The event.
+        context: What it is drawn with.
+        next_arm: The saved model that the events after a fallback name, where they are at hand.
+    """
     kind = event.type
     summary, role = _summary(event, context.glyphs)
+    if next_arm is not None and is_fallback(event):
+        summary = line(f"{summary} {context.glyphs.arrow} {short_id(next_arm, context.glyphs)}")
     return EventLine(
         time_of_day(event.at, context),
         line(context.glyphs.unknown if kind is None else KINDS.get(kind, kind), 24),
@@ -76,6 +88,11 @@ def event_line(event: RunEvent, context: Context) -> EventLine:
         summary,
         role,
     )
+
+
+def is_fallback(event: RunEvent) -> bool:
+    """Whether the work on a slice goes on with another saved model, which this event does not name."""
+    return event.state == "progress" and event.reason == "fallback" and "arm_id" not in event.raw
 
 
 def gap_line(since: datetime, until: datetime, context: Context) -> EventLine:

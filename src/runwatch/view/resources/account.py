@@ -5,11 +5,22 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final
 
-from runwatch.records.account import Account, Balance, Concurrency, CreditActivity, ExecutionQuota, Quota, TopUp
-from runwatch.view.drawn import line
-from runwatch.view.format import Context, count, gauge, money_exact, percent, share, share_role
+from runwatch.records.account import (
+    Account,
+    Balance,
+    Billing,
+    Concurrency,
+    CreditActivity,
+    ExecutionQuota,
+    Quota,
+    TopUp,
+)
+from runwatch.records.record import Record
+from runwatch.view.drawn import decimal_text, json_text, line
+from runwatch.view.format import Context, ago, count, gauge, money_exact, percent, share, share_role, time_of_day
 from runwatch.view.resource import At, Column, ResourceSpec, SectionSpec, Shown, Styled, Told
 from runwatch.view.resources.common import as_moment, as_seconds, as_usd, usd
+from runwatch.view.writes.organization import TOP_UP
 
 
 def _executions(account: Account) -> ExecutionQuota:
@@ -24,30 +35,66 @@ def _balance(account: Account) -> Decimal | None:
     return (account.balance or Balance({})).balance_usd
 
 
-def _of(used: int | None, limit: int | None, context: Context) -> Styled | None:
+UNLIMITED: Final = "unlimited"
+"""What a limit of ``null`` means: any number would claim one (ours, as the local service answers)."""
+
+
+def _is_unlimited(part: Record) -> bool:
+    return "limit" in part.raw and part.raw["limit"] is None
+
+
+def _of(used: int | None, limit: int | None, part_of: Record, context: Context) -> Styled | None:
     """``37 of 500`` with a gauge, as far as both are known."""
     if used is None:
         return None
     part = None if limit is None else share(Decimal(used), Decimal(limit))
     if part is None:
-        return Styled(count(used))
+        return Styled(line(f"{count(used)}, {UNLIMITED}") if _is_unlimited(part_of) else count(used))
     text = f"{count(used)} of {count(limit)}  {gauge(part, 10, context.glyphs)} {percent(part)}"
     return Styled(line(text), share_role(part))
 
 
 def _quota(account: Account, context: Context) -> Shown:
     quota = _executions(account)
-    return _of(quota.used, quota.limit, context) or line(context.glyphs.unknown)
+    return _of(quota.used, quota.limit, quota, context) or line(context.glyphs.unknown)
 
 
 def _told_quota(account: Account, _: object, context: Context) -> Shown | None:
     quota = _executions(account)
-    return _of(quota.used, quota.limit, context)
+    return _of(quota.used, quota.limit, quota, context)
 
 
 def _told_running(account: Account, _: object, context: Context) -> Shown | None:
     running = _concurrency(account)
-    return _of(running.running, running.limit, context)
+    return _of(running.running, running.limit, running, context)
+
+
+def _as_limit(value: object, _: Context) -> Shown:
+    """A limit as it came; ``null`` is none."""
+    return line(UNLIMITED if value is None else json_text(value), None)
+
+
+def _told_fees(account: Account, _: object, __: Context) -> Shown | None:
+    """What one run and one review cost beside what models cost."""
+    billing = account.billing or Billing({})
+    fees = (
+        (billing.platform_fee_usd_per_execution, "a run"), (billing.review_composer_fee_usd_per_execution, "a review"),
+    )  # fmt: skip
+    told = [f"{decimal_text(fee)} USD {what}" for fee, what in fees if fee is not None]
+    return line(", ".join(told)) if told else None
+
+
+def _told_reset(account: Account, _: object, context: Context) -> Shown | None:
+    """When the quota of runs begins anew."""
+    at = _executions(account).reset_at
+    return None if at is None else line(f"{ago(at, context.now)}, {time_of_day(at, context)}")
+
+
+def _told_rate(account: Account, _: object, __: Context) -> Shown | None:
+    quota = account.quota or Quota({})
+    if "rate_limit_rpm" not in quota.raw:
+        return None
+    return count(quota.rate_limit_rpm) if quota.rate_limit_rpm is not None else line(UNLIMITED)
 
 
 def _told_balance(account: Account, _: object, __: Context) -> Shown | None:
@@ -72,23 +119,30 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
     ),
     sections=(
         SectionSpec(
+            "Left",
+            (
+                Told("runs", _told_quota), Told("begins anew", _told_reset), Told("live now", _told_running),
+                Told("requests/min", _told_rate), Told("balance", _told_balance), Told("fees", _told_fees),
+            ),
+        ),
+        SectionSpec(
             "Account",
             (
-                At("display_name"), At("tenant_id"), At("authenticated_principal_id"), At("quota_tier"), At("is_demo"),
-                Told("balance", _told_balance), Told("runs", _told_quota), Told("live now", _told_running),
+                At("display_name", "name"), At("tenant_id"), At("authenticated_principal_id", "key"),
+                At("quota_tier", "tier"), At("is_demo"),
             ),
         ),
         SectionSpec(
             "Quota",
             (
-                At("quota.executions.limit", "executions.limit"),
+                At("quota.executions.limit", "executions.limit", _as_limit),
                 At("quota.executions.used", "executions.used"),
-                At("quota.executions.remaining", "executions.remaining"),
+                At("quota.executions.remaining", "executions.remaining", _as_limit),
                 At("quota.executions.reset_at", "executions.reset_at", as_moment),
                 At("quota.executions.retry_after_s", "executions.retry_after_s", as_seconds),
-                At("quota.concurrency.limit", "concurrency.limit"),
+                At("quota.concurrency.limit", "concurrency.limit", _as_limit),
                 At("quota.concurrency.running", "concurrency.running"),
-                At("quota.rate_limit_rpm", "rate_limit_rpm"),
+                At("quota.rate_limit_rpm", "rate_limit_rpm", _as_limit),
             ),
         ),
         SectionSpec(
@@ -119,4 +173,5 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
         ),
     ),
     empty="The service told nothing about the account.",
+    makes=(TOP_UP,),
 )  # fmt: skip

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.records.arm import Arm, RouteAvailability
+from runwatch.settings.session import View
 from runwatch.view.drawn import line
 from runwatch.view.format import Context
 from runwatch.view.glyphs import Role
+from runwatch.view.query_text import quoted
 from runwatch.view.resource import (
-    Action,
     At,
     Column,
     Field,
+    Lead,
     Link,
     ResourceSpec,
     SectionSpec,
@@ -23,6 +25,7 @@ from runwatch.view.resource import (
 )
 from runwatch.view.resources.common import as_moment
 from runwatch.view.resources.standing import as_standing, standing, words
+from runwatch.view.writes.arms import DISABLE, EDIT, MAKES
 
 
 def _is_on(arm: Arm) -> bool:
@@ -35,6 +38,11 @@ def _route(arm: Arm) -> RouteAvailability:
 
 def _model(arm: Arm) -> str | None:
     return arm.model_id or arm.model_deployment_id
+
+
+def _its_runs(arm: Arm, _: object) -> Lead | None:
+    """The runs that used it, as far as something tells which option a run has used."""
+    return Lead(View("runs", filter=f"arm={quoted(arm.id)}"), line("runs that used it")) if arm.id else None
 
 
 def _hint(arm: Arm, _: object, __: Context) -> Shown | None:
@@ -54,8 +62,8 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
     columns=(
         Column(id="status", title="status", value=lambda it: it.status,
                cell=lambda it, context: standing(it.status, context), server="status", least=10),
-        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, least=12),
-        Column(id="kind", title="kind", value=lambda it: it.kind, server="kind", leaves=6),
+        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, least=22),
+        Column(id="kind", title="kind", value=lambda it: it.kind, server="kind", leaves=6, least=5),
         Column(id="model", title="model", aliases=("model_id",), value=_model, leaves=3, least=14),
         Column(id="classes", title="data classes", aliases=("data_class_grants",),
                value=lambda it: it.data_class_grants, format=words, leaves=5, least=12),
@@ -76,9 +84,9 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         SectionSpec(
             "Saved",
             (
-                At("arm_id"), At("display_name"), At("kind"), At("status", format=as_standing), At("status_reason"),
-                Told("means", _hint), At("capability_tags"), At("data_class_grants"), At("cost_class"),
-                At("created_at", format=as_moment), At("updated_at", format=as_moment),
+                At("arm_id", leads=_its_runs), At("display_name"), At("kind"), At("status", format=as_standing),
+                At("status_reason"), Told("means", _hint), At("capability_tags"), At("data_class_grants"),
+                At("cost_class"), At("created_at", format=as_moment), At("updated_at", format=as_moment),
             ),
         ),
         SectionSpec(
@@ -114,11 +122,7 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         "problem": lambda it: it.status == "degraded" or it.route_availability is not None,
         "off": lambda it: it.status == "disabled",
     },
-    actions=(
-        Action("edit", "Change it", "arms edit", "patchArmsByArmId", enabled_when=_is_on,
-               off_because="It is disabled, and nothing enables it again."),
-        Action("disable", "Disable it", "arms disable", "deleteArmsByArmId", is_destructive=True, enabled_when=_is_on,
-               off_because="It is disabled already."),
-    ),
+    actions=(EDIT, DISABLE),
+    makes=MAKES,
     links=(Link("deployment", "deployment", lambda it: it.model_deployment_id),),
 )  # fmt: skip

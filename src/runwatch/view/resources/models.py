@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.records.model import ArmTemplate, CatalogConnection, CatalogEntry, Definition, Deployment, Offering
-from runwatch.view.resource import Action, At, Column, Field, Link, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.resources.common import as_moment, newest_first, when
 from runwatch.view.resources.standing import as_standing, standing, words
+from runwatch.view.writes.arms import SAVE
 
 
 def _model(entry: CatalogEntry) -> Definition:
@@ -28,6 +29,11 @@ def _template(entry: CatalogEntry) -> ArmTemplate:
 
 def _deployment(entry: CatalogEntry) -> Deployment:
     return entry.deployment or Deployment({})
+
+
+def _licence(entry: CatalogEntry) -> str | None:
+    licence = _model(entry).release_license
+    return None if licence is None else licence.identifier
 
 
 def _source_id(entry: CatalogEntry) -> str | None:
@@ -90,12 +96,12 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     singular="model",
     title="Models · model catalog",
     columns=(
-        Column(id="model", title="model", aliases=("model_key",), value=lambda it: _model(it).model_key, least=28,
+        Column(id="model", title="model", aliases=("model_key",), value=lambda it: _model(it).model_key, least=23,
                most=44),
         Column(id="name", title="name", value=lambda it: _template(it).display_name, leaves=3, least=10),
-        Column(id="source", title="source", aliases=("source_id",), value=_source_id, leaves=6, least=8),
+        Column(id="source", title="source", aliases=("source_id",), value=_source_id, leaves=6, least=11),
         Column(id="lane", title="lane", aliases=("access_lane",), value=lambda it: _connection(it).access_lane,
-               leaves=7, least=4),
+               leaves=7, least=8),
         Column(id="classes", title="data classes", aliases=("data_classes",),
                value=lambda it: _offering(it).data_classes, format=words, leaves=5, least=12),
         Column(id="cost", title="cost", aliases=("cost_class",), value=lambda it: _template(it).cost_class, leaves=4,
@@ -112,6 +118,7 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
         Field(id="publisher", value=lambda it: _model(it).publisher_id),
         Field(id="family", value=lambda it: _model(it).family),
         Field(id="lifecycle", value=lambda it: _model(it).lifecycle),
+        Field(id="licence", aliases=("license",), value=_licence),
         Field(id="capability", aliases=("capabilities",), value=lambda it: _model(it).capabilities),
         Field(id="location", value=lambda it: _offering(it).location),
     ),
@@ -124,14 +131,11 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
         "byok": lambda it: _connection(it).access_lane == "byok",
         "public": lambda it: "public" in (_offering(it).data_classes or ()),
     },
-    actions=(
-        Action("save", "Save the model", "models save", "postArms",
-               enabled_when=lambda it: it.arm_registration_template is not None,
-               off_because="The entry says not how it is to be saved."),
-    ),
+    actions=(SAVE,),
     links=(
         Link("deployment", "deployment", lambda it: it.id or None),
         Link("connection", "connection", lambda it: _connection(it).connection_id),
+        Link("definition", "definition", lambda it: _model(it).model_key),
     ),
 )  # fmt: skip
 

@@ -11,9 +11,10 @@ from runwatch.records.proposal import Proposal
 from runwatch.records.usage import ArmUsage, DayUsage, KeyUsage, Usage, UsageTotals
 from runwatch.view.drawn import block, decimal_text, json_text, line
 from runwatch.view.format import Context
-from runwatch.view.resource import Action, At, Column, Field, Link, ResourceSpec, SectionSpec, Shown, SortKey
+from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, Shown, SortKey
 from runwatch.view.resources.common import as_moment, as_usd, elided, newest_first, when
 from runwatch.view.resources.standing import as_standing, standing
+from runwatch.view.writes.organization import APPROVE, CREATE_KEY, LABEL_KEY, REJECT, REVOKE_KEY
 
 
 def _is_pending(proposal: Proposal) -> bool:
@@ -73,12 +74,7 @@ PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](
         "pending": _is_pending,
         "final": lambda it: it.status in {"approved", "rejected", "expired"},
     },
-    actions=(
-        Action("approve", "Approve it", "proposals approve", "postProposalsByProposalIdApprove",
-               enabled_when=_is_pending, off_because="It is decided already, or nobody did in time."),
-        Action("reject", "Reject it", "proposals reject", "postProposalsByProposalIdReject",
-               enabled_when=_is_pending, off_because="It is decided already, or nobody did in time."),
-    ),
+    actions=(APPROVE, REJECT),
     links=(Link("run", "run", lambda it: it.execution_id), Link("arm", "arm", lambda it: it.arm_id)),
 )  # fmt: skip
 
@@ -116,10 +112,8 @@ KEYS: Final[ResourceSpec[Any]] = ResourceSpec[ApiKey](
     empty="The service lists no API keys.",
     note="A key is shown once, when it is made.",
     flags={"active": lambda it: it.status == "active", "off": lambda it: it.status == "revoked"},
-    actions=(
-        Action("revoke", "Revoke it", "keys revoke", "postApiKeysByApiKeyIdRevoke", is_destructive=True,
-               enabled_when=lambda it: it.status != "revoked", off_because="It is revoked already, for good."),
-    ),
+    actions=(LABEL_KEY, REVOKE_KEY),
+    makes=(CREATE_KEY,),
 )  # fmt: skip
 
 _TOTALS: Final = tuple(

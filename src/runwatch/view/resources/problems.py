@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from runwatch.records.run import Run
 from runwatch.view.drawn import block, json_block, line
-from runwatch.view.entries import ProblemEntry
+from runwatch.view.entries import ProblemEntry, RequestEntry
 from runwatch.view.explain import explain_code, submit_effect
 from runwatch.view.format import Context, duration
 from runwatch.view.glyphs import Role
-from runwatch.view.resource import At, Column, Field, ResourceSpec, SectionSpec, Shown, SortKey, Styled, Told
+from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, Shown, SortKey, Styled, Told
 from runwatch.view.resources.common import as_moment, as_seconds, newest_first, when
 
 
@@ -50,6 +51,10 @@ def _effect(entry: ProblemEntry, _: object, __: Context) -> Shown | None:
     if not entry.is_submit:
         return None
     return line(submit_effect(code_of(entry) or "", entry.status, entry.attempt or 1))
+
+
+def _cause(entry: ProblemEntry, _: object, __: Context) -> Shown | None:
+    return block(entry.cause) if entry.cause else None
 
 
 def _fields(entry: ProblemEntry, _: object, __: Context) -> Shown | None:
@@ -98,6 +103,7 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
         Field(id="method", value=lambda it: it.method),
         Field(id="operation", value=lambda it: it.operation),
         Field(id="detail", value=lambda it: it.problem.detail),
+        Field(id="cause", value=lambda it: it.cause),
         Field(id="host", value=lambda it: it.host),
         Field(id="key", value=lambda it: it.key),
     ),
@@ -108,6 +114,7 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
                 Told("instance", _instance),
                 Told("problem", _head),
                 At("detail"),
+                Told("cause", _cause, lambda it: "cause" if it.cause else ""),
                 Told("request", _request),
                 Told("effect", _effect),
                 Told("fields", _fields),
@@ -125,6 +132,10 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
             ),
         ),
         SectionSpec("As the service sent it", (Told("raw", _raw, lambda _: "raw"),)),
+    ),
+    links=(
+        Link("request", RequestEntry.KIND, lambda it: it.request_id),
+        Link("run", Run.KIND, lambda it: it.run_id),
     ),
     sort=(SortKey("time"),),
     empty="No problems were met from this machine.",

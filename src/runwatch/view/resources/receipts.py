@@ -6,25 +6,38 @@ from decimal import Decimal
 from typing import Final
 
 from runwatch.records.receipt import Receipt, ReceiptSlice
-from runwatch.view import flat
-from runwatch.view.checks import attempt, receipt_finding, slice_finding
-from runwatch.view.drawn import block, decimal_text, json_text, line
-from runwatch.view.explain import explain_reason
+from runwatch.view.checks import receipt_finding
+from runwatch.view.content_check import suspects
+from runwatch.view.drawn import line
 from runwatch.view.facts import selected
-from runwatch.view.format import Context, count, money, money_exact, state
-from runwatch.view.glyphs import Role, state_glyph
-from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, Shown, SortKey, Styled, Told
-from runwatch.view.resources.common import as_moment, as_seconds, as_state, as_usd, elided, newest_first, span, when
+from runwatch.view.format import Context, money
+from runwatch.view.glyphs import Role
+from runwatch.view.packet import outcome, packet_of
+from runwatch.view.resource import (
+    At,
+    Column,
+    Field,
+    Link,
+    ResourceSpec,
+    SectionSpec,
+    Shown,
+    SortKey,
+    Styled,
+    Told,
+)
+from runwatch.view.resources import receipt_lines as lines
+from runwatch.view.resources.common import as_seconds, as_state, as_usd, elided, newest_first, span, when
 
 
 def _status(receipt: Receipt, context: Context) -> Shown:
-    return Styled(state(receipt.status, context.glyphs), state_glyph(receipt.status, context.glyphs)[1])
+    return outcome(receipt.status, packet_of(receipt.decision_packet), context.glyphs)
 
 
 def _model(receipt: Receipt, context: Context) -> Shown:
     model = selected(receipt).model_key
     if model is not None:
-        return line(model)
+        # The publisher's name in front would push the model's own out of a narrow column.
+        return line(model.rpartition("/")[2] or model)
     # A receipt that names its slices and no selected option says that no model was called.
     return Styled(line("none called" if receipt.slices else context.glyphs.unknown), Role.QUIET)
 
@@ -48,118 +61,6 @@ def _score(receipt: Receipt) -> list[Decimal]:
     """Every quality score that stands in the receipt for a verdict."""
     found = (part.verifier and part.verifier.quality_score for part in receipt.slices or ())
     return [number for number in found if isinstance(number, Decimal)]
-
-
-def _route(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
-    """How the option was chosen; the ranking may be a text, an array or an object (wire reference 3.4)."""
-    route = part.route
-    if route is None:
-        return None
-    ranking = route.ranking
-    words = []
-    if isinstance(ranking, str):
-        words.append(line(ranking))
-    elif isinstance(ranking, list):
-        words.append(line(f"{len(ranking)} ranked" if ranking else "none ranked"))
-    if route.fallback_used:
-        words.append(line("fallback used"))
-    return line(f" {context.glyphs.dot} ".join(words)) if words else None
-
-
-def _option(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
-    if part.route is None:
-        return None
-    option = part.route.selected
-    if option is None:
-        return Styled(line("none, no model was called"), Role.QUIET)
-    words = (option.model_key, option.arm_id, option.provider, option.access_lane)
-    return line(f" {context.glyphs.dot} ".join(line(word) for word in words if word) or context.glyphs.unknown)
-
-
-def _slice_check(receipt: Receipt, part: ReceiptSlice, context: Context) -> Shown:
-    finding = slice_finding(part, receipt.mode, context.glyphs)
-    return Styled(finding.words, finding.role)
-
-
-def _anchors(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
-    stated = part.recorded_check.anchor_results if part.recorded_check is not None else None
-    anchors = stated or (part.verifier.anchor_results if part.verifier is not None else None)
-    if not anchors:
-        return None
-    marks = {True: context.glyphs.good, False: context.glyphs.bad}
-    shown = [
-        f"{line(name)} {marks[met] if isinstance(met, bool) else line(json_text(met), 40)}"
-        for name, met in anchors.items()
-    ]
-    return line("   ".join(shown), None)
-
-
-def _attempts(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
-    checks = part.verification_checks
-    if not checks:
-        return None
-    shown = [
-        f"{line(check.attempt if check.attempt is not None else position, 12)}"
-        f" {attempt(check, context.glyphs).short} {line(check.arm_id or '', 60)}".rstrip()
-        for position, check in enumerate(checks, 1)
-    ]
-    return block("\n".join(shown))
-
-
-def _reaction(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
-    acted = part.acted_on_eval
-    if acted is None:
-        return None
-    return line(f"{line(acted.action)} {context.glyphs.arrow} {line(acted.outcome)}")
-
-
-def _requested(_: Receipt, part: ReceiptSlice, __: Context) -> Shown | None:
-    return _reference(part, "requested")
-
-
-def _resolved(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
-    """The model that the provider says it ran; often it does not say."""
-    if part.model_provenance is None:
-        return None
-    return _reference(part, "resolved") or Styled(line(context.glyphs.unknown), Role.QUIET)
-
-
-def _reference(part: ReceiptSlice, side: str) -> Shown | None:
-    found = flat.at(part.model_provenance or {}, (side, "upstream_ref"))
-    return line(found) if isinstance(found, str) else None
-
-
-def _cost(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
-    cost = part.cost
-    if cost is None:
-        return None
-    words = [money_exact(cost.usd)] if cost.usd is not None else []
-    words += [
-        line(f"{count(number)} {unit}")
-        for number, unit in ((cost.input_tokens, "in"), (cost.output_tokens, "out"), (cost.calls, "calls"))
-        if number is not None
-    ]
-    if cost.waiver is not None:
-        words.append(line(f"waived: {line(cost.waiver.reason)}"))
-    dot = f" {context.glyphs.dot} "
-    if cost.usage == "unknown":
-        return Styled(line(dot.join([*words, "what a call used is not known"])), Role.WARN)
-    return line(dot.join(words)) if words else None
-
-
-def _total(receipt: Receipt, _: object, __: Context) -> Shown | None:
-    totals = receipt.totals
-    if totals is None or totals.usd is None or totals.platform_fee_usd is None:
-        return None
-    if receipt.mode == "echo" and receipt.spend_usd == 0:
-        return Styled(line("test run, no charge"), Role.TEST)
-    usage, fee = decimal_text(totals.usd), decimal_text(totals.platform_fee_usd)
-    spend = decimal_text(totals.usd + totals.platform_fee_usd)
-    return line(f"{usage} usage + {fee} fee = {spend} USD")
-
-
-def _why(receipt: Receipt, _: object, __: Context) -> Shown | None:
-    return None if receipt.reason is None else line(explain_reason(receipt.reason).sentence)
 
 
 COLUMNS: Final = (
@@ -192,31 +93,33 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 SECTIONS: Final = (
+    SectionSpec("Looks like content", (Told("members", lines.flagged),)),
     SectionSpec(
         "Receipt",
         (
             At("execution_id"),
             At("status", format=as_state),
             At("reason"),
-            Told("why", _why),
+            Told("why", lines.why),
             At("mode"),
-            At("created_at", format=as_moment),
-            At("completed_at", format=as_moment),
+            Told("created_at", lines.created, shows=lines.shows("created_at")),
+            Told("completed_at", lines.completed, shows=lines.shows("completed_at")),
         ),
     ),
     SectionSpec(
         "Slice",
         (
             At("capability"),
-            Told("route", _route),
-            Told("selected", _option),
-            Told("check", _slice_check),
-            Told("anchors", _anchors),
-            Told("attempts", _attempts),
-            Told("reaction", _reaction),
-            Told("requested", _requested),
-            Told("resolved", _resolved),
-            Told("cost", _cost),
+            Told("route", lines.route),
+            Told("selected", lines.option),
+            Told("check", lines.slice_check),
+            Told("checked by", lines.checked_by),
+            Told("anchors", lines.anchors),
+            Told("attempts", lines.attempts),
+            Told("reaction", lines.reaction),
+            Told("requested", lines.requested),
+            Told("resolved", lines.resolved),
+            Told("cost", lines.cost),
         ),
         each="slices",
         item=ReceiptSlice,
@@ -225,7 +128,7 @@ SECTIONS: Final = (
     SectionSpec(
         "Total",
         (
-            Told("spend", _total),
+            Told("spend", lines.total),
             At("totals.usd", "usd", as_usd),
             At("totals.platform_fee_usd", "platform_fee_usd", as_usd),
             At("totals.runtime_s", "runtime_s", as_seconds),
@@ -259,6 +162,7 @@ RECEIPTS: Final = ResourceSpec[Receipt](
     fields=(
         Field[Receipt](id="arm", aliases=("arm_id",), value=lambda it: selected(it).arm_id, server="arm_id"),
         Field[Receipt](id="score", value=_score),
+        Field[Receipt](id="verifier", aliases=("verifier_id",), value=lines.check_of),
         Field[Receipt](id="completed", aliases=("completed_at",), value=lambda it: it.completed_at),
     ),
     sections=SECTIONS,
@@ -270,6 +174,14 @@ RECEIPTS: Final = ResourceSpec[Receipt](
         "live": lambda _: False,
         "problem": lambda it: it.status in {"failed", "expired"},
         "test": lambda it: it.mode == "echo",
+        "content": lambda it: any(True for _ in suspects(it.raw)),
     },
-    links=(Link("run", "run", lambda it: it.id),),
+    links=(
+        Link("run", "run", lambda it: it.id),
+        Link("arm", "arm", lambda it: selected(it).arm_id),
+        Link("check", "verifier", lines.check_of),
+        Link("model", "model", lambda it: selected(it).model_deployment_id),
+        Link("described by", "definition", lambda it: selected(it).model_key),
+        Link("connection", "connection", lambda it: selected(it).connection_id),
+    ),
 )

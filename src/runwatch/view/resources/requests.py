@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from runwatch.records.run import Run
 from runwatch.view.drawn import Drawn, line
-from runwatch.view.entries import RequestEntry
+from runwatch.view.entries import ProblemEntry, RequestEntry
 from runwatch.view.format import Context, size
 from runwatch.view.glyphs import Role
 from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, Shown, SortKey, Styled
@@ -77,5 +78,8 @@ REQUESTS: Final[ResourceSpec[Any]] = ResourceSpec[RequestEntry](
         "problem": lambda it: it.is_problem,
         "retry": lambda it: (it.attempt or 1) > 1,
     },
-    links=(Link("problem", "problem", lambda it: it.instance),),
+    links=(
+        Link("problem", ProblemEntry.KIND, lambda it: it.problem_id),
+        Link("run", Run.KIND, lambda it: it.run_id),
+    ),
 )  # fmt: skip

@@ -7,9 +7,22 @@ from typing import Any, Final
 from runwatch.records.agent import ReviewAgent
 from runwatch.records.credential import Credential
 from runwatch.records.github import GithubConnection
-from runwatch.view.resource import Action, At, Column, Field, ResourceSpec, SectionSpec, SortKey
+from runwatch.settings.session import View
+from runwatch.view.drawn import line
+from runwatch.view.query_text import quoted
+from runwatch.view.resource import At, Column, Field, Lead, Link, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.resources.common import as_moment, newest_first, when
 from runwatch.view.resources.standing import as_standing, standing
+from runwatch.view.writes.organization import NAME_CREDENTIAL
+from runwatch.view.writes.reviews import AGENT_ACTIONS, CONNECT_REPOSITORY, REGISTER
+
+
+def _its_repository(agent: ReviewAgent, _: object) -> Lead | None:
+    """The GitHub connection of the repository that the agent works on."""
+    if not agent.repository:
+        return None
+    return Lead(View("github", filter=f"repository={quoted(agent.repository)}"), line("GitHub connection"))
+
 
 AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
     record=ReviewAgent,
@@ -19,8 +32,8 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
     columns=(
         Column(id="status", title="status", value=lambda it: it.status,
                cell=lambda it, context: standing(it.status, context), least=10),
-        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, least=12),
-        Column(id="repository", title="repository", value=lambda it: it.repository, leaves=4, least=12),
+        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, least=20),
+        Column(id="repository", title="repository", value=lambda it: it.repository, leaves=4, least=20),
         Column(id="reason", title="reason", aliases=("status_reason",), value=lambda it: it.status_reason or None,
                leaves=3, least=10),
         Column(id="url", title="endpoint", aliases=("endpoint_url",), value=lambda it: it.endpoint_url, leaves=2,
@@ -33,7 +46,7 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
             "Review agent",
             (
                 At("arm_id"), At("display_name"), At("status", format=as_standing), At("status_reason"),
-                At("repository"), At("endpoint_url"),
+                At("repository", leads=_its_repository), At("endpoint_url"),
             ),
         ),
     ),
@@ -44,10 +57,9 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
         "ready": lambda it: it.status == "ready",
         "problem": lambda it: it.status == "degraded",
     },
-    actions=(
-        Action("connect", "Enter its key", "agents connect", "postReviewComposerAgentsByArmIdConnectionIntents",
-               enabled_when=lambda it: it.status != "disabled", off_because="It is disabled."),
-    ),
+    links=(Link("saved as", "arm", lambda it: it.id or None),),
+    actions=AGENT_ACTIONS,
+    makes=(REGISTER,),
 )  # fmt: skip
 
 CREDENTIALS: Final[ResourceSpec[Any]] = ResourceSpec[Credential](
@@ -70,6 +82,7 @@ CREDENTIALS: Final[ResourceSpec[Any]] = ResourceSpec[Credential](
     sort=(SortKey("created"),),
     empty="There are no credential references.",
     note="The secret itself never leaves the service.",
+    makes=(NAME_CREDENTIAL,),
 )  # fmt: skip
 
 GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
@@ -102,4 +115,5 @@ GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
     sort=(SortKey("repository"),),
     empty="No repository is connected. `runwatch github connect OWNER/NAME` begins it.",
     note="Without a GitHub App it is a person's word.",
+    makes=(CONNECT_REPOSITORY,),
 )  # fmt: skip

@@ -7,10 +7,11 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
+from runwatch.records.packet import DecisionPacket
 from runwatch.records.run import Run, Slice
 from runwatch.records.states import is_final
 from runwatch.view import flat
-from runwatch.view.drawn import Drawn, decimal_text, line
+from runwatch.view.drawn import Drawn, block, decimal_text, line
 from runwatch.view.explain import explain_reason
 from runwatch.view.facts import FROM_RUN, NOWHERE, Fact, RunFacts, run_facts
 from runwatch.view.format import (
@@ -29,6 +30,7 @@ from runwatch.view.format import (
     state,
 )
 from runwatch.view.glyphs import Role, state_glyph
+from runwatch.view.packet import NEEDS_REVIEW, is_against, outcome, outcome_and_action, ruling
 from runwatch.view.resource import (
     Action,
     At,
@@ -50,6 +52,10 @@ def _status(facts: RunFacts, context: Context) -> Styled:
     return Styled(state(facts.status, context.glyphs), state_glyph(facts.status, context.glyphs)[1])
 
 
+def _outcome(facts: RunFacts, context: Context) -> Styled:
+    return outcome(facts.status, facts.packet.value, context.glyphs)
+
+
 def _run(facts: RunFacts, context: Context) -> Shown:
     return short_id(facts.id, context.glyphs)
 
@@ -66,6 +72,15 @@ def _age(facts: RunFacts, context: Context) -> Shown:
 def _mode(facts: RunFacts, context: Context) -> Shown:
     mode = facts.mode.value
     return Styled(line(mode or context.glyphs.unknown), Role.TEST if facts.is_test else Role.PLAIN)
+
+
+def _arm(facts: RunFacts, context: Context) -> Shown:
+    arm = facts.arm_id.value
+    return line(context.glyphs.nothing) if arm is None else short_id(arm, context.glyphs)
+
+
+def _packet(facts: RunFacts) -> DecisionPacket:
+    return facts.packet.value or _UNDECIDED
 
 
 def _cost(facts: RunFacts, context: Context) -> Shown:
@@ -94,10 +109,27 @@ def _last(facts: RunFacts, context: Context) -> Shown:
 
 
 def _reason(facts: RunFacts, context: Context) -> Shown:
-    """Why the run ended; a live or completed one needs no reason."""
-    reason = facts.reason.value
+    """Why the run ended, or what a review comes to; a live or completed one needs no reason."""
+    reason, decided = facts.reason.value, ruling(facts.packet.value, context.glyphs)
+    if decided is not None and not reason:
+        return decided
     needs_none = not facts.is_final or facts.status == "completed"
     return line(reason or (context.glyphs.nothing if needs_none else context.glyphs.unknown))
+
+
+def _label(facts: RunFacts, _: Context) -> Shown:
+    return line(facts.label)
+
+
+def _note(facts: RunFacts, _: object, __: Context) -> Shown | None:
+    return block(facts.note) if facts.note else None
+
+
+def _verdict(facts: RunFacts, _: object, context: Context) -> Shown | None:
+    packet = facts.packet
+    if packet.value is None:
+        return None
+    return _known(packet, outcome_and_action(facts.status, packet.value, context.glyphs), context)
 
 
 def _known(fact: Fact[Any], text: Shown, context: Context) -> Shown:
@@ -162,9 +194,11 @@ def _next(facts: RunFacts, _: object, __: Context) -> Shown | None:
     return None if reason is None else line(explain_reason(reason).next_step)
 
 
+_UNDECIDED: Final = DecisionPacket({})
+
 COLUMNS: Final = (
     Column[RunFacts](
-        id="status", title="status", value=lambda run: run.status, cell=_status, least=11, most=14, server="status"
+        id="status", title="status", value=lambda run: run.status, cell=_outcome, least=11, most=14, server="status"
     ),
     Column[RunFacts](
         id="run", title="run", aliases=("id", "execution_id"), value=lambda run: run.id, cell=_run, least=9,
@@ -172,19 +206,33 @@ COLUMNS: Final = (
     ),
     Column[RunFacts](
         id="age", title="age", aliases=("created_at",), value=lambda run: run.run.created_at, cell=_age, align="right",
-        sort_key=lambda run: newest_first(run.run.created_at), server="since", leaves=7, least=5,
+        sort_key=lambda run: newest_first(run.run.created_at), server="since", leaves=11, least=5,
     ),
-    Column[RunFacts](id="mode", title="mode", value=lambda run: run.mode.value, cell=_mode, leaves=3),
     Column[RunFacts](
-        id="cost", title="cost / cap", aliases=("spend",), value=lambda run: run.cost_usd.value, cell=_cost, leaves=5,
+        id="label", title="label", value=lambda run: run.label or None, cell=_label, leaves=9, least=8, most=24,
+        only_used=True,
+    ),
+    Column[RunFacts](id="mode", title="mode", value=lambda run: run.mode.value, cell=_mode, leaves=6),
+    Column[RunFacts](
+        id="cost", title="cost / cap", aliases=("spend",), value=lambda run: run.cost_usd.value, cell=_cost, leaves=8,
         least=14,
     ),
     Column[RunFacts](
         id="last", title="last", value=lambda run: last_words(run.last_event) if run.last_event else None, cell=_last,
-        leaves=6, least=8,
+        leaves=10, least=8,
     ),
-    Column[RunFacts](id="reason", title="reason", value=lambda run: run.reason.value, cell=_reason, leaves=4, least=12),
-    Column[RunFacts](id="model", title="model", value=lambda run: run.model.value, leaves=2, least=12, most=32),
+    Column[RunFacts](id="reason", title="reason", value=lambda run: run.reason.value, cell=_reason, leaves=7, least=12),
+    Column[RunFacts](id="model", title="model", value=lambda run: run.model.value, leaves=5, least=12, most=32),
+    Column[RunFacts](id="provider", title="provider", value=lambda run: run.provider.value, leaves=4, least=10, most=24,
+           only_used=True),
+    Column[RunFacts](
+        id="arm", title="arm", aliases=("arm_id",), value=lambda run: run.arm_id.value, cell=_arm, leaves=3, least=9,
+        keeps_ends=True, only_used=True,
+    ),
+    Column[RunFacts](
+        id="source", title="told by", value=lambda run: ", ".join(run.told_by) or None, leaves=2, least=7, most=20,
+        only_used=True,
+    ),
     Column[RunFacts](id="created", title="created", value=lambda run: run.run.created_at, format=when, leaves=1),
 )  # fmt: skip
 
@@ -192,8 +240,12 @@ FIELDS: Final = (
     Field[RunFacts](id="took", value=lambda run: run.took_s.value),
     Field[RunFacts](id="cap", value=lambda run: run.max_cost_usd.value),
     Field[RunFacts](id="runtime_cap", value=lambda run: run.max_runtime_s.value),
-    Field[RunFacts](id="provider", value=lambda run: run.provider.value),
-    Field[RunFacts](id="arm", aliases=("arm_id",), value=lambda run: run.arm_id.value),
+    Field[RunFacts](id="verdict", value=lambda run: _packet(run).verdict),
+    Field[RunFacts](id="action", value=lambda run: _packet(run).action),
+    Field[RunFacts](id="note", value=lambda run: run.note or None),
+    Field[RunFacts](id="connection", aliases=("connection_id",), value=lambda run: run.connection_id.value),
+    Field[RunFacts](id="check", aliases=("verifier_id",), value=lambda run: run.verifier_id.value),
+    Field[RunFacts](id="ended", aliases=("completed_at",), value=lambda run: run.ended_at.value),
     Field[RunFacts](id="class", aliases=("data_class", "data_classes"), value=lambda run: run.data_classes.value),
     Field[RunFacts](id="by", aliases=("cancelled_by",), value=lambda run: run.cancelled_by.value),
     Field[RunFacts](id="final", value=lambda run: run.is_final),
@@ -204,6 +256,9 @@ SECTIONS: Final = (
         "Run",
         (
             At("execution_id"),
+            Told("label", lambda facts, _, __: line(facts.label) if facts.label else None),
+            Told("note", _note),
+            Told("verdict", _verdict),
             Told("status", lambda facts, _, context: _status(facts, context), _own_status),
             replace(_told("reason", "reason"), draw=_reason_line),
             Told("why", _why),
@@ -254,7 +309,10 @@ RUNS: Final = ResourceSpec[RunFacts](
     flags={
         "final": lambda run: run.is_final,
         "live": lambda run: not run.is_final,
-        "problem": lambda run: run.status in {"failed", "expired"},
+        "problem": lambda run: run.status in {"failed", "expired"} or is_against(run.packet.value),
+        "broken": lambda run: run.status in {"failed", "expired"},
+        "composer": lambda run: run.is_composer,
+        "review": lambda run: _packet(run).action == NEEDS_REVIEW,
         "test": lambda run: run.is_test,
     },
     actions=(
@@ -272,6 +330,7 @@ RUNS: Final = ResourceSpec[RunFacts](
             "receipt", "Show its receipt", "receipts show", "getReceiptsByExecutionId",
             enabled_when=lambda run: is_final(run.status), off_because="A run has a receipt once it has ended.",
         ),
+        Action("label", "Label and note", ""),
         Action("again", "Run it again", "", "postExecutions"),
     ),
     links=(Link("receipt", "receipt", lambda run: run.id if run.is_final else None),),

@@ -9,7 +9,6 @@ from runwatch.view.drawn import line
 from runwatch.view.format import Context
 from runwatch.view.glyphs import Role
 from runwatch.view.resource import (
-    Action,
     At,
     Column,
     Field,
@@ -22,6 +21,7 @@ from runwatch.view.resource import (
 )
 from runwatch.view.resources.common import as_moment, newest_first, when
 from runwatch.view.resources.standing import as_standing, standing, words
+from runwatch.view.writes.sources import ACTIONS, CONNECT, CONNECT_PROFILE
 
 
 def _standing(connection: SourceConnection) -> str | None:
@@ -64,7 +64,7 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
     columns=(
         Column(id="status", title="status", value=_standing,
                cell=lambda it, context: standing(_standing(it), context), least=10),
-        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, least=12),
+        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, least=20),
         Column(id="source", title="source", aliases=("source_id",), value=lambda it: it.source_id, leaves=5, least=14),
         Column(id="auth", title="auth", aliases=("auth_scheme",), value=lambda it: it.auth_scheme, leaves=2, least=7),
         Column(id="error", title="error", aliases=("test_error",), value=lambda it: it.test_error, leaves=4, least=14),
@@ -111,17 +111,8 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
         "problem": lambda it: it.test_state == "failed",
         "off": lambda it: not _is_on(it),
     },
-    actions=(
-        Action("test", "Test it", "sources test", "postSourceConnectionsByConnectionIdTest", enabled_when=_is_on,
-               off_because="It is disconnected."),
-        Action("sync", "Read which models it serves", "sources sync",
-               "postSourceConnectionsByConnectionIdDeploymentsSync", enabled_when=lambda it: it.is_usable,
-               off_because="It is not usable before a test has passed."),
-        Action("rotate", "Give it another key", "sources rotate", "postSourceConnectionsByConnectionIdRotate",
-               enabled_when=_is_on, off_because="It is disconnected."),
-        Action("disconnect", "Disconnect it", "sources disconnect", "deleteSourceConnectionsByConnectionId",
-               is_destructive=True, enabled_when=_is_on, off_because="It is disconnected already."),
-    ),
+    actions=ACTIONS,
+    makes=(CONNECT,),
 )  # fmt: skip
 
 PROFILES: Final[ResourceSpec[Any]] = ResourceSpec[SourceProfile](
@@ -151,4 +142,5 @@ PROFILES: Final[ResourceSpec[Any]] = ResourceSpec[SourceProfile](
     sort=(SortKey("source"),),
     empty="The service knows no sources.",
     note="What is run here is paid by you, at the source.",
+    actions=(CONNECT_PROFILE,),
 )  # fmt: skip

@@ -1,225 +1,175 @@
-"""Tenant templates with their blockers and next actions, plans, applications and the selected model."""
+"""Tenant templates: whether each can be applied, its blockers and next actions, and the catalog row it stands on."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from runwatch.records.template import (
     AlternativePlan,
-    Application,
     Blocker,
-    CompletedEffect,
-    Effect,
-    Plan,
-    Selection,
+    NextAction,
     Template,
 )
+from runwatch.view import consistency, eligibility
+from runwatch.view.decisions import in_a_sentence, in_a_word
 from runwatch.view.drawn import line
+from runwatch.view.eligibility import TemplateFacts, certification_standing, next_in_words, standing_of
 from runwatch.view.format import Context
-from runwatch.view.glyphs import Role
+from runwatch.view.next_actions import lead_of, step_of
 from runwatch.view.resource import (
     Action,
     At,
     Column,
     Field,
-    Link,
+    Lead,
     ResourceSpec,
     SectionSpec,
     Shown,
     SortKey,
-    Styled,
     Told,
 )
-from runwatch.view.resources.common import as_moment, as_usd
 from runwatch.view.resources.models import catalog_sections
-from runwatch.view.resources.standing import as_standing, standing
+from runwatch.view.resources.standing import standing, words
 
 
-def _standing(template: Template) -> str | None:
-    """Whether a template can be applied now; ``None`` where the service does not tell."""
-    return None if template.eligible is None else "eligible" if template.eligible else "blocked"
+def _verdict(facts: TemplateFacts, _: object, __: Context) -> Shown | None:
+    return eligibility.verdict(facts.template)
 
 
-def _blockers(template: Template) -> tuple[Blocker, ...]:
-    return template.blockers or ()
-
-
-def _codes(template: Template) -> str | None:
-    return ", ".join(blocker.code for blocker in _blockers(template) if blocker.code) or None
-
-
-def _next(template: Template) -> str | None:
-    """The first thing that clears a blocker."""
-    actions = (blocker.next_action for blocker in _blockers(template))
-    return next((action.detail or action.type for action in actions if action is not None), None)
-
-
-def _means(template: Template, _: object, __: Context) -> Shown | None:
-    if template.eligible:
-        return Styled(line("Everything it needs is there."), Role.GOOD)
-    count = len(_blockers(template))
-    if not count:
+def _next(facts: TemplateFacts, _: object) -> Lead | None:
+    """An eligible template waits for its plan to be looked at."""
+    if not facts.template.eligible:
         return None
-    return Styled(line("One thing stands in its way." if count == 1 else f"{count} things stand in its way."), Role.BAD)
+    return lead_of(NextAction({"type": "approve_plan"}), facts.id)
 
 
-_BLOCKER: Final = SectionSpec(
+def _before(facts: TemplateFacts, _: object) -> Lead | None:
+    return None if facts.before is None else Lead(facts.before, line("enter compares"))
+
+
+def _decision(facts: TemplateFacts, _: object, context: Context) -> Shown | None:
+    return None if facts.decision is None else in_a_sentence(facts.decision, facts.template, context)
+
+
+def _decision_cell(facts: TemplateFacts, context: Context) -> Shown:
+    decision = facts.decision
+    if decision is None:
+        return line(context.glyphs.nothing)
+    return in_a_word(decision, facts.template, context)
+
+
+def _blocker_lead(facts: Any, blocker: Blocker) -> Lead | None:
+    action = blocker.next_action
+    step = step_of(action)
+    if step is not None and step.kind == "plan":
+        # The plan of another template is what clears it, because this one is blocked.
+        other = next((plan.template_id for plan in facts.template.alternative_plans or () if plan.template_id), None)
+        return lead_of(action, other or facts.id, blocker)
+    return lead_of(action, facts.id, blocker)
+
+
+def _alternative_lead(_: object, plan: AlternativePlan) -> Lead | None:
+    return lead_of(plan.next_action, plan.template_id or "")
+
+
+BLOCKER: Final = SectionSpec(
     "Blocker",
-    (At("code"), At("detail"), At("next_action.type", "next action"), At("next_action.detail", "what to do")),
-    each="blockers", item=Blocker, names="code",
+    (
+        At("detail"), At("next_action.type", "next action", leads=_blocker_lead),
+        At("next_action.detail", "what to do"), At("code"),
+    ),
+    each="blockers", item=Blocker, names="code", is_numbered=True,
 )  # fmt: skip
 
-_ALTERNATIVE: Final = SectionSpec(
+ALTERNATIVE: Final = SectionSpec(
     "Instead",
     (
-        At("template_id"), At("template_version"), At("access_lane"), At("application_supported"),
-        At("next_action.type", "next action"), At("next_action.detail", "what to do"),
+        At("next_action.type", "next action", leads=_alternative_lead), At("next_action.detail", "what to do"),
+        At("application_supported"), At("access_lane"), At("template_version"), At("template_id"),
     ),
     each="alternative_plans", item=AlternativePlan, names="template_id",
 )  # fmt: skip
 
-TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[Template](
+
+def _checked(check: Callable[[Template, Context], Shown | None]) -> Callable[[Any, Any, Context], Shown | None]:
+    return lambda facts, _, context: check(facts.template, context)
+
+
+_CONSISTENCY: Final = SectionSpec(
+    "Fits together? Worked out here",
+    tuple(
+        Told(label, _checked(check))
+        for label, check in (
+            ("eligibility", consistency.verdict), ("upstream", consistency.upstream),
+            ("served variant", consistency.variant), ("model", consistency.model),
+            ("last test", consistency.last_test),
+        )
+    ),
+)  # fmt: skip
+
+TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
     record=Template,
     name="templates",
     singular="template",
     title="Templates · tenant templates",
     columns=(
-        Column(id="status", title="status", value=_standing,
-               cell=lambda it, context: standing(_standing(it), context), least=10),
-        Column(id="template", title="template", aliases=("id", "template_id"), value=lambda it: it.id, least=12,
+        Column(id="status", title="status", value=lambda it: standing_of(it.template),
+               cell=lambda it, context: standing(standing_of(it.template), context), least=10),
+        Column(id="template", title="template", aliases=("id", "template_id"), value=lambda it: it.id, least=17,
                most=32),
-        Column(id="version", title="version", aliases=("template_version",), value=lambda it: it.template_version,
-               leaves=1),
-        Column(id="lane", title="lane", aliases=("access_lane",), value=lambda it: it.access_lane, leaves=2,
+        Column(id="version", title="version", aliases=("template_version",),
+               value=lambda it: it.template.template_version, leaves=1),
+        Column(id="lane", title="lane", aliases=("access_lane",), value=lambda it: it.template.access_lane, leaves=6,
                least=13),
-        Column(id="blockers", title="blockers", value=_codes, leaves=3, least=17),
-        Column(id="next", title="next", value=_next, leaves=4, least=18, most=60),
+        Column(id="blockers", title="blockers", value=lambda it: len(it.blockers), align="right", leaves=7, least=8),
+        Column(id="blocker", title="blocker", aliases=("code",), value=lambda it: it.codes or None, format=words,
+               leaves=5, least=17),
+        Column(id="decision", title="decision", value=lambda it: it.decision.verdict if it.decision else None,
+               cell=_decision_cell, leaves=8, least=11),
+        Column(id="plans", title="plans", value=lambda it: len(it.template.alternative_plans or ()), align="right",
+               leaves=2),
+        Column(id="standing", title="certified", value=lambda it: certification_standing(it.template),
+               cell=lambda it, context: standing(certification_standing(it.template), context), leaves=3, least=9),
+        Column(id="next", title="next", value=next_in_words, leaves=4, least=18, most=60),
     ),
-    fields=(Field(id="eligible", value=lambda it: it.eligible),),
+    fields=(
+        Field(id="eligible", value=lambda it: it.template.eligible),
+        Field(id="reason", value=lambda it: it.decision.reason if it.decision else None),
+    ),
     sections=(
         SectionSpec(
-            "Template",
+            "Eligibility",
             (
-                At("template_id"), At("template_version"), At("access_lane"), At("eligible"), Told("means", _means),
+                Told("verdict", _verdict, leads=_next), Told("changed since", eligibility.change_told, leads=_before),
+                Told("decision", _decision),
             ),
         ),
-        _BLOCKER,
-        _ALTERNATIVE,
-        *catalog_sections("catalog_row."),
+        BLOCKER,
+        ALTERNATIVE,
+        _CONSISTENCY,
+        SectionSpec("Template", (At("template_id"), At("template_version"), At("access_lane"), At("eligible"))),
+        *(
+            replace(section, title=f"Catalog row · {section.title.lower()}")
+            for section in catalog_sections("catalog_row.")
+        ),
     ),
-    sort=(SortKey("template"),),
+    sort=(SortKey("eligible"), SortKey("template")),
     empty="The service offers no templates.",
     flags={
-        "eligible": lambda it: it.eligible is True,
-        "problem": lambda it: it.eligible is False,
+        "eligible": lambda it: it.template.eligible is True,
+        "blocked": lambda it: it.template.eligible is False,
+        "problem": lambda it: it.template.eligible is False,
+        "decided": lambda it: it.decision is not None,
+        "changed": lambda it: it.decision is not None and not it.decision.holds_for(it.template),
     },
     actions=(
         Action("plan", "Plan it", "templates plan", "postTenantTemplatePlans",
                off_because="A plan can always be made."),
-        Action("apply", "Apply it", "templates apply", "postTenantTemplateApplications",
-               enabled_when=lambda it: it.eligible is not False,
+        Action("apply", "Look at its plan and apply it", "templates apply", "postTenantTemplateApplications",
+               enabled_when=lambda it: it.template.eligible is not False,
                off_because="Something stands in its way; each blocker says what clears it."),
     ),
+    subject=TemplateFacts,
 )  # fmt: skip
-
-
-PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
-    record=Plan,
-    name="plans",
-    singular="plan",
-    title="Plan",
-    columns=(Column(id="template", title="template", aliases=("id",), value=lambda it: it.template_id),),
-    sections=(
-        SectionSpec(
-            "Plan",
-            (
-                At("template_id"), At("template_version"), At("access_lane"), At("eligible"),
-                At("maximum_spend_usd", format=as_usd), At("request_preset_id"), At("digest"), At("issued_at"),
-                At("expires_at", format=as_moment), At("application_supported"),
-                At("next_action.type", "next action"), At("next_action.detail", "what to do"),
-            ),
-        ),
-        SectionSpec(
-            "Qualification",
-            (
-                At("qualification.state", "state", as_standing),
-                At("qualification.next_action.type", "next action"),
-                At("qualification.next_action.detail", "what to do"),
-            ),
-        ),
-        _BLOCKER,
-        SectionSpec("Does", (At("id"), At("description")), each="effects", item=Effect, names="id"),
-        SectionSpec("Request", (At("request_policy"),)),
-        SectionSpec("Source", (At("byok_source"),)),
-        SectionSpec(
-            "Credit",
-            (
-                At("starter_credit.balance_usd", "balance_usd", as_usd),
-                At("starter_credit.funded_state", "funded_state"),
-                At("starter_credit.covers_maximum_spend", "covers_maximum_spend"),
-            ),
-        ),
-        _ALTERNATIVE,
-    ),
-    note="A plan changes nothing and calls no provider.",
-)  # fmt: skip
-"""A plan; it is printed and has no screen."""
-
-
-APPLICATION: Final[ResourceSpec[Any]] = ResourceSpec[Application](
-    record=Application,
-    name="applications",
-    singular="application",
-    title="Application",
-    columns=(Column(id="application", title="application", aliases=("id",), value=lambda it: it.id),),
-    sections=(
-        SectionSpec(
-            "Application",
-            (
-                At("application_id"), At("template_id"), At("template_version"), At("state", format=as_standing),
-                At("next_action.type", "next action"), At("next_action.detail", "what to do"),
-                At("created_at", format=as_moment), At("updated_at", format=as_moment), At("request_preset_id"),
-            ),
-        ),
-        SectionSpec(
-            "Done", (At("id"), At("at", format=as_moment)), each="completed_effects", item=CompletedEffect, names="id"
-        ),
-        SectionSpec(
-            "Live proof to authorize",
-            (
-                At("live_proof.digest", "digest"), At("live_proof.issued_at", "issued_at"),
-                At("live_proof.expires_at", "expires_at", as_moment),
-            ),
-        ),
-        SectionSpec(
-            "What it made",
-            (
-                At("managed_arm_id"), At("echo_execution_id"), At("echo_receipt_id"), At("live_execution_id"),
-                At("result.execution_id", "result"), At("receipt.receipt_id", "receipt"),
-                At("selected_model_deployment_id"), At("source_connection_id"),
-            ),
-        ),
-        SectionSpec("Diagnostics", (At("diagnostics"),)),
-    ),
-    links=(Link("run", "run", lambda it: it.live_execution_id or it.echo_execution_id),),
-)  # fmt: skip
-"""An application; it is printed and has no screen."""
-
-SELECTION: Final[ResourceSpec[Any]] = ResourceSpec[Selection](
-    record=Selection,
-    name="selections",
-    singular="selection",
-    title="Selected model",
-    columns=(Column(id="model", title="model", value=lambda it: it.model_deployment_id),),
-    sections=(
-        SectionSpec(
-            "Selected model",
-            (
-                At("model_deployment_id"), At("managed_arm_id"), At("application_id"), At("template_id"),
-                At("template_version"), At("request_preset_id"), At("request_policy"), At("proof_execution_id"),
-                At("selected_at", format=as_moment), At("updated_at", format=as_moment),
-            ),
-        ),
-    ),
-)  # fmt: skip
-"""The selected model; it is printed and has no screen."""

@@ -11,7 +11,6 @@ from runwatch.view.drawn import line
 from runwatch.view.format import Context, count
 from runwatch.view.glyphs import Role
 from runwatch.view.resource import (
-    Action,
     At,
     Column,
     Field,
@@ -24,6 +23,7 @@ from runwatch.view.resource import (
 )
 from runwatch.view.resources.common import as_moment
 from runwatch.view.resources.standing import as_standing, standing, words
+from runwatch.view.writes.verifiers import ACTIONS, REGISTER
 
 SOON_DAYS: Final = 14
 """From so many days on before a key stops, it is shown as something to see to."""
@@ -104,16 +104,16 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
     columns=(
         Column(id="status", title="status", value=lambda it: it.status,
                cell=lambda it, context: standing(it.status, context), least=10),
-        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, least=12),
-        Column(id="version", title="version", value=lambda it: it.version, leaves=4),
+        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, least=24),
+        Column(id="version", title="version", value=lambda it: it.version, leaves=2),
         Column(id="key", title="key", aliases=("connection",), value=lambda it: _connection(it).status,
                cell=lambda it, context: standing(_connection(it).status, context), leaves=6, least=9),
-        Column(id="days", title="days left", aliases=("days_remaining",),
+        Column(id="days", title="days", aliases=("days_remaining",),
                value=lambda it: _connection(it).days_remaining, cell=_days, align="right", leaves=5),
         Column(id="classes", title="data classes", aliases=("input_data_classes",),
-               value=lambda it: it.input_data_classes, format=words, leaves=3, least=12),
+               value=lambda it: it.input_data_classes, format=words, leaves=4, least=12),
         Column(id="url", title="endpoint", value=_url, leaves=1, least=16, most=48),
-        Column(id="verifier", title="verifier", aliases=("id", "verifier_id"), value=lambda it: it.id, leaves=2,
+        Column(id="verifier", title="verifier", aliases=("id", "verifier_id"), value=lambda it: it.id, leaves=3,
                least=9, keeps_ends=True),
     ),
     fields=(
@@ -153,17 +153,8 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
         "problem": lambda it: it.status == "degraded" or _connection(it).status in {"revoked", "expired"},
         "protected": lambda it: _connection(it).status not in {None, "unbound"},
     },
-    actions=(
-        Action("test", "Test it", "verifiers test", "postVerifiersByVerifierIdTest",
-               enabled_when=lambda it: not _is_retired(it), off_because="It is retired."),
-        Action("connect", "Enter its key", "verifiers connect", "postVerifiersByVerifierIdConnectionIntents",
-               enabled_when=lambda it: not _is_retired(it), off_because="It is retired."),
-        Action("revoke", "Stop using its key", "verifiers revoke", "postVerifiersByVerifierIdConnectionRevoke",
-               is_destructive=True, enabled_when=lambda it: _connection(it).status == "active",
-               off_because="No key is in use."),
-        Action("retire", "Retire it", "verifiers retire", "deleteVerifiersByVerifierId", is_destructive=True,
-               enabled_when=lambda it: not _is_retired(it), off_because="It is retired already."),
-    ),
+    actions=ACTIONS,
+    makes=(REGISTER,),
 )  # fmt: skip
 
 VERIFIER_TEST: Final[ResourceSpec[Any]] = ResourceSpec[VerifierTest](

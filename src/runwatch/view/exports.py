@@ -1,0 +1,178 @@
+"""Files that people keep: NDJSON, JSON, CSV and Markdown of records and of tables.
+
+What is exported is exact, unlike what is printed for a terminal (:mod:`runwatch.view.plain`): JSON gives every value as
+the service sent it, CSV gives it unformatted. A cell that a spreadsheet would take for a formula gets a ``'`` in front,
+and :func:`unguarded` gives the value back. Markdown is read by people and by programs that render it, so that its cells
+are cleaned, and whatever could be markup is escaped.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import PurePath
+from typing import Any, Final, Literal, get_args
+
+from runwatch.base.json import dumps
+from runwatch.base.text import clean_line
+from runwatch.view import flat
+from runwatch.view.drawn import json_text
+from runwatch.view.format import Context
+from runwatch.view.resource import Column, ResourceSpec, S
+
+Form = Literal["ndjson", "csv", "json", "md"]
+"""What a file is written as; the names are those of its ending."""
+
+FORMS: Final[tuple[Form, ...]] = get_args(Form)
+
+FORM_WORDS: Final[Mapping[Form, str]] = {
+    "ndjson": "one record a line, exactly as the service sent it",
+    "csv": "a row a record, nested members by dotted paths, values unformatted",
+    "json": "one array of records, exactly as the service sent them",
+    "md": "a table for a report, with the columns of the list",
+}
+"""What each form is, for menus and help."""
+
+_ENDINGS: Final[Mapping[str, Form]] = {
+    ".ndjson": "ndjson", ".jsonl": "ndjson", ".csv": "csv", ".json": "json", ".md": "md", ".markdown": "md",
+}  # fmt: skip
+
+# What makes a spreadsheet take a cell for a formula, in its wide forms too, and the pictures of tab and carriage
+# return. Quotes before it count, so that a guarded cell never looks like one that came with its quote.
+_FORMULA: Final = re.compile(r"'*[=+\-@＝＋－＠\t\r␉␍]")
+_PLAIN_NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_MARKUP: Final = re.compile(r"[\\`*_\[\]<>|~&$@]")
+
+
+def form_of(name: str) -> Form | None:
+    """The form that the ending of a file's name stands for; ``None`` for any other."""
+    return _ENDINGS.get(PurePath(name).suffix.lower())
+
+
+def file_name(noun: str, at: datetime, form: Form) -> str:
+    """The name of a new file: what is in it, and the moment in UTC at which it was written."""
+    return f"{noun}-{at.astimezone(UTC):%Y%m%d-%H%M%S}.{form}"
+
+
+def encoded(text: str) -> bytes:
+    r"""Text as the bytes of a file: UTF-8, with what UTF-8 cannot hold (a lone surrogate) spelled ``\udc80``."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def export(form: Form, spec: ResourceSpec[S], subjects: Iterable[S], context: Context) -> Iterator[str]:
+    """Records as the text of a file, piece by piece; each piece ends with a line.
+
+    Args:
+        form: What is written.
+        spec: Their resource. Its declared members are the first columns of CSV, the same ones in every export; its
+            columns are those of Markdown.
+        subjects: What its rows are about.
+        context: What Markdown is drawn with.
+    """
+    match form:
+        case "ndjson":
+            for subject in subjects:
+                yield f"{dumps(dict(subject.raw))}\n"
+        case "json":
+            yield from _array(subject.raw for subject in subjects)
+        case "csv":
+            declared = frozenset(flat.declared(spec.record))
+            rows = [_row(subject.raw, declared) for subject in subjects]
+            heads = flat.header(spec.record, rows)
+            yield from csv_table(heads, ([row.get(head) for head in heads] for row in rows))
+        case "md":
+            heads = [column.title for column in spec.columns]
+            yield from markdown_table(
+                heads, ([_told(column, it, context) for column in spec.columns] for it in subjects)
+            )
+
+
+def _row(raw: Mapping[str, Any], declared: frozenset[str]) -> dict[str, Any]:
+    """An object by dotted paths; a declared member stays one cell even where it is an object nobody knows inside."""
+    row: dict[str, Any] = {}
+    for path, value in flat.leaves(raw, lists=False):
+        for depth in range(1, len(path)):
+            name = flat.spell(path[:depth])
+            if name in declared:
+                row[name] = flat.at(raw, path[:depth])
+                break
+        else:
+            if path:
+                row[flat.spell(path)] = value
+    return row
+
+
+def _told(column: Column[S], subject: S, context: Context) -> object:
+    """A cell of a report: an id whole, anything else as a list shows it."""
+    value = column.value(subject)
+    if column.keeps_ends and isinstance(value, str):
+        return value
+    drawn = column.draw(subject, context)
+    return value if drawn is None else drawn.text
+
+
+def _array(raws: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    before = "[\n"
+    for raw in raws:
+        yield f"{before}{dumps(dict(raw))}"
+        before = ",\n"
+    yield "[]\n" if before == "[\n" else "\n]\n"
+
+
+def csv_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """A table as CSV (RFC 4180, lines end with a newline), its heads first.
+
+    Args:
+        heads: The columns.
+        rows: A value a column: text, a number, a switch, ``None`` for an empty cell, or any decoded JSON.
+    """
+    yield _csv_line(heads)
+    for row in rows:
+        yield _csv_line(row)
+
+
+def _csv_line(values: Sequence[object]) -> str:
+    text = io.StringIO()
+    # The writer quotes the characters of its own line end alone, and a carriage return in a cell ends a line too.
+    csv.writer(text, lineterminator="\r\n").writerow([csv_value(value) for value in values])
+    return text.getvalue().removesuffix("\r\n") + "\n"
+
+
+def csv_value(value: object) -> str:
+    """One value for CSV, not quoted yet: empty for ``None``, numbers in their own digits, text that is no formula."""
+    return "" if value is None else guarded(json_text(value))
+
+
+def guarded(text: str) -> str:
+    """Text that no spreadsheet takes for a formula; a plain number with a sign stays a number."""
+    return f"'{text}" if _FORMULA.match(text) and not _PLAIN_NUMBER.fullmatch(text) else text
+
+
+def unguarded(cell: str) -> str:
+    """What :func:`guarded` was given."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """A table as Markdown, its heads first; values as for :func:`csv_table`."""
+    yield f"| {' | '.join(map(markdown_cell, heads))} |\n"
+    yield f"|{' --- |' * len(heads)}\n"
+    for row in rows:
+        yield f"| {' | '.join(map(markdown_cell, row))} |\n"
+
+
+def markdown_cell(value: object) -> str:
+    """One value for Markdown: on one line, cleaned, and never markup, a link or the end of its cell."""
+    if value is None:
+        return ""
+    return "<br>".join(markdown_text(part) for part in json_text(value).splitlines())
+
+
+def markdown_text(text: str) -> str:
+    """Text of any origin within Markdown, on one line: cleaned, with every character of markup escaped."""
+    shown = _MARKUP.sub(r"\\\g<0>", clean_line(text))
+    # An address is made a link wherever it stands, whatever is escaped; without its colon it is plain text.
+    return re.sub(r"(?i)\b(https?|ftp|mailto|www)([:.])", r"\1\\\2", shown)

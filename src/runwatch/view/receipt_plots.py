@@ -1,0 +1,138 @@
+"""What receipts add up to, as the sections of a pane: by day, by model, against the usage report. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Final
+
+from runwatch.view.charts import Plotted, RoomOf, bar_section, column_section
+from runwatch.view.detail import Line, Section
+from runwatch.view.drawn import Drawn, line
+from runwatch.view.format import Context, count, money
+from runwatch.view.glyphs import Role
+from runwatch.view.query_text import quoted
+from runwatch.view.receipt_sums import FEE, NO_DAY, NO_MODEL, ReceiptSums, Reconciliation, Sum, amount, day_filter
+
+MOST_LINES: Final = 40
+"""The most days or models that have a line of their own; the others are one line."""
+
+MANY_DAYS: Final = 8
+"""From so many days on they are plotted as columns too."""
+
+MOST_COLUMNS: Final = 400
+"""A plot has no more columns than this, and a terminal no more cells."""
+
+COLUMN_ROWS: Final = 4
+
+DIFFERING: Final = 10
+"""The most differing days that are named."""
+
+
+def spend_sections(
+    sums: ReceiptSums, compared: Reconciliation | Drawn, room_of: RoomOf, context: Context, *, is_whole: bool
+) -> list[Section]:
+    """The sections.
+
+    Args:
+        sums: The sums of the receipts that are shown.
+        compared: All receipts against the usage report, or why there is no such comparison.
+        room_of: The cells that plots have.
+        context: What they are drawn with.
+        is_whole: Whether the end of the list is proven.
+    """
+    return [
+        _sums(sums, context, is_whole=is_whole),
+        *_days(sums, room_of, context),
+        *_models(sums, room_of, context),
+        _usage(compared, context),
+    ]
+
+
+def _sums(sums: ReceiptSums, context: Context, *, is_whole: bool) -> Section:
+    counted = sums.total.count
+    least = "" if is_whole and not sums.untold else "at least "
+    lines = [
+        Line(line("spend"), line(f"{least}{amount(sums.total.usd)} USD in {_receipts(counted)}")),
+        Line(line("usage"), line(f"{amount(sums.usage)} USD + {amount(sums.fees)} USD in fees")),
+    ]
+    if sums.tests:
+        lines.append(Line(line("test runs"), line(f"{count(sums.tests)} of them, at no charge"), Role.TEST))
+    if sums.untold:
+        lines.append(Line(line("not told"), line(f"{_receipts(sums.untold)} without a cost"), Role.WARN))
+    if not is_whole:
+        lines.append(Line(line("end"), line("not proven: more may follow"), Role.WARN))
+    return Section(line("Receipts shown"), tuple(lines))
+
+
+def _days(sums: ReceiptSums, room_of: RoomOf, context: Context) -> list[Section]:
+    if not sums.days:
+        return []
+    names = sorted((name for name in sums.days if name != NO_DAY), reverse=True)
+    shown = [_day(name, sums.days[name]) for name in names[:MOST_LINES]]
+    shown += _rest([sums.days[name] for name in names[MOST_LINES:]], "earlier days")
+    if NO_DAY in sums.days:
+        shown.append(_plotted("no date told", sums.days[NO_DAY]))
+    title = "Spend by day (UTC), on which runs became final"
+    if len(names) < MANY_DAYS:
+        return bar_section(title, shown, room_of, context)
+    plotted = column_section(title, list(_calendar(sums.days, names[-1], names[0])), COLUMN_ROWS, room_of, context)
+    return [*plotted, *bar_section("Day by day", shown, room_of, context)]
+
+
+def _calendar(days: Mapping[str, Sum], first: str, last: str) -> Iterator[tuple[str, Decimal | None]]:
+    """Every day of a stretch, the last :data:`MOST_COLUMNS` of them; a gap where no run became final."""
+    end = date.fromisoformat(last)
+    count = min((end - date.fromisoformat(first)).days + 1, MOST_COLUMNS)
+    for back in range(count - 1, -1, -1):
+        name = (end - timedelta(days=back)).isoformat()
+        yield name, days[name].usd if name in days else None
+
+
+def _day(name: str, found: Sum) -> Plotted:
+    return _plotted(name, found, day_filter(name))
+
+
+def _models(sums: ReceiptSums, room_of: RoomOf, context: Context) -> list[Section]:
+    names = sorted(sums.models, key=lambda name: (-sums.models[name].usd, name))
+    shown = [_model(name, sums.models[name]) for name in names[:MOST_LINES]]
+    shown += _rest([sums.models[name] for name in names[MOST_LINES:]], "other models")
+    return bar_section("Spend by model", shown, room_of, context)
+
+
+def _model(name: str, found: Sum) -> Plotted:
+    if name == FEE:
+        return _plotted(name, found, role=Role.QUIET)
+    return _plotted(name, found, "" if name == NO_MODEL else f"model={quoted(name)}")
+
+
+def _rest(found: list[Sum], label: str) -> list[Plotted]:
+    """One line for those that have none of their own."""
+    whole = Sum()
+    for one in found:
+        whole.merge(one)
+    return [_plotted(f"{len(found)} {label}", whole, role=Role.QUIET)] if found else []
+
+
+def _plotted(label: str, found: Sum, filter: str = "", role: Role = Role.PLAIN) -> Plotted:
+    return Plotted(line(label, 60), found.usd, money(found.usd), _receipts(found.count), filter or None, role)
+
+
+def _receipts(number: int) -> str:
+    return f"{count(number)} receipt{'s' * (number != 1)}"
+
+
+def _usage(compared: Reconciliation | Drawn, context: Context) -> Section:
+    title = line("Against the usage report")
+    if isinstance(compared, Drawn):
+        return Section(title, (Line(line(""), compared, Role.QUIET),))
+    lines = [
+        Line(line("period"), line(f"{compared.first} to {compared.last}, days in UTC; all receipts")),
+        Line(line("in all"), compared.whole.words, Role.GOOD if compared.whole.agrees else Role.WARN),
+    ]
+    differing = compared.differing
+    lines += [Line(line(day.day), day.words, Role.WARN) for day in differing[:DIFFERING]]
+    if len(differing) > DIFFERING:
+        lines.append(Line(line(""), line(f"and {len(differing) - DIFFERING} more days differ"), Role.WARN))
+    return Section(title, tuple(lines))

@@ -1,0 +1,247 @@
+"""What receipts add up to: by day, by model, and against the service's own usage report. Pure.
+
+Everything is counted in decimals, one receipt after another, so that a hundred thousand of them can be counted in
+slices. A receipt counts on the day (UTC) on which its run became final, as in a usage report (wire reference 2.9).
+What a model used is what its slices cost; the platform's fee belongs to no model and has a line of its own, so that the
+lines of a table add up to the total below it. That division is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from typing import Final
+
+from runwatch.records.receipt import Receipt, ReceiptSlice
+from runwatch.records.usage import Usage
+from runwatch.view.drawn import Drawn, decimal_text, line
+from runwatch.view.facts import selected
+
+NO_DAY: Final = ""
+"""The day of a receipt that tells no date."""
+
+FEE: Final = "platform fee"
+NO_MODEL: Final = "model not told"
+
+# Sums of amounts that differ by less than this many digits are exact.
+_EXACT: Final = Context(prec=100)
+_CENTS: Final = Decimal("0.01")
+
+
+@dataclass(slots=True)
+class Sum:
+    """An amount, in US dollars, and of how many receipts it is the sum."""
+
+    usd: Decimal = Decimal(0)
+    count: int = 0
+
+    def add(self, usd: Decimal) -> None:
+        """Count one more."""
+        self.usd = _EXACT.add(self.usd, usd)
+        self.count += 1
+
+    def merge(self, other: Sum) -> None:
+        """Count everything that another one has counted."""
+        self.usd = _EXACT.add(self.usd, other.usd)
+        self.count += other.count
+
+
+@dataclass(slots=True)
+class ReceiptSums:
+    """What some receipts add up to.
+
+    Attributes:
+        total: Usage and fee of those that tell both.
+        fees: The part of the total that is the platform's fee, in US dollars.
+        untold: How many do not tell what they cost.
+        tests: How many are of test runs.
+        days: By day, ``YYYY-MM-DD`` or :data:`NO_DAY`; test runs count with their nought.
+        models: By model key, :data:`FEE` or :data:`NO_MODEL`; only what cost something.
+    """
+
+    total: Sum = field(default_factory=Sum)
+    fees: Decimal = Decimal(0)
+    untold: int = 0
+    tests: int = 0
+    days: dict[str, Sum] = field(default_factory=dict)
+    models: dict[str, Sum] = field(default_factory=dict)
+
+    @property
+    def usage(self) -> Decimal:
+        """The part of the total that models used, in US dollars."""
+        return _EXACT.subtract(self.total.usd, self.fees)
+
+    def add(self, receipt: Receipt) -> None:
+        """Count a receipt."""
+        spend = receipt.spend_usd
+        self.tests += receipt.mode == "echo"
+        if spend is None:
+            self.untold += 1
+            return
+        self.total.add(spend)
+        self.days.setdefault(day_of(receipt), Sum()).add(spend)
+        parts: dict[str, Decimal] = {}
+        for name, usd in _parts(receipt):
+            parts[name] = _EXACT.add(parts.get(name, Decimal(0)), usd)
+        self.fees = _EXACT.add(self.fees, parts[FEE])
+        for name, usd in parts.items():
+            if usd:
+                self.models.setdefault(name, Sum()).add(usd)
+
+
+def day_of(receipt: Receipt) -> str:
+    """The day in UTC on which the run became final; that of its beginning where no end is told."""
+    at = receipt.completed_at or receipt.created_at
+    return NO_DAY if at is None else _day(at)
+
+
+def day_filter(day: str) -> str:
+    """The filter that keeps the receipts of a day, ``YYYY-MM-DD``; without an end on the calendar's last day."""
+    first = date.fromisoformat(day)
+    end = "" if first == date.max else f" completed<{first + timedelta(days=1)}"
+    return f"completed>={first}{end}"
+
+
+def _day(at: datetime) -> str:
+    try:
+        return at.astimezone(UTC).date().isoformat()
+    except OverflowError:
+        return at.date().isoformat()
+
+
+def _parts(receipt: Receipt) -> Iterator[tuple[str, Decimal]]:
+    """The spend of a receipt by what it was for; the parts add up to the whole."""
+    totals = receipt.totals
+    assert totals is not None
+    assert totals.usd is not None
+    assert totals.platform_fee_usd is not None
+    yield FEE, totals.platform_fee_usd
+    rest = totals.usd
+    for part in receipt.slices or ():
+        usd = part.cost.usd if part.cost is not None else None
+        if usd is not None:
+            rest = _EXACT.subtract(rest, usd)
+            yield _model_of(part) or NO_MODEL, usd
+    yield selected(receipt).model_key or NO_MODEL, rest
+
+
+def _model_of(part: ReceiptSlice) -> str | None:
+    option = part.route.selected if part.route is not None else None
+    return option.model_key if option is not None else None
+
+
+def total_words(sums: ReceiptSums, *, is_whole: bool) -> Drawn:
+    """The total for a frame: ``spend 4.12 USD``, with ``at least`` where more may follow or is not told.
+
+    Args:
+        sums: The sums.
+        is_whole: Whether the end of the list is proven.
+    """
+    least = "" if is_whole and not sums.untold else "at least "
+    return line(f"spend {least}{amount(sums.total.usd)} USD")
+
+
+def amount(usd: Decimal) -> str:
+    """An amount with all its digits and at least two decimals."""
+    if abs(usd.adjusted()) > 30:
+        return decimal_text(usd)
+    short = usd.normalize(_EXACT)
+    exponent = short.as_tuple().exponent
+    assert isinstance(exponent, int)
+    return format(short.quantize(_CENTS, ROUND_HALF_EVEN, _EXACT) if exponent > -2 else short, "f")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One day, or all of them, as receipts and as the usage report tell it.
+
+    Attributes:
+        day: The day; empty for all.
+        receipts: What the receipts add up to, in US dollars.
+        usage: What the report says; ``None`` where it says nothing.
+    """
+
+    day: str
+    receipts: Decimal
+    usage: Decimal | None
+
+    @property
+    def difference(self) -> Decimal:
+        """How much more the report says than the receipts; a day that it leaves out counts as nought."""
+        return _EXACT.subtract(self.usage or Decimal(0), self.receipts)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both say the same."""
+        return self.difference == 0
+
+    @property
+    def words(self) -> Drawn:
+        """What came of it: ``agrees: 4.12 USD``, or ``differs by 0.05 USD: usage 4.17, receipts 4.12``."""
+        if self.agrees:
+            return line(f"agrees: {amount(self.receipts)} USD")
+        if self.usage is None:
+            return line(f"usage tells nothing of it; receipts {amount(self.receipts)} USD")
+        told, by = amount(self.usage), amount(abs(self.difference))
+        return line(f"differs by {by} USD: usage {told}, receipts {amount(self.receipts)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciliation:
+    """Receipts against a usage report.
+
+    Attributes:
+        whole: All days that were compared.
+        days: Day by day, those of which either side knows something, in order.
+        first: The first day, ``YYYY-MM-DD``.
+        last: The last day.
+    """
+
+    whole: Compared
+    days: tuple[Compared, ...]
+    first: str
+    last: str
+
+    @property
+    def differing(self) -> tuple[Compared, ...]:
+        """The days on which they differ."""
+        return tuple(day for day in self.days if not day.agrees)
+
+    def day(self, name: str) -> Compared | None:
+        """One of the days, or ``None`` when it was not compared."""
+        return next((day for day in self.days if day.day == name), None)
+
+
+def comparable_days(sums: ReceiptSums, today: str, *, is_whole: bool) -> tuple[str, str] | None:
+    """The first and the last day whose receipts are all known; ``None`` when there is none.
+
+    Args:
+        sums: The sums of all receipts that are listed.
+        today: The present day in UTC.
+        is_whole: Whether the end of the list is proven. If not, the earliest day may have further receipts.
+    """
+    days = sorted(name for name in sums.days if name != NO_DAY)
+    if not is_whole:
+        del days[:1]
+    return (days[0], max(days[-1], today)) if days else None
+
+
+def reconcile(days: Mapping[str, Sum], usage: Usage, first: str, last: str) -> Reconciliation:
+    """Compare what receipts add up to with a usage report over the same days.
+
+    Args:
+        days: The sums of all receipts of these days.
+        usage: The report.
+        first: The first day of the report, ``YYYY-MM-DD``.
+        last: The last one.
+    """
+    told = {part.date: part.usd for part in usage.by_day or () if part.date is not None}
+    names = sorted(name for name in {*days, *told} if first <= name <= last)
+    compared = tuple(Compared(name, days[name].usd if name in days else Decimal(0), told.get(name)) for name in names)
+    total = Decimal(0)
+    for one in compared:
+        total = _EXACT.add(total, one.receipts)
+    whole = usage.totals.usd if usage.totals is not None else None
+    return Reconciliation(Compared("", total, whole), compared, first, last)

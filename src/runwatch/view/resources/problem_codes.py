@@ -1,0 +1,113 @@
+"""Problems by their code: how often each came, from when to when, and what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from runwatch.base.clock import iso
+from runwatch.records.record import Record, integer, moment, text
+from runwatch.store.lookback import CodeCount
+from runwatch.view.drawn import line
+from runwatch.view.entries import ProblemEntry
+from runwatch.view.explain import explain_code
+from runwatch.view.format import Context
+from runwatch.view.glyphs import Role
+from runwatch.view.resource import At, Column, ResourceSpec, SectionSpec, Shown, SortKey, Styled, Told
+from runwatch.view.resources.common import as_moment, when
+
+NO_CODE: Final = "no code"
+"""Stands for answers that were no Problem of the service."""
+
+
+class ProblemCode(Record):
+    """All problems of one code; ``profiles`` and ``paths`` are how many different ones met it."""
+
+    KIND = "problem_code"
+
+    code = text("code")
+    count = integer("count")
+    first = moment("first")
+    last = moment("last")
+    profiles = integer("profiles")
+    paths = integer("paths")
+
+    @property
+    def id(self) -> str:
+        """The code."""
+        return self.code or NO_CODE
+
+    @property
+    def filter(self) -> str:
+        """What the list of problems is filtered by to show these alone."""
+        return f"code={self.code}" if self.code else "!has:code"
+
+
+def code_record(counted: CodeCount) -> ProblemCode:
+    """What the journal counted as a record."""
+    return ProblemCode(
+        {
+            **({"code": counted.code} if counted.code else {}),
+            "count": counted.count,
+            "first": iso(counted.first),
+            "last": iso(counted.last),
+            "profiles": counted.profiles,
+            "paths": counted.paths,
+        }
+    )
+
+
+def count_codes(entries: Iterable[ProblemEntry]) -> list[ProblemCode]:
+    """The codes of problems that are not in the journal, as those of a file; the most frequent first."""
+    groups: dict[str, list[ProblemEntry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.code or entry.problem.code, []).append(entry)
+    found = []
+    for code, members in groups.items():
+        times = sorted(entry.time for entry in members if entry.time is not None)
+        raw: dict[str, Any] = {"code": code} if code else {}
+        raw["count"] = len(members)
+        raw |= {"first": iso(times[0]), "last": iso(times[-1])} if times else {}
+        raw["profiles"] = len({entry.profile for entry in members})
+        raw["paths"] = len({entry.path for entry in members})
+        found.append(ProblemCode(raw))
+    return sorted(found, key=lambda each: -(each.count or 0))
+
+
+def _code(it: ProblemCode, context: Context) -> Shown:
+    return Styled(line(f"{context.glyphs.bad} {line(it.code or NO_CODE)}"), Role.BAD)
+
+
+def _means(it: ProblemCode, _: object, __: Context) -> Shown:
+    return line(explain_code(it.code or "").sentence)
+
+
+def _next(it: ProblemCode, _: object, __: Context) -> Shown:
+    return line(explain_code(it.code or "").next_step)
+
+
+PROBLEM_CODES: Final[ResourceSpec[Any]] = ResourceSpec[ProblemCode](
+    record=ProblemCode,
+    name="codes",
+    singular="code",
+    title="Problems by code",
+    columns=(
+        Column(id="code", title="code", value=lambda it: it.code or NO_CODE, cell=_code, least=14),
+        Column(id="count", title="count", value=lambda it: it.count, align="right", least=5),
+        Column(id="first", title="first", value=lambda it: it.first, format=when, leaves=2, least=4),
+        Column(id="last", title="last", value=lambda it: it.last, format=when, least=4),
+        Column(id="paths", title="paths", value=lambda it: it.paths, align="right", leaves=1, least=5),
+        Column(id="profiles", title="profiles", value=lambda it: it.profiles, align="right", leaves=1, least=8),
+    ),
+    sections=(
+        SectionSpec(
+            "Code",
+            (
+                At("code"), At("count"), At("first", format=as_moment), At("last", format=as_moment), At("paths"),
+                At("profiles"), Told("means", _means), Told("next", _next),
+            ),
+        ),
+    ),
+    sort=(SortKey("count", descending=True),),
+    empty="No problems were met from this machine.",
+)  # fmt: skip

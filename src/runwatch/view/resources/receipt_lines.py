@@ -1,0 +1,206 @@
+"""The lines of a receipt's detail: what happened to each slice, what it cost, and what no receipt may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from runwatch.records.check import VerificationCheck
+from runwatch.records.receipt import Receipt, ReceiptSlice
+from runwatch.view import flat
+from runwatch.view.checks import BASELINE_VERIFIER, attempt, slice_finding
+from runwatch.view.content_check import suspects
+from runwatch.view.drawn import block, decimal_text, iso_text, json_text, line
+from runwatch.view.explain import explain_reason
+from runwatch.view.format import Context, count, money_exact
+from runwatch.view.glyphs import Role
+from runwatch.view.resource import Shown, Styled, styled
+from runwatch.view.resources.common import as_moment
+
+
+def route(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
+    """How the option was chosen; the ranking may be a text, an array or an object (wire reference 3.4)."""
+    route = part.route
+    if route is None:
+        return None
+    ranking = route.ranking
+    words = []
+    if isinstance(ranking, str):
+        words.append(line(ranking))
+    elif isinstance(ranking, (list, dict)):
+        words.append(line(f"{len(ranking)} ranked" if ranking else "none ranked"))
+    if route.fallback_used is not None:
+        words.append(line("fallback used" if route.fallback_used else "no fallback"))
+    return line(f" {context.glyphs.dot} ".join(words)) if words else None
+
+
+def option(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
+    """The option that was selected: model, saved model, provider and lane."""
+    if part.route is None:
+        return None
+    option = part.route.selected
+    if option is None:
+        return Styled(line("none, no model was called"), Role.QUIET)
+    words = (option.model_key, option.arm_id, option.provider, option.access_lane)
+    return line(f" {context.glyphs.dot} ".join(line(word) for word in words if word) or context.glyphs.unknown)
+
+
+def slice_check(receipt: Receipt, part: ReceiptSlice, context: Context) -> Shown:
+    """What is known of the check: a verdict, a technical failure or no check, never one for another."""
+    finding = slice_finding(part, receipt.mode, context.glyphs)
+    return Styled(finding.words, finding.role)
+
+
+def checked_by(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
+    """The check that judged the output, or was asked to and could not."""
+    id = check_id(part)
+    return None if id is None else line(id)
+
+
+def check_id(part: ReceiptSlice) -> str | None:
+    """The customer's own check of a slice, whether or not it came to a verdict; ``None`` for the platform's own."""
+    recorded = part.recorded_check
+    told = (
+        recorded and (recorded.verifier_id or recorded.attempted_verifier_id),
+        part.verifier and part.verifier.verifier_id,
+        *(check.verifier_id for check in reversed(part.verification_checks or ())),
+    )
+    return next((id for id in told if id and id != BASELINE_VERIFIER), None)
+
+
+def anchors(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
+    """The named parts of a verdict."""
+    stated = part.recorded_check.anchor_results if part.recorded_check is not None else None
+    anchors = stated or (part.verifier.anchor_results if part.verifier is not None else None)
+    if not anchors:
+        return None
+    marks = {True: context.glyphs.good, False: context.glyphs.bad}
+    shown = [
+        f"{line(name)} {marks[met] if isinstance(met, bool) else line(json_text(met), 40)}"
+        for name, met in anchors.items()
+    ]
+    return line("   ".join(shown), None)
+
+
+def attempts(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
+    """Every time the check was asked, with what came of it."""
+    checks = part.verification_checks
+    if not checks:
+        return None
+    return block("\n".join(_attempt(number, check, context) for number, check in enumerate(checks, 1)))
+
+
+def _attempt(position: int, check: VerificationCheck, context: Context) -> str:
+    finding = attempt(check, context.glyphs)
+    words = (
+        line(check.attempt if check.attempt is not None else position, 12),
+        finding.short,
+        # A technical failure is told by its class, which no verdict has.
+        line(check.failure_class or "", 60) if finding.kind == "unavailable" else "",
+        line(check.arm_id or "", 60),
+        line(check.phase or "", 40) if check.phase != "candidate" else "",
+    )
+    return " ".join(word for word in words if word)
+
+
+def reaction(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
+    """What the policy did about a verdict."""
+    acted = part.acted_on_eval
+    if acted is None:
+        return None
+    return line(f"{line(acted.action)} {context.glyphs.arrow} {line(acted.outcome)}")
+
+
+def requested(_: Receipt, part: ReceiptSlice, __: Context) -> Shown | None:
+    """The model that was asked for."""
+    return _reference(part, "requested")
+
+
+def resolved(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
+    """The model that the provider says it ran; often it does not say."""
+    if part.model_provenance is None:
+        return None
+    return _reference(part, "resolved") or Styled(line(context.glyphs.unknown), Role.QUIET)
+
+
+def _reference(part: ReceiptSlice, side: str) -> Shown | None:
+    found = flat.at(part.model_provenance or {}, (side, "upstream_ref"))
+    return line(found) if isinstance(found, str) else None
+
+
+def cost(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
+    """What the slice used, and why it was not charged where it was not."""
+    cost = part.cost
+    if cost is None:
+        return None
+    words = [line(f"usage {money_exact(cost.usd)}")] if cost.usd is not None else []
+    words += [
+        line(f"{count(number)} {unit}")
+        for number, unit in ((cost.input_tokens, "in"), (cost.output_tokens, "out"), (cost.calls, "calls"))
+        if number is not None
+    ]
+    if cost.waiver is not None:
+        words.append(line(f"waived: {line(cost.waiver.reason)}"))
+    dot = f" {context.glyphs.dot} "
+    if cost.usage == "unknown":
+        return Styled(line(dot.join([*words, "what a call used is not known"])), Role.WARN)
+    return line(dot.join(words)) if words else None
+
+
+def flagged(_: Receipt, record: Receipt, __: Context) -> Shown | None:
+    """The members that look like content, which no receipt may hold."""
+    found = list(suspects(record.raw))
+    if not found:
+        return None
+    words = [f"{line(one.path)}  {count(one.length)} characters" for one in found]
+    return Styled(block("\n".join(["A receipt holds none; look at:", *words])), Role.BAD)
+
+
+def created(receipt: Receipt, _: object, context: Context) -> Shown | None:
+    """When the run was submitted, with where that is known from."""
+    return _dated(receipt, "created_at", receipt.created_at, context)
+
+
+def completed(receipt: Receipt, _: object, context: Context) -> Shown | None:
+    """When the run ended; where the receipt does not tell, when its last check was recorded, which was before."""
+    if receipt.raw.get("completed_at") is None:
+        recorded = [part.recorded_check.recorded_at for part in receipt.slices or () if part.recorded_check is not None]
+        latest = max((at for at in recorded if at is not None), default=None)
+        if latest is not None:
+            return line(f"not before {as_moment(iso_text(latest), context)}, its last recorded check", None)
+    return _dated(receipt, "completed_at", receipt.completed_at, context)
+
+
+def _dated(receipt: Receipt, name: str, at: datetime | None, context: Context) -> Shown | None:
+    value = receipt.raw.get(name)
+    if at is None:
+        # What is no moment is listed with the further members, with a word that it is none.
+        return line("null") if name in receipt.raw and value is None else None
+    return line(f"{styled(as_moment(value, context)).text}, from the receipt", None)
+
+
+def shows(name: str) -> Callable[[Receipt], str]:
+    """The member that a line about a moment shows, where the receipt has it in the right form."""
+    return lambda receipt: name if name in receipt.raw and name not in receipt.flaws() else ""
+
+
+def total(receipt: Receipt, _: object, __: Context) -> Shown | None:
+    """Usage and fee, added up in sight."""
+    totals = receipt.totals
+    if totals is None or totals.usd is None or totals.platform_fee_usd is None:
+        return None
+    if receipt.mode == "echo" and receipt.spend_usd == 0:
+        return Styled(line("test run, no charge"), Role.TEST)
+    usage, fee = decimal_text(totals.usd), decimal_text(totals.platform_fee_usd)
+    spend = decimal_text(totals.usd + totals.platform_fee_usd)
+    return line(f"{usage} usage + {fee} fee = {spend} USD")
+
+
+def why(receipt: Receipt, _: object, __: Context) -> Shown | None:
+    """What the reason means."""
+    return None if receipt.reason is None else line(explain_reason(receipt.reason).sentence)
+
+
+def check_of(receipt: Receipt) -> str | None:
+    """The check of the last slice that went through one."""
+    return next((id for part in reversed(receipt.slices or ()) if (id := check_id(part)) is not None), None)

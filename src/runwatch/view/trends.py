@@ -1,0 +1,190 @@
+"""How output checks have judged, day by day (wire reference 2.12). Pure.
+
+A technical failure is no verdict: it is told apart everywhere and counts in no pass rate. Customers' checks, baselines
+of the platform and test runs are judged by different rules, so that they are never added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from runwatch.records.evaluation import DayEvaluation, EvalSummary
+from runwatch.records.verifier import Verifier
+from runwatch.view.charts import Plotted, RoomOf, bar_section
+from runwatch.view.detail import Line, Section
+from runwatch.view.drawn import decimal_text, fit, line
+from runwatch.view.format import Context, count, percent, short_id
+from runwatch.view.glyphs import Role
+from runwatch.view.plot import spark
+
+CUSTOMER: Final = "customer"
+
+ACTIVITY_WORDS: Final[Mapping[str, str]] = {
+    CUSTOMER: "live runs",
+    "platform_baseline": "baseline of the platform",
+    "platform_echo": "test runs",
+}
+"""What each activity is about."""
+
+SPARK_CELLS: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The verdicts of one check in one activity.
+
+    Attributes:
+        verifier_id: The check; ``None`` where the summary names none.
+        activity: What was judged, as the service names it.
+        days: The days, the earliest first.
+    """
+
+    verifier_id: str | None
+    activity: str
+    days: tuple[DayEvaluation, ...]
+
+    @property
+    def total(self) -> int:
+        """Verdicts that are right or wrong."""
+        return sum(day.total or 0 for day in self.days)
+
+    @property
+    def passed(self) -> int:
+        """Verdicts that are right."""
+        return sum(day.passed or 0 for day in self.days)
+
+    @property
+    def failures(self) -> int:
+        """Tries that gave no verdict."""
+        return sum(day.technical_failures or 0 for day in self.days)
+
+    @property
+    def attempts(self) -> int:
+        """Tries in all."""
+        return sum(day.attempted_checks or 0 for day in self.days)
+
+    @property
+    def pass_rate(self) -> Decimal | None:
+        """The right part of all verdicts; ``None`` without any."""
+        return Decimal(self.passed) / self.total if self.total > 0 else None
+
+
+def trends(summary: EvalSummary, verifier_id: str | None = None) -> list[Trend]:
+    """The verdicts by check and activity; customers' first.
+
+    Args:
+        summary: The service's summary.
+        verifier_id: Only this check's, where it is given.
+    """
+    groups: dict[tuple[str | None, str], list[DayEvaluation]] = {}
+    for day in summary.pass_rate_trend or ():
+        if verifier_id is None or day.verifier_id == verifier_id:
+            groups.setdefault((day.verifier_id, day.activity or "unknown"), []).append(day)
+    found = [
+        Trend(check, activity, tuple(sorted(days, key=lambda day: day.day or "")))
+        for (check, activity), days in groups.items()
+    ]
+    return sorted(found, key=lambda one: (one.activity != CUSTOMER, one.activity, one.verifier_id or ""))
+
+
+def trend_sections(summary: EvalSummary, verifier_id: str, room_of: RoomOf, context: Context) -> list[Section]:
+    """The trend of one check: its sums, and its pass rate by day.
+
+    Args:
+        summary: The service's summary.
+        verifier_id: The check.
+        room_of: The cells that plots have.
+        context: What it is drawn with.
+    """
+    window = summary.window
+    start, end = (None, None) if window is None else (window.start, window.end)
+    words = f"{start} to {end}, days in UTC" if start and end else "everything that the service keeps"
+    found = trends(summary, verifier_id)
+    head = [Line(line("window"), line(words))]
+    if not found:
+        head.append(Line(line("verdicts"), line("none in this window"), Role.QUIET))
+    shown = [Section(line("Trend"), tuple(head))]
+    for one in found:
+        shown.append(Section(line(f"Verdicts on {_about(one)}"), tuple(_sums(one, context))))
+        plotted = [_day(day, context) for day in reversed(one.days)]
+        shown += bar_section("Pass rate by day", plotted, room_of, context, largest=1)
+    return shown
+
+
+def overview_section(
+    summary: EvalSummary, checks: Mapping[str, Verifier], room_of: RoomOf, context: Context
+) -> list[Section]:
+    """Every check with its pass rate by day in a line; none where nothing was judged.
+
+    Args:
+        summary: The service's summary.
+        checks: What is known of checks, by id.
+        room_of: The cells that plots have.
+        context: What it is drawn with.
+    """
+    found = trends(summary)
+    if not found:
+        return []
+    labels = [line(_name(one, checks, context)) for one in found]
+    words = [rate_words(one) for one in found]
+    beside = max(map(len, words))
+    longest = max(len(one.days) for one in found)
+    cells = min(longest, SPARK_CELLS, max(0, room_of(labels) - beside - 6))
+    lines = []
+    for one, label, text in zip(found, labels, words, strict=True):
+        drawn = fit(spark([day.pass_rate for day in one.days], cells, context.glyphs, largest=1), cells)
+        target = (Verifier.KIND, one.verifier_id) if one.verifier_id in checks else None
+        lines.append(Line(label, line(f"{drawn}  {text}" if cells else text, None), target=target))
+    return [Section(line("Output checks, pass rate by day"), tuple(lines))]
+
+
+def rate_words(one: Trend) -> str:
+    """A trend in a few words: ``78 % of 9, 1 failed technically``."""
+    rate = one.pass_rate
+    told = "no verdict" if rate is None else f"{_percent(rate)} of {count(one.total)}"
+    return told + (f", {count(one.failures)} failed technically" if one.failures else "")
+
+
+def _sums(one: Trend, context: Context) -> Sequence[Line]:
+    rate = one.pass_rate
+    passed = (
+        line(context.glyphs.nothing)
+        if rate is None
+        else line(f"{_percent(rate)}, {count(one.passed)} of {count(one.total)} verdicts")
+    )
+    tries = f"{count(one.failures)} of {count(one.attempts)} tries; they count in no pass rate"
+    return (
+        Line(line("passed"), passed),
+        Line(line("technical failures"), line(tries), Role.WARN if one.failures else Role.PLAIN),
+    )
+
+
+def _day(day: DayEvaluation, context: Context) -> Plotted:
+    rate = day.pass_rate
+    number = line(context.glyphs.nothing if rate is None else _percent(rate))
+    told = [f"{count(day.passed)} of {count(day.total)}"]
+    if day.mean_quality_score is not None:
+        told.append(f"score {decimal_text(day.mean_quality_score)}")
+    if day.technical_failures:
+        told.append(f"{count(day.technical_failures)} failed technically")
+    role = Role.WARN if day.technical_failures else Role.PLAIN
+    return Plotted(line(day.day), rate, number, ", ".join(told), role=role)
+
+
+def _percent(rate: Decimal) -> str:
+    """Whole per cent; all of it is written so, and not as a limit that is reached."""
+    return "100 %" if rate >= 1 else percent(max(rate, Decimal(0)))
+
+
+def _about(one: Trend) -> str:
+    return ACTIVITY_WORDS.get(one.activity, one.activity)
+
+
+def _name(one: Trend, checks: Mapping[str, Verifier], context: Context) -> str:
+    known = checks.get(one.verifier_id or "")
+    name = known.display_name if known is not None else None
+    shown = name or (short_id(one.verifier_id, context.glyphs) if one.verifier_id else "no check named")
+    return shown if one.activity == CUSTOMER else f"{shown}, {_about(one)}"

@@ -1,0 +1,139 @@
+"""Deciding proposals, and making, labelling and revoking API keys (wire reference 2.8 and 2.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from runwatch.records.account import Account
+from runwatch.records.apikey import ApiKey
+from runwatch.records.arm import Arm
+from runwatch.records.credential import Credential
+from runwatch.records.proposal import Proposal
+from runwatch.view.entry import Entry
+from runwatch.view.mutation import Ask, Mutation
+from runwatch.view.resource import Action
+
+_DECIDED: Final = "It is decided already, or nobody did in time."
+
+
+def _is_pending(proposal: Proposal) -> bool:
+    return proposal.status == "pending"
+
+
+def _minted(answer: Any) -> list[tuple[str, str]]:
+    """The key itself, which the service tells this once."""
+    key = answer.get("key") if isinstance(answer, Mapping) else None
+    if not isinstance(key, str) or not key:
+        return [("key", "not told again: it was shown once, when it was made; revoke this one and make another")]
+    return [("key", key), ("", "It is shown this once and kept nowhere here. Copy it before you close this.")]
+
+
+APPROVE: Final = Action[Proposal](
+    "approve", "Approve it", "proposals approve", "postProposalsByProposalIdApprove",
+    enabled_when=_is_pending, off_because=_DECIDED,
+    mutation=Mutation(
+        operation="postProposalsByProposalIdApprove",
+        sentence=lambda it: f"Approves the change of {it.arm_id or 'the skill'}: runs use the repaired text from now"
+        " on. A decision is final.",
+        confirm="Approve it",
+        keep="Do not decide now",
+        path=lambda it: {"proposal_id": it.id},
+        reads=(Arm,),
+    ),
+)  # fmt: skip
+
+REJECT: Final = Action[Proposal](
+    "reject", "Reject it", "proposals reject", "postProposalsByProposalIdReject",
+    enabled_when=_is_pending, off_because=_DECIDED,
+    mutation=Mutation(
+        operation="postProposalsByProposalIdReject",
+        sentence=lambda it: f"Rejects the change of {it.arm_id or 'the skill'}, which stays as it is. A decision is"
+        " final.",
+        confirm="Reject it",
+        keep="Do not decide now",
+        path=lambda it: {"proposal_id": it.id},
+        asks=(Ask(path="reason", label="reason", hint="why, up to 2,000 characters; may be left empty"),),
+        request="proposals.ProposalRejection",
+    ),
+)  # fmt: skip
+
+CREATE_KEY: Final = Action[None](
+    "create", "Make an API key", "keys create", "postApiKeys",
+    mutation=Mutation(
+        operation="postApiKeys",
+        sentence=lambda _: "Makes a key to this organization. Whoever has it may do what its role allows. It is shown"
+        " once, here.",
+        confirm="Make the key",
+        keep="Do not make one",
+        asks=(
+            Ask(path="display_name", label="label", hint="what people call it, up to 200 characters", is_required=True),
+            Ask(path="role", label="role", kind="choice", choices=("reader", "runner", "owner"), is_required=True,
+                start=lambda _: "reader",
+                hint="reader reads, runner also submits and cancels runs, owner does everything"),
+        ),
+        request="keys.KeyMint",
+        told=_minted,
+    ),
+)  # fmt: skip
+
+LABEL_KEY: Final = Action[ApiKey](
+    "edit", "Label it", "keys label", "patchApiKeysByApiKeyId", enabled_when=lambda it: it.status != "revoked",
+    off_because="It is revoked, for good.",
+    mutation=Mutation(
+        operation="patchApiKeysByApiKeyId",
+        sentence=lambda it: f"Gives key {it.id} another label. What it may do stays as it is.",
+        confirm="Label it",
+        path=lambda it: {"api_key_id": it.id},
+        asks=(
+            Ask(path="display_name", label="label", hint="what people call it, up to 200 characters",
+                start=lambda it: it.display_name or "", is_required=True),
+        ),
+        request="keys.KeyLabel",
+    ),
+)  # fmt: skip
+
+REVOKE_KEY: Final = Action[ApiKey](
+    "revoke", "Revoke it", "keys revoke", "postApiKeysByApiKeyIdRevoke", is_destructive=True,
+    enabled_when=lambda it: it.status != "revoked", off_because="It is revoked already, for good.",
+    mutation=Mutation(
+        operation="postApiKeysByApiKeyIdRevoke",
+        sentence=lambda it: f"Revokes key {it.display_name or it.id} at once and for good: whoever uses it is refused"
+        " from then on, this console too if it is its own.",
+        confirm="Revoke it",
+        keep="Keep it",
+        path=lambda it: {"api_key_id": it.id},
+    ),
+)  # fmt: skip
+
+NAME_CREDENTIAL: Final = Action[None](
+    "create", "Name a credential", "", "postCredentials",
+    mutation=Mutation(
+        operation="postCredentials",
+        sentence=lambda _: "Makes a reference that options can name. It holds no secret, and none is asked for here.",
+        confirm="Name it",
+        keep="Do not name one",
+        asks=(
+            Ask(path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True),
+        ),
+        request="review.CredentialWrite",
+        reads=(Credential,),
+    ),
+)  # fmt: skip
+
+TOP_UP: Final = Action[None](
+    "top_up", "Add sample credit", "account", "postAccountTopUpIntents",
+    mutation=Mutation(
+        operation="postAccountTopUpIntents",
+        sentence=lambda _: "Asks for a private page on which sample credit is added. No money moves.",
+        confirm="Ask for the page",
+        keep="Leave",
+        asks=(
+            Ask(path="amount_usd", label="amount USD", kind="number", hint="more than 0, up to 1,000", is_required=True,
+                start=lambda _: "10"),
+        ),
+        request="account.TopUpRequest",
+        reads=(Account,),
+        entry=Entry(what="add the credit"),
+    ),
+)  # fmt: skip

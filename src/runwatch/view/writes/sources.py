@@ -1,0 +1,207 @@
+"""Connecting model sources, testing them, and giving them another key (wire reference 2.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from runwatch.records.arm import Arm
+from runwatch.records.model import CatalogEntry, Deployment
+from runwatch.records.source import SourceConnection, SourceProfile
+from runwatch.view.entry import Entered, Entry, handoff_progress
+from runwatch.view.mutation import Ask, Mutation, Offer
+from runwatch.view.resource import Action
+
+_READ_HANDOFF: Final = "getSourceCredentialHandoffsByHandoffIntentId"
+_PROTOCOLS: Final = ("openai_chat", "openai_responses", "anthropic_messages")
+
+
+def _is_on(connection: SourceConnection) -> bool:
+    return connection.revoked_at is None
+
+
+def _handoff(_: Any, answer: Mapping[str, Any]) -> Mapping[str, str]:
+    return {"handoff_intent_id": str(answer.get("handoff_intent_id", ""))}
+
+
+def _first_scheme(profile: SourceProfile | None) -> str:
+    """The auth scheme that a source usually takes: a key where it takes one."""
+    schemes = [str(one.raw.get("id")) for one in (profile.auth_schemes or () if profile is not None else ())]
+    return "api_key" if "api_key" in schemes or not schemes else schemes[0]
+
+
+def _of_handoff(entered: Entered) -> Mapping[str, Any]:
+    """What a completed handoff says of the connection that is made with it; the scope goes back unchanged."""
+    state = entered.state
+    body = {name: state.get(name) for name in ("source_id", "auth_scheme", "source_scope")}
+    return {**body, "handoff_intent_id": state.get("handoff_intent_id")}
+
+
+def _same_endpoint(connection: SourceConnection) -> Mapping[str, Any]:
+    body: dict[str, Any] = {"source_id": connection.source_id, "auth_scheme": connection.auth_scheme}
+    return {**body, "endpoint": dict(connection.endpoint)} if connection.endpoint is not None else body
+
+
+def _usable(answer: Any) -> list[tuple[str, str]]:
+    connection = SourceConnection(dict(answer)) if isinstance(answer, Mapping) else SourceConnection({})
+    if connection.is_usable:
+        return [("test", "passed; its models can be read and run")]
+    said = connection.test_error or connection.test_failure or connection.test_state
+    return [("test", f"the connection cannot be used: {said}")] if said else []
+
+
+def _served(answer: Any) -> list[tuple[str, str]]:
+    listed = answer.get("deployments") if isinstance(answer, Mapping) else None
+    found = [Deployment(one) for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    names = ", ".join(one.upstream_ref or one.id for one in found[:8])
+    more = f" and {len(found) - 8} more" if len(found) > 8 else ""
+    return [("serves", f"{len(found)} model{'s' * (len(found) != 1)}{': ' if names else ''}{names}{more}")]
+
+
+def _effects(answer: Any) -> list[tuple[str, str]]:
+    effects = answer.get("effects") if isinstance(answer, Mapping) else None
+    return [(str(name), str(value)) for name, value in effects.items()] if isinstance(effects, Mapping) else []
+
+
+CONNECT_WITH: Final = Action[Entered](
+    "connect_with", "Connect with the entered key", "", "postSourceConnections",
+    mutation=Mutation(
+        operation="postSourceConnections",
+        sentence=lambda it: f"Connects {it.state.get('source_id')} with the key that was entered. No model is called;"
+        " the connection is tested next.",
+        confirm="Connect it",
+        keep="Do not connect it",
+        members=_of_handoff,
+        asks=(
+            Ask(path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True,
+                start=lambda it: str(it.state.get("source_id") or "")),
+        ),
+        request="source.ConnectionRequest",
+        reads=(SourceConnection,),
+        told=lambda _: (("next", "test it, then read which models it serves"),),
+    ),
+)  # fmt: skip
+
+ROTATE_WITH: Final = Action[Entered](
+    "rotate_with", "Give it the entered key", "", "postSourceConnectionsByConnectionIdRotate",
+    mutation=Mutation(
+        operation="postSourceConnectionsByConnectionIdRotate",
+        sentence=lambda it: f"Gives connection {it.subject.id} the key that was entered, in place of the one it has."
+        " No model can be run over it until a test has passed with the new key.",
+        confirm="Use the new key",
+        keep="Keep the old key",
+        path=lambda it: {"connection_id": it.subject.id},
+        members=lambda it: {"handoff_intent_id": it.state.get("handoff_intent_id")},
+        request="source.RotateRequest",
+        reads=(SourceConnection,),
+        told=lambda _: (("next", "test it with its new key"),),
+    ),
+)  # fmt: skip
+
+
+def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
+    return Mutation(
+        operation="postSourceCredentialHandoffs",
+        sentence=lambda _: "Asks for a private page on which the source's key is entered. Nothing is connected yet, and"
+        " no key is ever typed here.",
+        confirm="Ask for the page",
+        keep="Leave",
+        asks=(
+            Ask(path="source_id", label="source", hint="id of a source; an openai_compatible one has any address",
+                start=start, offer=Offer(kind=SourceProfile), is_required=True),
+            Ask(path="auth_scheme", label="authorised by", hint="api_key, or none for a server that takes no key",
+                start=scheme, choices=("api_key", "none"), is_required=True),
+            Ask(path="endpoint.base_url", label="address", hint="for a source without an address of its own"),
+            Ask(path="endpoint.protocol_profile", label="protocol", choices=_PROTOCOLS,
+                hint="how that address is spoken to, such as openai_chat"),
+            Ask(path="endpoint.prices.*.input_usd_per_million", id="price-input", label="input USD",
+                hint="per million tokens, for every model of that address, such as 0.25"),
+            Ask(path="endpoint.prices.*.output_usd_per_million", id="price-output", label="output USD",
+                hint="per million tokens; both prices or none"),
+        ),
+        request="source.HandoffRequest",
+        entry=Entry(
+            what="enter the key of the source",
+            read=_READ_HANDOFF,
+            path=_handoff,
+            progress=handoff_progress,
+            then=CONNECT_WITH,
+        ),
+    )  # fmt: skip
+
+
+CONNECT: Final = Action[None](
+    "connect", "Connect a source", "sources connect", "postSourceCredentialHandoffs",
+    mutation=_connecting(lambda _: "", lambda _: "api_key"),
+)  # fmt: skip
+
+CONNECT_PROFILE: Final = Action[SourceProfile](
+    "connect", "Connect it", "sources connect", "postSourceCredentialHandoffs",
+    mutation=_connecting(lambda it: it.id, _first_scheme),
+)  # fmt: skip
+
+TEST: Final = Action[SourceConnection](
+    "test", "Test it", "sources test", "postSourceConnectionsByConnectionIdTest", enabled_when=_is_on,
+    off_because="It is disconnected.",
+    mutation=Mutation(
+        operation="postSourceConnectionsByConnectionIdTest",
+        sentence=lambda it: f"Calls the source of {it.display_name or it.id} once with its key. No model is run.",
+        confirm="Test it",
+        keep="Do not call it",
+        path=lambda it: {"connection_id": it.id},
+        told=_usable,
+    ),
+)  # fmt: skip
+
+SYNC: Final = Action[SourceConnection](
+    "sync", "Read which models it serves", "sources sync", "postSourceConnectionsByConnectionIdDeploymentsSync",
+    enabled_when=lambda it: it.is_usable, off_because="It is not usable before a test has passed.",
+    mutation=Mutation(
+        operation="postSourceConnectionsByConnectionIdDeploymentsSync",
+        sentence=lambda it: f"Asks the source of {it.display_name or it.id} for its models, and keeps the list. No"
+        " model is run.",
+        confirm="Read them",
+        path=lambda it: {"connection_id": it.id},
+        members=lambda _: {},
+        reads=(SourceConnection, Deployment, CatalogEntry),
+        told=_served,
+    ),
+)  # fmt: skip
+
+ROTATE: Final = Action[SourceConnection](
+    "rotate", "Give it another key", "sources rotate", "postSourceCredentialHandoffs", enabled_when=_is_on,
+    off_because="It is disconnected.",
+    mutation=Mutation(
+        operation="postSourceCredentialHandoffs",
+        sentence=lambda it: f"Asks for a private page on which another key for {it.display_name or it.id} is entered."
+        " The key in use stays in use until then. No key is ever typed here.",
+        confirm="Ask for the page",
+        keep="Keep its key",
+        members=_same_endpoint,
+        request="source.HandoffRequest",
+        entry=Entry(
+            what="enter another key of the source",
+            read=_READ_HANDOFF,
+            path=_handoff,
+            progress=handoff_progress,
+            then=ROTATE_WITH,
+        ),
+    ),
+)  # fmt: skip
+
+DISCONNECT: Final = Action[SourceConnection](
+    "disconnect", "Disconnect it", "sources disconnect", "deleteSourceConnectionsByConnectionId", is_destructive=True,
+    enabled_when=_is_on, off_because="It is disconnected already.",
+    mutation=Mutation(
+        operation="deleteSourceConnectionsByConnectionId",
+        sentence=lambda it: f"Disconnects {it.display_name or it.id} for good and destroys its key. Its models and the"
+        " saved models that use them are disabled with it.",
+        confirm="Disconnect it",
+        keep="Keep it connected",
+        path=lambda it: {"connection_id": it.id},
+        reads=(SourceConnection, Deployment, CatalogEntry, Arm),
+        told=_effects,
+    ),
+)  # fmt: skip
+
+ACTIONS: Final = (TEST, SYNC, ROTATE, DISCONNECT)

@@ -1,0 +1,67 @@
+"""Adding webhooks, giving them another secret, and delivering again (wire reference 2.14; the forms are ours)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from runwatch.records.webhook import Delivery, Webhook
+from runwatch.view.mutation import Ask, Mutation
+from runwatch.view.resource import Action
+
+EVENT_TYPES: Final = ("execution.completed", "execution.failed", "execution.cancelled", "execution.expired")
+"""What a webhook can be told of."""
+
+
+def _minted(answer: Any) -> list[tuple[str, str]]:
+    """The signing secret itself, which the service tells this once."""
+    secret = answer.get("secret") if isinstance(answer, Mapping) else None
+    if not isinstance(secret, str) or not secret:
+        return [("secret", "not told again: it was shown once; give the webhook another one")]
+    return [("secret", secret), ("", "It is shown this once and kept nowhere here. Copy it before you close this.")]
+
+
+ADD_WEBHOOK: Final = Action[None](
+    "create", "Add a webhook", "webhooks create", "postWebhooks",
+    mutation=Mutation(
+        operation="postWebhooks",
+        sentence=lambda _: "Has every run that ends told to this address, signed with a secret that is shown once,"
+        " here.",
+        confirm="Add it",
+        keep="Do not add one",
+        asks=(
+            Ask(path="url", label="address", hint="https, up to 2,000 characters", is_required=True),
+            Ask(path="event_types", label="events", kind="list", is_required=True,
+                hint="separated by commas: execution.completed, .failed, .cancelled, .expired",
+                start=lambda _: ", ".join(EVENT_TYPES)),
+        ),
+        request="webhooks.WebhookRequest",
+        reads=(Webhook,),
+        told=_minted,
+    ),
+)  # fmt: skip
+
+ROTATE_SECRET: Final = Action[Webhook](
+    "rotate", "Give it another secret", "webhooks rotate", "postWebhooksByWebhookIdRotateSecret",
+    mutation=Mutation(
+        operation="postWebhooksByWebhookIdRotateSecret",
+        sentence=lambda it: f"Gives the webhook to {it.url or it.id} another signing secret. The one before ends at"
+        " once, also for deliveries that are still being tried.",
+        confirm="Give it another secret",
+        path=lambda it: {"webhook_id": it.id},
+        reads=(Webhook,),
+        told=_minted,
+    ),
+)  # fmt: skip
+
+REPLAY: Final = Action[Delivery](
+    "replay", "Deliver it again", "webhooks replay", "postWebhooksDeliveriesByDeliveryIdReplay",
+    enabled_when=lambda it: it.status != "pending", off_because="It is still being tried.",
+    mutation=Mutation(
+        operation="postWebhooksDeliveriesByDeliveryIdReplay",
+        sentence=lambda it: f"Tells the same event {it.event_id or ''} to the same webhook again, as a delivery of its"
+        " own. Its receiver knows it for a repeat by the event's id.",
+        confirm="Deliver it again",
+        path=lambda it: {"delivery_id": it.id},
+    ),
+)  # fmt: skip

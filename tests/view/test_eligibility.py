@@ -1,0 +1,217 @@
+"""What reviewers read first: the verdict, what changed, what does not fit together, and what was decided."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from runwatch.records.digest import digest_of
+from runwatch.records.template import Template
+from runwatch.store.versions import Version
+from runwatch.view import consistency
+from runwatch.view.decisions import Decision, read_decision
+from runwatch.view.detail import sections
+from runwatch.view.eligibility import TemplateFacts, changes, verdict
+from runwatch.view.glyphs import Role
+from runwatch.view.query_text import parse
+from runwatch.view.resource import styled
+from runwatch.view.resources.templates import TEMPLATES
+from runwatch.view.table import rows, sort
+from runwatch.view.template_report import HEADER, report
+from runwatch.view.template_report import rows as report_rows
+from tests.support import resources
+from tests.view.strategies import CONTEXT, NOW
+
+READY = resources.template()
+BLOCKED = resources.template("pooled-open-model", eligible=False)
+WITH_ROW = resources.template("byok-open-model", catalog_row=dict(resources.catalog_entry().raw))
+
+
+def blocked_by(*codes: str) -> Template:
+    return Template({**BLOCKED.raw, "blockers": [{"code": code} for code in codes]})
+
+
+def shown(facts: TemplateFacts) -> dict[str, str]:
+    """The lines of the detail by their label; those of the catalog row are left out."""
+    found = sections(TEMPLATES, facts, CONTEXT)
+    return {entry.label: entry.text for section in found[:3] for entry in section.lines}
+
+
+def seen(template: Template, days: int) -> Version[Template]:
+    return Version(template, digest_of(template), NOW - timedelta(days=days), NOW - timedelta(days=days - 1))
+
+
+@pytest.mark.parametrize(
+    ("template", "words", "role"),
+    [
+        (READY, "Eligible: nothing stands in its way.", Role.GOOD),
+        (BLOCKED, "Not eligible: 1 blocker.", Role.BAD),
+        (blocked_by("a", "b"), "Not eligible: 2 blockers.", Role.BAD),
+        (blocked_by(), "Not eligible: the service names no blocker.", Role.BAD),
+        (Template({"template_id": "x"}), "The service does not say whether it is eligible.", Role.WARN),
+        (Template({"eligible": "yes", "blockers": [{}]}), "The service does not say whether it is eligible: 1 blocker.",
+         Role.WARN),
+    ],
+)  # fmt: skip
+def test_the_verdict_is_a_sentence(template: Template, words: str, role: Role) -> None:
+    assert verdict(template) == (words, role)
+
+
+def test_blockers_are_numbered_in_the_detail() -> None:
+    titles = [section.title for section in sections(TEMPLATES, blocked_by("one", "two"), CONTEXT)]
+    assert titles[:3] == ["Eligibility", "Blocker 1 one", "Blocker 2 two"]
+
+
+def test_the_whole_catalog_row_is_shown() -> None:
+    found = sections(TEMPLATES, WITH_ROW, CONTEXT)
+    assert any(section.title == "Catalog row · certification" for section in found)
+    told = {entry.text for section in found for entry in section.lines}
+    assert {"evd_resolution_0001", "conn_01HX5", "cert_0001"} <= told
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        (READY, Template({**READY.raw, "eligible": False}), ["blocked, was eligible"]),
+        (blocked_by("a"), blocked_by("a", "b"), ["blocker 2 b is new"]),
+        (blocked_by("a", "b"), blocked_by("b"), ["blocker a is gone"]),
+        (blocked_by("a"), Template({**blocked_by("a").raw, "blockers": [{"code": "a", "detail": "x"}]}),
+         ["blocker a says something else"]),
+        (READY, Template({**READY.raw, "template_version": "2"}), ["1 value of the rest differs"]),
+        (READY, Template({**READY.raw, "new": 1, "newer": None}), ["2 values of the rest differ"]),
+        (READY, READY, []),
+    ],
+)  # fmt: skip
+def test_what_changed_is_said_by_name(before: Template, now: Template, told: list[str]) -> None:
+    assert list(changes(before, now)) == told
+
+
+def test_a_detail_says_what_changed_since_the_version_before() -> None:
+    facts = TemplateFacts(BLOCKED, versions=(seen(BLOCKED, 1), seen(blocked_by("other"), 4)))
+    assert facts.before == facts.versions[1]
+    told = shown(facts)["changed since"]
+    assert "(3 d ago)" in told
+    assert "blocker 1 pool_not_entitled is new; blocker other is gone" in told
+
+
+def test_the_present_version_need_not_be_kept_yet() -> None:
+    assert TemplateFacts(BLOCKED, versions=(seen(READY, 4),)).before == seen(READY, 4)
+    assert TemplateFacts(BLOCKED, versions=(seen(BLOCKED, 4),)).before is None
+    assert TemplateFacts(BLOCKED).before is None
+    assert "changed since" not in shown(TemplateFacts(BLOCKED))
+
+
+def decision(record: Template, reason: str = "as agreed") -> Decision:
+    return Decision("go", reason, digest_of(record), NOW - timedelta(hours=2))
+
+
+def test_a_decision_is_kept_as_text_and_read_again() -> None:
+    made = decision(READY, 'with "quotes" and a \n line')
+    assert read_decision(made.text, made.at) == made
+    for broken in ("", "no JSON", "[]", '{"verdict": "maybe", "reason": "", "digest": ""}', '{"verdict": "go"}'):
+        assert read_decision(broken, NOW) is None
+
+
+def test_a_decision_on_another_text_says_that_the_record_changed_since() -> None:
+    made = decision(READY)
+    assert shown(TemplateFacts(READY, made))["decision"] == "✓ go, 2 h ago: as agreed"
+    after = Template({**READY.raw, "template_version": "2"})
+    facts = TemplateFacts(after, made)
+    assert shown(facts)["decision"] == "◷ go, 2 h ago: as agreed · the record changed since"
+    (row,) = rows(TEMPLATES, [facts], CONTEXT)
+    assert row.cells["decision"] == "◷ go, old"
+    assert (row.flag("decided"), row.flag("changed")) == (True, True)
+
+
+def test_what_is_not_eligible_comes_first_and_what_nobody_knows_last() -> None:
+    unknown = Template({"template_id": "a"})
+    found = sort(TEMPLATES, rows(TEMPLATES, [READY, unknown, WITH_ROW, BLOCKED], CONTEXT))
+    assert [row.id for row in found] == ["pooled-open-model", "byok-open-model", "starter", "a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("is:eligible", {"starter", "byok-open-model"}),
+        ("is:blocked", {"pooled-open-model"}),
+        ("blocker:pool_not", {"pooled-open-model"}),
+        ("blockers>0", {"pooled-open-model"}),
+        ("is:decided", {"starter"}),
+        ("standing:conformant", {"byok-open-model"}),
+    ],
+)
+def test_filters_know_eligibility_blockers_and_decisions(text: str, ids: set[str]) -> None:
+    found = rows(TEMPLATES, [TemplateFacts(READY, decision(READY)), BLOCKED, WITH_ROW], CONTEXT)
+    query = parse(text, TEMPLATES)
+    assert {row.id for row in found if query.matches(row)} == ids
+
+
+def row_with(**over: Any) -> Template:
+    return resources.template(catalog_row=dict(resources.catalog_entry(**over).raw))
+
+
+def test_the_parts_of_an_ordinary_catalog_row_fit_together() -> None:
+    requested = {
+        "model_key": "northwind/ember-7b-instruct", "served_variant_id": "sv_ember7b_default",
+        "upstream_ref": "ember-7b-instruct",
+    }  # fmt: skip
+    whole = row_with(provenance={"requested": requested})
+    for check in (consistency.variant, consistency.model):
+        told = check(whole, CONTEXT)
+        assert told is not None
+        assert styled(told).role is Role.GOOD
+    assert consistency.verdict(whole, CONTEXT) is None
+    upstream = consistency.upstream(whole, CONTEXT)
+    assert upstream == ("◷ requested ember-7b-instruct, resolved ember-7b-instruct-20260501", Role.WARN)
+
+
+def test_what_differs_between_the_groups_is_named_with_its_places() -> None:
+    told = consistency.variant(row_with(deployment={"served_variant_id": "sv_other"}), CONTEXT)
+    assert told is not None
+    assert styled(told).role is Role.WARN
+    assert "sv_ember7b_default in offering, certification; sv_other in deployment" in styled(told).text
+
+
+def test_a_test_older_than_seven_days_is_called_old() -> None:
+    def tested(days: int) -> Role:
+        at = (NOW - timedelta(days=days)).isoformat()
+        told = consistency.last_test(row_with(deployment={"last_tested_at": at}), CONTEXT)
+        assert told is not None
+        return styled(told).role
+
+    assert (tested(7), tested(8)) == (Role.GOOD, Role.WARN)
+    assert consistency.last_test(READY, CONTEXT) is None
+
+
+def test_a_verdict_that_contradicts_the_blockers_is_told() -> None:
+    assert consistency.verdict(Template({**BLOCKED.raw, "eligible": True}), CONTEXT) is not None
+    assert consistency.verdict(blocked_by(), CONTEXT) is not None
+    assert consistency.verdict(BLOCKED, CONTEXT) is None
+
+
+def test_the_report_has_a_row_a_blocker_and_one_for_what_has_none() -> None:
+    found = list(report_rows([TemplateFacts(READY, decision(READY)), TemplateFacts(blocked_by("a", "b"))]))
+    assert [(row[0], row[4], row[8]) for row in found] == [
+        ("starter", None, "go"),
+        ("pooled-open-model", "a", None),
+        ("pooled-open-model", "b", None),
+    ]
+    assert {len(row) for row in found} == {len(HEADER)}
+
+
+def test_the_report_says_when_the_record_changed_after_the_decision() -> None:
+    (row,) = report_rows([TemplateFacts(READY, decision(WITH_ROW))])
+    assert str(row[-1]).endswith("(the record changed since)")
+
+
+def test_the_markdown_report_escapes_what_would_be_markup() -> None:
+    evil = Template({"template_id": "a|b", "eligible": False, "blockers": [{"code": "<b>", "detail": "[x](y)\n# z"}]})
+    text = "".join(report("md", [TemplateFacts(evil)], "work", NOW))
+    assert text.startswith(
+        "# Eligibility of templates\n\nProfile work, 2026-11-21T12:00:00.000Z: 1 template, 1 blocked."
+    )
+    assert "<b>" not in text
+    assert "[x](y)" not in text
+    assert all(line.count(" | ") in {4, 8} or not line.startswith("| ") for line in text.splitlines())

@@ -1,0 +1,163 @@
+"""A form's answers become a body with exact values, and what is wrong with it belongs to a field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runwatch.base.json import Numeral, dumps_body, loads
+from runwatch.view.form import REST, Form, form_of, next_choice, number_of, text_of, value_of
+from runwatch.view.mutation import Ask, AskKind, Mutation
+
+
+def ask(path: str, kind: AskKind = "text", **over: Any) -> Ask:
+    """One that asks for a member."""
+    return Ask(path=path, label=path, hint="anything", kind=kind, **over)
+
+
+def test_what_is_asked_is_named_by_its_path_unless_it_has_a_name() -> None:
+    assert ask("endpoint.url").id == "endpoint-url"
+    assert ask("endpoint.url", id="address").id == "address"
+
+
+@pytest.mark.parametrize(
+    ("kind", "typed", "value"),
+    [
+        ("text", " Say hello. ", "Say hello."),
+        ("number", "60", 60),
+        ("number", "-0.5", -0.5),
+        ("number", "12 apples", "12 apples"),
+        ("number", "nan", "nan"),
+        ("list", "public, sandbox  public", ["public", "sandbox", "public"]),
+        ("switch", "Yes", True),
+        ("switch", "no", False),
+        ("switch", "maybe", "maybe"),
+        ("json", '{"a": [1]}', {"a": [1]}),
+        ("json", "{", "{"),
+        ("choice", "gold", "gold"),
+    ],
+)
+def test_a_typed_text_becomes_the_value_of_its_kind_and_stays_text_where_it_is_none(
+    kind: AskKind, typed: str, value: object
+) -> None:
+    assert value_of(ask("x", kind), typed.strip()) == value
+
+
+@pytest.mark.parametrize("typed", ["0.10", "0.1000000000000000055511151231257827", "1e400", "1.50"])
+def test_a_number_keeps_the_digits_that_were_typed(typed: str) -> None:
+    body = dumps_body(Form(asks=(ask("cost", "number"),)).body({"cost": typed}))
+    assert body == f'{{"cost":{typed}}}'.encode()
+
+
+@pytest.mark.parametrize(("typed", "sent"), [("1_000.5", "1000.5"), (".5", "0.5"), ("٣.٥", "3.5"), ("+2.50", "2.50")])
+def test_a_number_that_json_writes_otherwise_is_written_as_json_does(typed: str, sent: str) -> None:
+    assert dumps_body(number_of(typed)) == sent.encode()
+
+
+@given(st.text(max_size=20))
+def test_whatever_is_typed_for_a_number_can_be_sent_or_stays_text(typed: str) -> None:
+    value = number_of(typed.strip())
+    assert value is None or isinstance(value, (int, float, str))
+    if isinstance(value, float):
+        assert loads(dumps_body(value)) == value or isinstance(value, Numeral)
+
+
+def test_what_may_be_left_empty_is_left_out_and_what_may_not_is_sent_empty_so_that_the_rules_name_it() -> None:
+    asks = (ask("name", is_required=True), ask("reason"), ask("amount", "number", is_required=True))
+    assert Form(asks=asks).body({}) == {"name": "", "amount": None}
+    assert Form(asks=asks).problems({}) == {"name": "Required.", "amount": "Required."}
+
+
+def test_members_that_nobody_types_come_first_and_the_record_they_are_of_is_left_as_it_is() -> None:
+    given_: dict[str, Any] = {"kind": "skill", "artifact": {"editable_regions": []}}
+    form = Form(asks=(ask("artifact.content"),), members=given_)
+    assert form.body({"artifact-content": "Be brief."}) == {
+        "kind": "skill",
+        "artifact": {"editable_regions": [], "content": "Be brief."},
+    }
+    assert given_ == {"kind": "skill", "artifact": {"editable_regions": []}}
+
+
+def test_of_a_change_only_what_differs_is_sent_and_with_it_the_whole_object_around_it() -> None:
+    asks = (ask("display_name"), ask("endpoint.url"), ask("endpoint.auth_ref"))
+    start = {"display_name": "Mine", "endpoint-url": "https://a.test", "endpoint-auth_ref": "ref_1"}
+    form = Form(asks=asks, start=start, changes_only=True)
+    assert form.body(start) == {}
+    assert form.problems(start) == {REST: "Nothing is changed yet."}
+    assert form.body({**start, "endpoint-url": "https://b.test"}) == {
+        "endpoint": {"url": "https://b.test", "auth_ref": "ref_1"}
+    }
+
+
+def test_the_rules_of_the_service_speak_at_the_field_they_are_about() -> None:
+    form = Form(asks=(ask("repository", is_required=True),), request="review.GithubIntentRequest")
+    assert form.problems({"repository": "ab"}) == {"repository": "Must be at least 3 characters."}
+    assert form.problems({"repository": "a" * 256}) == {"repository": "Must be at most 255 characters."}
+    assert form.problems({"repository": "acme/widgets"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "typed", "said"),
+    [
+        ("choice", "gold", "Must be silver or bronze."),
+        ("switch", "maybe", "Must be yes or no."),
+        ("number", "many", "Must be a number."),
+        ("json", "{", "Must be JSON."),
+    ],
+)
+def test_what_does_not_fit_its_kind_is_said_at_its_field(kind: AskKind, typed: str, said: str) -> None:
+    form = Form(asks=(ask("metal", kind, choices=("silver", "bronze")),))
+    assert form.problems({"metal": typed}) == {"metal": said}
+
+
+def test_errors_of_a_problem_go_to_their_fields_and_the_others_are_told_with_their_names() -> None:
+    form = Form(asks=(ask("endpoint.url"), ask("data_classes", "list"), ask("stop_choice.kind")))
+    errors = [
+        {"field": "endpoint.url", "message": "Must be https."},
+        {"field": "data_classes[2]", "message": "Must be a text."},
+        {"field": "stop_choice", "message": "Takes days."},
+        {"field": "scoring.quality", "message": "Required."},
+    ]
+    assert form.by_field(errors) == {
+        "endpoint-url": "Must be https.",
+        "data_classes": "Must be a text.",
+        "stop_choice-kind": "Takes days.",
+        REST: "scoring.quality: Required.",
+    }
+
+
+@pytest.mark.parametrize("errors", [None, 7, "text", [None], [{"field": 3, "message": "x"}], [{"field": "x"}], {}])
+def test_errors_of_another_shape_are_left_out(errors: object) -> None:
+    assert Form(asks=(ask("x"),)).by_field(errors) == {}
+
+
+def test_the_same_words_are_shown_for_a_value_as_make_it_again() -> None:
+    asks = (ask("a"), ask("b", "number"), ask("c", "list"), ask("d", "switch"))
+    body = {"a": "x", "b": loads("0.10"), "c": ["p", "q"], "d": True}
+    form = Form(asks=asks)
+    assert form.body(form.values_of(body)) == body
+    assert text_of({"an": "object"}) == text_of(None) == ""
+
+
+def test_choices_go_round_from_what_stands_there() -> None:
+    choices = ("echo", "live", "other")
+    assert next_choice(choices, "echo", 1) == "live"
+    assert next_choice(choices, "echo", -1) == "other"
+    assert next_choice(choices, "something else", 1) == "echo"
+    assert next_choice(choices, "", -1) == "other"
+
+
+def test_a_mutation_gives_its_form_what_its_record_says() -> None:
+    mutation = Mutation[dict[str, str]](
+        operation="x",
+        sentence=lambda _: "",
+        confirm="Do it",
+        asks=(ask("name", start=lambda it: it["name"]),),
+        members=lambda it: {"id": it["id"]},
+    )
+    form = form_of(mutation, {"name": "Mine", "id": "7"})
+    assert form.start == {"name": "Mine"}
+    assert form.body(form.start) == {"id": "7", "name": "Mine"}

@@ -1,0 +1,195 @@
+"""Account and usage: sums in sight, plots that fit, and every number a way to what it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runwatch.base.text import cell_width, is_clean
+from runwatch.records.apikey import ApiKey
+from runwatch.records.arm import Arm
+from runwatch.records.usage import Period, Usage
+from runwatch.settings.session import View
+from runwatch.view.account import account_sections
+from runwatch.view.detail import Line, Section
+from runwatch.view.drawn import Drawn
+from runwatch.view.format import Context
+from runwatch.view.glyphs import ASCII, Role
+from runwatch.view.query_text import parse, quoted
+from runwatch.view.resources.receipts import RECEIPTS
+from runwatch.view.usage import Names, receipts_of, usage_sections
+from tests.support import builders, resources
+from tests.support.builders import KEY_ID
+from tests.view.strategies import CONTEXT, NOW, json_values, many, texts
+
+NAMES = Names(
+    {"arm_01HX7": resources.arm(display_name="Ember"), "arm_2": resources.arm("arm_2", display_name="Atlas")},
+    {KEY_ID: resources.api_key()},
+)
+
+
+def room(_: Sequence[Drawn]) -> int:
+    return 48
+
+
+def shown(usage: Usage, names: Names = NAMES, context: Context = CONTEXT) -> dict[str, Section]:
+    return {section.title: section for section in usage_sections(usage, names, room, context)}
+
+
+def by_label(section: Section) -> dict[str, Line]:
+    return {entry.label: entry for entry in section.lines}
+
+
+def test_spend_is_usage_and_fee_added_up_in_decimals() -> None:
+    used = by_label(shown(resources.usage())["Used"])
+    assert used["spend"].text == "0.52 usage + 1.1 fee = 1.62 USD"
+    assert used["runs"].text == "37"
+    assert used["tokens"].text == "60,210 in · 15,020 out"
+
+
+def test_a_sum_of_the_service_that_is_another_one_is_told() -> None:
+    totals = dict(resources.usage().raw["totals"]) | {"usd": 2}
+    used = by_label(shown(resources.usage(totals=totals))["Used"])
+    assert used["spend"].text == "0.52 usage + 1.1 fee = 1.62 USD, but the service says 2 USD"
+    assert used["spend"].role is Role.WARN
+
+
+def test_a_service_that_tells_no_parts_has_its_sum_shown() -> None:
+    used = by_label(shown(Usage({"totals": {"usd": 2.5}}))["Used"])
+    assert used["spend"].text == "2.5 USD"
+    assert by_label(shown(Usage({}))["Used"])["spend"].text == "?"
+
+
+def test_every_number_leads_to_the_receipts_that_it_sums_up() -> None:
+    used = by_label(shown(resources.usage())["Used"])
+    assert used["runs"].target == View("receipts", filter="completed>=2026-11-01 completed<2026-12-01")
+    day = by_label(shown(resources.usage())["Day by day"])["2026-11-20"]
+    assert day.target == View("receipts", filter="completed>=2026-11-20 completed<2026-11-21")
+
+
+def test_what_is_named_by_id_is_shown_by_its_name_and_leads_there() -> None:
+    sections = shown(resources.usage())
+    arm = by_label(sections["Spend by saved model"])["Ember"]
+    assert "0.4000" in arm.text
+    assert arm.target == View("receipts", filter="completed>=2026-11-01 completed<2026-12-01 arm=arm_01HX7")
+    assert by_label(sections["Spend by API key"])["ci"].target == ("api_key", KEY_ID)
+
+
+def test_saved_models_of_one_model_are_added_up() -> None:
+    names = Names({"a": Arm({"arm_id": "a", "model_id": "ember"}), "b": Arm({"arm_id": "b", "model_id": "ember"})})
+    arms = [{"arm_id": "a", "usd": 0.1, "selected_count": 2}, {"arm_id": "b", "usd": 0.25, "selected_count": 1},
+            {"arm_id": "gone", "usd": 0.05, "selected_count": 1}]  # fmt: skip
+    models = by_label(shown(Usage({"by_arm": arms}), names)["Spend by model"])
+    assert "0.3500  3 selections" in models["ember"].text
+    assert models["ember"].target == View("receipts", filter="model=ember")
+    assert models["not known here"].target is None
+
+
+def test_without_any_known_model_there_is_no_plot_by_model() -> None:
+    assert "Spend by model" not in shown(resources.usage(), Names())
+
+
+def test_a_long_period_is_drawn_as_columns_with_gaps_for_days_that_nobody_told() -> None:
+    days = [{"date": f"2026-11-{day:02}", "usd": day, "executions": 1} for day in (1, 5, 20)]
+    section = shown(resources.usage(by_day=days))["Spend by day"]
+    *columns, axis = (entry.text for entry in section.lines)
+    assert len(columns) == 4
+    assert columns[0].endswith("█")
+    assert columns[-1].count(" ") > columns[-1].count("▁")
+    assert (axis[:5], axis[-5:]) == ("11-01", "11-20")
+
+
+def test_a_period_without_runs_says_so() -> None:
+    section = shown(Usage({"period": {"from": "2026-11-21", "to": "2026-11-21"}, "by_day": []}))["Spend by day"]
+    assert [entry.text for entry in section.lines] == ["No run became final in this period."]
+
+
+def test_members_that_nobody_knows_and_wrong_types_are_shown() -> None:
+    rest = by_label(shown(Usage({"carbon_g": 12, "totals": {"executions": "many"}}))["Further members"])
+    assert rest["carbon_g"].text == "12"
+    assert (rest["totals.executions"].text, rest["totals.executions"].role) == ("many", Role.WARN)
+
+
+usages = st.builds(
+    Usage,
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "period": st.fixed_dictionaries({}, optional={"from": texts, "to": st.one_of(texts, json_values)}),
+            "totals": json_values,
+            "by_day": st.lists(
+                st.fixed_dictionaries(
+                    {"date": st.one_of(texts, st.sampled_from(["2026-11-20", "0001-01-01", "9999-12-31"]))},
+                    optional={"usd": st.one_of(st.none(), st.floats(), st.integers()), "executions": st.integers()},
+                ),
+                max_size=12,
+            ),
+            "by_arm": st.lists(st.fixed_dictionaries({"arm_id": texts, "usd": json_values}), max_size=5),
+            "by_key": json_values,
+            "more": json_values,
+        },
+    ),
+)
+
+
+@many
+@given(usages, st.sampled_from([CONTEXT, Context(NOW, glyphs=ASCII)]))
+def test_any_report_is_drawn_clean_and_within_its_cells(usage: Usage, context: Context) -> None:
+    for section in usage_sections(usage, NAMES, room, context):
+        for entry in section.lines:
+            assert is_clean(entry.label)
+            assert is_clean(entry.text)
+            if section.title.startswith("Spend"):
+                assert cell_width(entry.text) <= 48
+            if isinstance(entry.target, View) and entry.target.screen == "receipts":
+                parse(entry.target.filter, RECEIPTS)
+
+
+@many
+@given(texts)
+def test_any_id_survives_a_filter(value: str) -> None:
+    term: Any = parse(f"arm={quoted(value)}", RECEIPTS).term if len(value) < 900 and value else None
+    assert term is None or term.terms[0].text == value
+
+
+def test_a_period_at_the_end_of_the_calendar_has_no_day_behind_it() -> None:
+    assert receipts_of(Period({"from": "9999-12-31", "to": "9999-12-31"})).filter == "completed>=9999-12-31"
+
+
+def test_the_account_says_what_is_left_and_leads_to_it() -> None:
+    left = by_label(account_sections(builders.account(), CONTEXT)[0])
+    assert left["live now"].target == View("runs", filter="is:live")
+    assert left["fees"].text == "0.05 USD a run, 0.4 USD a review"
+    assert left["begins anew"].text.startswith("in 9 d, 12-01")
+
+
+def test_a_limit_of_null_is_none() -> None:
+    quota = {
+        "executions": {"limit": None, "used": 41, "remaining": None, "reset_at": None},
+        "concurrency": {"limit": None, "running": 0}, "rate_limit_rpm": None,
+    }  # fmt: skip
+    sections = {
+        str(section.title): by_label(section) for section in account_sections(builders.account(quota=quota), CONTEXT)
+    }
+    assert sections["Left"]["runs"].text == "41, unlimited"
+    assert sections["Left"]["live now"].text == "0, unlimited"
+    assert sections["Left"]["requests/min"].text == "unlimited"
+    assert sections["Quota"]["executions.limit"].text == "unlimited"
+    assert sections["Quota"]["concurrency.limit"].text == "unlimited"
+
+
+def test_a_limit_that_is_not_told_is_not_called_unlimited() -> None:
+    account = builders.account(quota={"executions": {"used": 41}})
+    sections = {str(section.title): by_label(section) for section in account_sections(account, CONTEXT)}
+    assert sections["Left"]["runs"].text == "41"
+    assert sections["Quota"]["executions.limit"].text == "–"
+
+
+def test_names_fall_back_to_ids() -> None:
+    names = Names({}, {"key_x": ApiKey({"api_key_id": "key_x"})})
+    assert names.key("key_x", CONTEXT) == "key_x"
+    assert names.arm(None, CONTEXT) == "?"
+    assert names.model("arm_nowhere") is None
