@@ -121,6 +121,20 @@ def demo(call: Call) -> int:
     return lines.demo(call)
 
 
+def open_file(call: Call) -> int:
+    """``open FILE``: the records of a file in the console; as text without a terminal, or where a form is asked for."""
+    options = call.options
+    if options.file == "-" or options.format or options.fields or not _has_terminal():
+        from runwatch.commands import opening
+
+        return opening.open_file(call)
+    from pathlib import Path
+
+    from runwatch.tui.start import open_file as open_console_on
+
+    return open_console_on(call.paths, call.environment, Path(options.file).expanduser().absolute())
+
+
 def _has_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 

@@ -91,6 +91,27 @@ def test_validate_names_line_and_key_and_the_nearest(runwatch: Here) -> None:
     assert (fine.code, fine.stdout) == (0, b"")
 
 
+def test_validate_names_filters_and_columns_that_no_list_has(runwatch: Here) -> None:
+    runwatch.settings_file.write_text(
+        '[filters]\nmine = "is:live"\nbad = "is:nothing"\n[columns]\nruns = ["status", "stauts"]\nrnus = ["id"]\n'
+    )
+    runwatch.settings_file.chmod(0o600)
+    outcome = runwatch("config", "validate", "--json")
+    assert outcome.code == 0
+    assert [(row["place"].rpartition(":")[2], row["level"], row["key"]) for row in outcome.json] == [
+        ("3", "warning", "filters.bad"), ("5", "warning", "columns.runs"), ("6", "warning", "columns.rnus"),
+    ]  # fmt: skip
+    assert "did you mean status?" in outcome.json[1]["message"]
+
+
+def test_columns_are_set_and_shown_like_any_setting(runwatch: Here) -> None:
+    assert runwatch("config", "set", "columns.runs", "status, run").code == 0
+    assert runwatch("config", "get", "columns.runs", "--json").json[0]["value"] == ["status", "run"]
+    assert "status" in runwatch("config", "get", "columns.runs").text
+    assert runwatch("config", "unset", "columns.runs").code == 0
+    assert runwatch("config", "set", "columns.runs", "run run").code == 2
+
+
 def test_a_broken_file_is_a_warning_once_and_stops_no_verb(runwatch: Here) -> None:
     runwatch.settings_file.write_text("retries = \n")
     outcome = runwatch("config", "get", "retries", "--json")

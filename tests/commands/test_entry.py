@@ -199,7 +199,9 @@ def test_of_several_models_only_the_named_ones_are_saved(runwatch: Here, service
     sync = "/v1/source-connections/conn_01HX5/deployments/sync"
     service.say("POST", sync, Said(200, {"deployments": served}))
     words = (*CONNECT, "--key-stdin", "--json")
-    assert runwatch(*words, stdin=CANARY.encode()).json["arms"] == []
+    unnamed = runwatch(*words, stdin=CANARY.encode())
+    assert unnamed.json["arms"] == []
+    assert "runwatch models save mdep_2   saves other" in unnamed.errors
     named = runwatch(*words, "--model", "ember-7b-instruct", "--data-class", "public", stdin=CANARY.encode())
     assert len(named.json["arms"]) == 1
     assert body_of(service, "/v1/arms")["data_class_grants"] == ["public"]

@@ -20,10 +20,12 @@ models list | models show | models save | models deployments | models definition
 arms list | arms show | arms create | arms edit | arms disable
 verifiers list | verifiers show | verifiers register | verifiers update | verifiers retire | verifiers test
 verifiers connect | verifiers promote | verifiers revoke | verifiers connection
-templates list | templates show | templates plan | templates apply | templates resume | templates select
+templates list | templates show | templates report | templates plan | templates apply | templates resume
+templates select
 agents list | agents show | agents register | agents connect | credentials list | github list | github connect
 sources list | sources connect | sources test | sources sync | sources rotate | sources disconnect
 proposals list | proposals show | proposals approve | proposals reject
+webhooks list | webhooks show | webhooks create | webhooks rotate | webhooks deliveries | webhooks replay
 keys list | keys create | keys label | keys revoke | usage | evals | compliance export | open
 problems list | problems find | problems show | problems explain | requests list
 config path | config show | config get | config set | config unset | config validate

@@ -46,6 +46,18 @@ def test_receipts_for_people_have_whole_ids_and_sections(runwatch: Here, service
     assert "test run, no charge" in shown
 
 
+def test_columns_of_the_settings_are_those_of_the_table(runwatch: Here, service: ScriptedService) -> None:
+    runwatch.settings_file.write_text('[columns]\nreceipts = ["status", "execution_id", "stauts"]\n', "utf-8")
+    runwatch.settings_file.chmod(0o600)
+    outcome = runwatch("receipts", "list")
+    head, *rows = outcome.text.splitlines()
+    assert head.split() == ["status", "run"]
+    assert [row.split()[-1] for row in rows] == [item["execution_id"] for item in service.receipts]
+    assert "'stauts' (did you mean status?)" in outcome.errors
+    assert runwatch("receipts", "list", "--json").json == service.receipts
+    assert runwatch("receipts", "list", "--fields", "slices").text.splitlines()[0] == "slices"
+
+
 def test_receipts_in_csv_have_one_row_each(runwatch: Here, service: ScriptedService) -> None:
     head, *rows = runwatch("receipts", "list", "--format", "csv").text.splitlines()
     assert "totals.usd" in head.split(",")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,18 @@ def test_a_month_excludes_days(runwatch: Here, service: ScriptedService) -> None
     assert runwatch("usage", "--period", "2026-11").code == 0
     assert service.requests("GET", "/v1/usage")[-1].head.query == {"period": "2026-11"}
     assert runwatch("usage", "--period", "2026-11", "--from", "2026-11-01").code == 2
+
+
+@pytest.mark.parametrize(("name", "days"), [("today", 0), ("7d", 6), ("30d", 29)])
+def test_a_period_by_name_becomes_the_days_that_it_means_now(
+    runwatch: Here, service: ScriptedService, name: str, days: int
+) -> None:
+    service.say("GET", "/v1/usage", Said(200, resources.usage()))
+    assert runwatch("usage", "--period", name).code == 0
+    asked = service.requests("GET", "/v1/usage")[-1].head.query
+    first, last = (date.fromisoformat(asked[end]) for end in ("from", "to"))
+    assert (last - first).days == days
+    assert "period" not in asked
 
 
 def test_a_compliance_export_is_written_whole_and_for_this_user_alone(
@@ -123,3 +136,27 @@ def test_a_file_that_is_not_there_is_named(runwatch: Here) -> None:
     outcome = runwatch("open", "/nowhere/at-all.json")
     assert outcome.code == 2
     assert "/nowhere/at-all.json" in outcome.errors
+
+
+@pytest.mark.parametrize(
+    ("ending", "begins"),
+    [("ndjson", '{"execution_id"'), ("csv", "execution_id,"), ("json", "[\n{"), ("md", "| status |")],
+)
+def test_the_ending_of_the_file_says_how_receipts_are_written(
+    runwatch: Here, service: ScriptedService, tmp_path: Path, ending: str, begins: str
+) -> None:
+    file = tmp_path / f"kept.{ending}"
+    outcome = runwatch("receipts", "export", "--output", str(file))
+    assert (outcome.code, outcome.stdout) == (0, b"")
+    assert f"{len(service.receipts)} receipts" in outcome.errors
+    assert file.read_text("utf-8").startswith(begins)
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_an_ending_that_nobody_knows_is_refused_before_anything_is_read(
+    runwatch: Here, service: ScriptedService, tmp_path: Path
+) -> None:
+    outcome = runwatch("receipts", "export", "--output", str(tmp_path / "kept.xlsx"))
+    assert outcome.code == 2
+    assert ".ndjson, .csv, .json, .md" in outcome.errors
+    assert service.heard == []

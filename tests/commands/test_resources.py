@@ -22,10 +22,11 @@ LISTS: Final[dict[str, str]] = {
     "arms list": "arms", "verifiers list": "verifiers", "templates list": "templates", "agents list": "agents",
     "credentials list": "credentials", "github list": "github", "sources list": "sources",
     "sources list --available": "profiles", "proposals list": "proposals", "keys list": "keys",
+    "webhooks list": "webhooks",
 }  # fmt: skip
 """Every list verb and its resource."""
 
-SHOWS: Final = ("models", "arms", "verifiers", "templates", "agents", "proposals")
+SHOWS: Final = ("models", "arms", "verifiers", "templates", "agents", "proposals", "webhooks")
 
 each_list = pytest.mark.parametrize("verb", LISTS)
 
@@ -176,7 +177,7 @@ def test_a_model_is_also_found_by_its_key(runwatch: Here, service: ScriptedServi
 def test_a_template_is_shown_with_blockers_and_what_clears_them(runwatch: Here, service: ScriptedService) -> None:
     serve(service, "templates")
     shown = runwatch("templates", "show", "pooled-open-model").text
-    for words in ("One thing stands in its way.", "Blocker pool_not_entitled", "Add credit, then plan again.",
+    for words in ("Not eligible: 1 blocker.", "Blocker 1 pool_not_entitled", "Add credit, then plan again.",
                   "Instead byok-open-model", "Plan with your own provider account."):  # fmt: skip
         assert words in shown
 

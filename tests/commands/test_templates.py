@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -196,3 +197,26 @@ def test_the_selected_model_is_shown_or_that_there_is_none(runwatch: Here, servi
     service.say("GET", "/v1/tenant-model-selection", Said(200, {"selection": None}))
     assert runwatch("templates", "select").errors.strip() == "no model is selected"
     assert runwatch("templates", "select", "--json").json is None
+
+
+def reported(service: ScriptedService) -> None:
+    serve(service, "templates", [resources.template("pooled-open-model", eligible=False), resources.template()])
+
+
+def test_the_report_says_what_blocks_a_template_and_what_to_do_next(runwatch: Here, service: ScriptedService) -> None:
+    reported(service)
+    shown = runwatch("templates", "report")
+    assert shown.code == 0
+    assert shown.text.startswith("# Eligibility of templates")
+    assert "Add credit, then plan again." in shown.text
+
+
+def test_the_report_as_csv_has_a_row_a_blocker(runwatch: Here, service: ScriptedService, tmp_path: Path) -> None:
+    reported(service)
+    rows = runwatch("templates", "report", "--format", "csv").text.splitlines()
+    assert [row.split(",")[0] for row in rows] == ["template", "pooled-open-model", "starter"]
+    (found,) = (row for row in runwatch("templates", "report", "--json").json if row["blocker"] is not None)
+    assert (found["blocker"], found["next_action"]) == ("pool_not_entitled", "top_up_in_billing")
+    file = tmp_path / "report.csv"
+    assert runwatch("templates", "report", "--output", str(file)).code == 0
+    assert file.read_text("utf-8").splitlines() == rows

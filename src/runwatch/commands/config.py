@@ -94,6 +94,8 @@ def unset(call: Call) -> int:
 def validate(call: Call) -> int:
     """``config validate``: name everything that is wrong with the settings file; exit 2 when a setting is."""
     from runwatch.settings.file import load
+    from runwatch.settings.model import split_key
+    from runwatch.view.settings_tables import table_faults
 
     loaded = load(call.paths.settings_file, clock=call.clock)
     rows = [
@@ -106,6 +108,10 @@ def validate(call: Call) -> int:
         }
         for problem in loaded.problems
     ]
+    for key, message in table_faults(loaded.settings):
+        number = loaded.lines.get(split_key(key))
+        place = f"{loaded.path}:{number}" if number else str(loaded.path)
+        rows.append({"place": place, "level": "warning", "key": key, "message": message, "nearest": ""})
     print_rows(call.output, rows)
     if not rows:
         exists = call.paths.settings_file.exists()

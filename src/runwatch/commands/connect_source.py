@@ -28,6 +28,7 @@ from runwatch.commands.writing import may_write, with_given, write
 from runwatch.records.model import CatalogEntry, Deployment
 from runwatch.records.source import Handoff, SourceConnection, SourceProfile
 from runwatch.store.live import list_operation
+from runwatch.view.entry import handoff_progress
 from runwatch.view.resources.sources import SOURCES
 
 HANDOFF: Final = "postSourceCredentialHandoffs"
@@ -45,11 +46,8 @@ COMPATIBLE: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Source and protocol of servers at any address, by the option that names the address; the source ids are ours."""
 
-_ENDED: Final = {
-    "failed": "the entry of the key failed",
-    "expired": "the address was not used in time",
-    "consumed": "the address was used for another connection",
-}
+NAMED: Final = 5
+"""How many models are named when none was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +163,10 @@ async def hand_over(
     async def is_done() -> bool:
         answer = await session.client.request(READ_HANDOFF, path={"handoff_intent_id": begun.id})
         latest[:] = [_handoff(answer.value)]
-        if latest[0].state in _ENDED:
-            code = latest[0].failure_code
-            said = _ENDED[str(latest[0].state)]
-            raise RunwatchError("No key was entered", detail=f"{said} ({code})" if code else said, hint="Ask again.")
-        return latest[0].state == "completed"
+        progress = handoff_progress({}, latest[0].raw)
+        if progress.stage == "ended":
+            raise RunwatchError("No key was entered", detail=progress.words, hint="Ask again.")
+        return progress.stage == "entered"
 
     await enter(session, dict(begun.raw), key, is_done)
     if not latest and not await is_done():
@@ -276,7 +273,11 @@ class _Connecting:
                 f"It serves no model {', '.join(options.model)}", hint="runwatch models list shows all."
             )
         if not options.model and len(wanted) != 1:
-            note("5 of 5  no model saved, because it was not said which; runwatch models save ID saves one")
+            note("5 of 5  no model saved, because --model did not say which")
+            for one in wanted[:NAMED]:
+                note(f"        runwatch models save {one.id}   saves {one.upstream_ref or one.model_key or 'it'}")
+            if len(wanted) > NAMED:
+                note(f"        and {len(wanted) - NAMED} more; runwatch models list shows all")
             return DONE
         entries = {entry.id: entry for entry in await catalog(self._session)}
         for one in wanted:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from runwatch.base.errors import RunwatchError, UsageError
@@ -19,49 +18,14 @@ from runwatch.commands.resources import as_record, print_record
 from runwatch.commands.session import Session, with_session
 from runwatch.commands.writing import may_write, write, writing
 from runwatch.records.verifier import KeyConnection
+from runwatch.view.entry import key_progress
 from runwatch.view.resources.verifiers import KEY_CONNECTION
+from runwatch.view.writes.connections import Endpoint
+from runwatch.view.writes.reviews import CONNECTION as AGENT
+from runwatch.view.writes.verifiers import CONNECTION as VERIFIER
 
 DAYS: Final = (30, 90, 180, 365)
 """The spans after which a key may stop by itself (wire reference 2.4)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """What has a key: how it is called, and the operations on its connection.
-
-    Attributes:
-        singular: What one is called.
-        parameter: The name of its id in paths.
-        read: Reads the connection.
-        begin: Begins to enter a key.
-        promote: Tests the entered key and uses it.
-        revoke: Stops using the key.
-    """
-
-    singular: str
-    parameter: str
-    read: str
-    begin: str
-    promote: str
-    revoke: str
-
-
-VERIFIER: Final = Endpoint(
-    "verifier",
-    "verifier_id",
-    "getVerifiersByVerifierIdConnection",
-    "postVerifiersByVerifierIdConnectionIntents",
-    "postVerifiersByVerifierIdConnectionTest",
-    "postVerifiersByVerifierIdConnectionRevoke",
-)
-AGENT: Final = Endpoint(
-    "agent",
-    "arm_id",
-    "getReviewComposerAgentsByArmIdConnection",
-    "postReviewComposerAgentsByArmIdConnectionIntents",
-    "postReviewComposerAgentsByArmIdConnectionTest",
-    "postReviewComposerAgentsByArmIdConnectionRevoke",
-)
 
 
 def connect_verifier(call: Call) -> int:
@@ -85,11 +49,9 @@ def _connect(call: Call, endpoint: Endpoint) -> int:
         intent = await write(
             session, endpoint.begin, label, path={endpoint.parameter: record_id}, body={"stop_choice": stop}
         )
-        known = before.pending_key and before.pending_key.handle
 
         async def is_entered() -> bool:
-            pending = (await _read(session, endpoint, record_id)).pending_key
-            return pending is not None and pending.handle is not None and pending.handle != known
+            return key_progress(before.raw, (await _read(session, endpoint, record_id)).raw).stage == "entered"
 
         if not isinstance(intent, dict):
             raise RunwatchError("The service named no private page", detail="the answer is no record")

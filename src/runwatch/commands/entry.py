@@ -11,22 +11,15 @@ import getpass
 import platform
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
-from urllib.parse import urlsplit
+from typing import Any
 
 from runwatch.api.private import is_entry_of
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
-from runwatch.base.target import is_loopback_host
 from runwatch.commands.call import Call
 from runwatch.commands.session import Session
-
-POLL_S: Final = 2.0
-"""Seconds between two looks whether a private page was completed, as the official clients wait (wire reference 2.6)."""
-
-LOOKS: Final = 900
-"""So many looks are half an hour: as long as an address works."""
+from runwatch.view.entry import LOOKS, POLL_S, address_of, tunnel_for
 
 
 def read_key(call: Call, what: str, *, may_ask: bool = True) -> Secret | None:
@@ -88,8 +81,8 @@ async def enter(
         RunwatchError: the answer names no page, the page is not the service's own, or the time is over.
         ApiError: the page refused the secret.
     """
-    address = intent.get("continue_url")
-    if not isinstance(address, str) or not address:
+    address = address_of(intent)
+    if address is None:
         raise RunwatchError("The service named no private page", detail="the answer has no continue_url")
     if key is None:
         await _wait(session, address, is_done)
@@ -105,9 +98,8 @@ async def enter(
 def tell_page(call: Call, address: str) -> None:
     """Tell the address of a private page, once and on stderr, with what makes it open from another machine."""
     call.output.note(f"open this private address to go on; it works once: {address}")
-    parts = urlsplit(address)
-    if is_loopback_host(parts.hostname or "") and parts.port is not None:
-        tunnel = f"ssh -L {parts.port}:127.0.0.1:{parts.port} {platform.node() or 'THIS_MACHINE'}"
+    tunnel = tunnel_for(address, platform.node())
+    if tunnel is not None:
         call.output.note(f"from another machine, first: {tunnel}")
 
 

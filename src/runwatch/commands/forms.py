@@ -74,6 +74,14 @@ TARGET = (
     Flag("--local", "use the local service, and start it when it is not running"),
     Flag("--read-only", "refuse everything that changes something"),
 )
+PROFILES = Flag(
+    "--profile",
+    "the profile to use; A,B or all reads several, and JSON then has an object {profile, record} for each record",
+    "NAME", "text",
+)  # fmt: skip
+"""For verbs that read several profiles at once."""
+
+SEVERAL = (PROFILES, *TARGET[1:])
 CONSOLE = (
     *TARGET,
     Flag("--theme", "the colours of the console", "NAME", "text"),

@@ -19,6 +19,7 @@ from runwatch.commands.forms import (
     RUN_ID,
     RUN_IDS,
     SETTING,
+    SEVERAL,
     SINCE,
     STATUS,
     TARGET,
@@ -143,7 +144,7 @@ VERBS = (
             STATUS,
             SINCE,
             Flag("--arm-id", "only receipts of runs that used this saved model", "ID", "text"),
-            FILTER, LIMIT, FIELDS, *TARGET, *FORMAT,
+            FILTER, LIMIT, FIELDS, *SEVERAL, *FORMAT,
         ),
     ),
     Verb(
@@ -159,7 +160,7 @@ VERBS = (
     ),
     Verb(
         ("receipts", "export"),
-        "write receipts as they are, one JSON line each",
+        "write receipts to a file, as NDJSON, CSV, JSON or Markdown",
         "commands.receipts:export",
         flags=(
             STATUS,
@@ -167,27 +168,51 @@ VERBS = (
             Flag("--arm-id", "only receipts of runs that used this saved model", "ID", "text"),
             OUTPUT, LIMIT, *TARGET,
         ),
+        notes="The ending of the file says how: .ndjson, .csv, .json or .md; standard output gets NDJSON.",
     ),
     *RESOURCE_VERBS,
     Verb(
         ("problems", "list"),
         "list the problems met from this machine, newest first",
         "commands.problems:list_problems",
-        flags=(SINCE, FILTER, LIMIT, FIELDS, TARGET[0], *FORMAT),
+        flags=(
+            SINCE, FILTER, LIMIT, FIELDS,
+            Flag("--profile", "only problems of this profile, or of several: A,B", "NAME", "text"),
+            *FORMAT,
+        ),
     ),
     Verb(
         ("problems", "find"),
-        "find problems by six or more characters of their instance, or in a whole mail",
+        "find problems by their instance, a whole mail, or what happened around a time",
         "commands.problems:find",
-        (Argument("TEXT", "part of an instance id, or - for text on standard input"),),
-        (FIELDS, *FORMAT),
+        (
+            Argument(
+                "TEXT",
+                "six or more characters of an instance id, or - for text on standard input; with --at, words that"
+                " have to stand in what is found",
+                "?",
+            ),
+        ),
+        (
+            Flag("--at", "problems, requests and ended runs around this time, e.g. 2026-11-22T03:10", "WHEN", "text"),
+            Flag("--within", "with --at: how far to both sides (default: 5m)", "SPAN", "text"),
+            Flag("--tz", "with --at: the zone of the time, e.g. Europe/Berlin or local (default: UTC)", "ZONE", "text"),
+            FILTER, FIELDS, *FORMAT,
+        ),
+        notes=(
+            "Looks through what this machine keeps, and through the store of the local service where that is running:"
+            " it keeps every problem that it answered, with its cause."
+        ),
     ),
     Verb(
         ("problems", "show"),
         "show one problem with what to do next",
         "commands.problems:show",
         (Argument("INSTANCE", "the instance id, or six or more characters of it"),),
-        (FIELDS, *FORMAT),
+        (
+            Flag("--bundle", "write the problem and what is around it to this file, for support staff", "FILE", "text"),
+            FIELDS, *FORMAT,
+        ),
     ),
     Verb(
         ("problems", "explain"),
@@ -216,8 +241,8 @@ VERBS = (
     ),
     Verb(
         ("open",),
-        "show records that were kept in a file",
-        "commands.opening:open_file",
+        "show records that were kept in a file, or a support bundle, without any service",
+        "cli:open_file",
         (Argument("FILE", "JSON or lines of JSON, - for standard input"),),
         (FIELDS, *FORMAT),
     ),
@@ -278,6 +303,7 @@ GROUPS = {
     "sources": "connections to model sources, with the customer's own keys",
     "proposals": "proposed repairs of skills, to be approved or rejected",
     "keys": "the organization's API keys",
+    "webhooks": "addresses that are told of final runs",
     "compliance": "what auditors ask for",
     "problems": "problems met, kept on this machine, and what codes mean",
     "requests": "HTTP requests sent, kept on this machine",

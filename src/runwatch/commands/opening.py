@@ -9,9 +9,11 @@ from runwatch.base.json import loads
 from runwatch.commands.call import Call
 from runwatch.commands.printing import Printer
 from runwatch.commands.session import load_settings
-from runwatch.records.problem import Problem
-from runwatch.view.entries import problem_entry
-from runwatch.view.recognise import items_of_json, resource_of_json
+from runwatch.records.record import Record
+from runwatch.view.bundle import entries_of, is_bundle
+from runwatch.view.filed import record_of
+from runwatch.view.recognise import items_of_json
+from runwatch.view.registry import by_kind
 from runwatch.view.resources.problems import PROBLEMS
 
 
@@ -20,24 +22,29 @@ def open_file(call: Call) -> int:
     values = _values(call)
     settings = load_settings(call).settings
     whole = values[0] if len(values) == 1 else None
-    items = items_of_json(whole) if whole is not None else values
-    if items is not None:
-        spec = next((found for item in items if isinstance(item, dict) and (found := resource_of_json(item))), None)
-        if spec is None:
+    if isinstance(whole, dict) and is_bundle(whole):
+        entry = next(iter(entries_of(whole)[0]), None)
+        if entry is None:
             raise _unknown(call)
-        Printer(call, settings, spec).records(items)
+        Printer(call, settings, PROBLEMS).record(entry, whole if call.output.is_json else entry.raw)
         return 0
-    if not isinstance(whole, dict):
-        raise _unknown(call)
-    if Problem(whole).code and "instance" in whole:
-        entry = problem_entry(Problem(whole), time=call.clock.now())
-        Printer(call, settings, PROBLEMS).record(entry, whole)
+    items = values if whole is None else items_of_json(whole) if record_of_json(whole) is None else None
+    if items is not None:
+        first = next((found for item in items if (found := record_of_json(item)) is not None), None)
+        if first is None:
+            raise _unknown(call)
+        Printer(call, settings, by_kind(first.KIND)).records(items)
         return 0
-    spec = resource_of_json(whole)
-    if spec is None:
+    record = record_of_json(whole)
+    if record is None or not isinstance(whole, dict):
         raise _unknown(call)
-    Printer(call, settings, spec).record(spec.record(whole), whole)
+    Printer(call, settings, by_kind(record.KIND)).record(record, whole)
     return 0
+
+
+def record_of_json(value: Any) -> Record | None:
+    """The record that a JSON value is; ``None`` for a list, and for what runwatch does not know."""
+    return record_of(value) if isinstance(value, dict) else None
 
 
 def _values(call: Call) -> list[Any]:

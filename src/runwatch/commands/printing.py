@@ -43,6 +43,7 @@ class Printer:
         self._filter = call.options.filter
         self._is_selective = any(call.options[name] for name in ("filter", "status", "kind", "since", "arm_id"))
         self._named = settings.filters
+        self._chosen = settings.columns
         self.context = context_of(call, settings)
 
     def records(self, values: Sequence[Any], subjects: Mapping[int, Any] | None = None) -> None:
@@ -106,7 +107,15 @@ class Printer:
             self._output.note("nothing matches" if self._is_selective else self._spec.empty)
             return
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        self._lines(plain.table(self._spec, rows, width=width, fields=self._fields))
+        spec = self._spec
+        if self._fields is None and spec.name in self._chosen:
+            from runwatch.view.columns import chosen_columns, unknown_words
+
+            chosen = chosen_columns(spec, self._chosen)
+            if chosen.unknown:
+                self._output.warn(unknown_words(spec, chosen))
+            spec = replace(spec, columns=chosen.columns)
+        self._lines(plain.table(spec, rows, width=width, fields=self._fields))
 
     def _lines(self, lines: Iterable[str]) -> None:
         for line in lines:

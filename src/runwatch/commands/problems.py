@@ -12,10 +12,12 @@ from runwatch.commands.call import Call
 from runwatch.commands.listing import LIMIT, since_of
 from runwatch.commands.parser import nearest
 from runwatch.commands.printing import Printer
+from runwatch.commands.profiles import asks_for_several, names_of
 from runwatch.commands.session import load_settings, open_journal
 from runwatch.store.journal import ProblemLine
 from runwatch.view import explain as explaining
 from runwatch.view.entries import ProblemEntry, problem_entry
+from runwatch.view.happenings import with_answered
 from runwatch.view.resources.problems import PROBLEMS
 
 EVERYTHING: Final = 1_000_000_000
@@ -23,24 +25,45 @@ EVERYTHING: Final = 1_000_000_000
 
 
 def list_problems(call: Call) -> int:
-    """``problems list``: the latest problems."""
+    """``problems list``: the latest problems, of one profile, of several or of all; each names its profile itself."""
+    profiles: tuple[str | None, ...] = (call.options.profile,)
+    if asks_for_several(call):
+        profiles = names_of(call) or (None,)
 
     async def read() -> list[ProblemLine]:
         limit = LIMIT if call.options.limit is None else call.options.limit or EVERYTHING
         async with open_journal(call) as journal:
-            return await journal.problems(profile=call.options.profile, limit=limit)
+            found = [line for profile in profiles for line in await journal.problems(profile=profile, limit=limit)]
+        if len(profiles) > 1:
+            found.sort(key=lambda line: line.at, reverse=True)
+        return found[:limit]
 
     since = since_of(call)
-    _print(call, [line for line in asyncio.run(read()) if since is None or line.at >= since])
+    _print(call, [_entry(line) for line in asyncio.run(read()) if since is None or line.at >= since])
     return 0
 
 
 def find(call: Call) -> int:
-    """``problems find``: the problems whose instance stands in a text."""
-    found = _search(call, call.options.text)
+    """``problems find``: the problems whose instance stands in a text, or what happened around a time.
+
+    Raises:
+        UsageError: neither a text nor a time is given, or what goes with a time comes without one.
+        RunwatchError: nothing is found; what was searched is told.
+    """
+    given = call.options
+    if given.at is not None:
+        from runwatch.commands.around import find_around
+
+        return find_around(call)
+    if given.within is not None or given.tz is not None:
+        raise UsageError("--within and --tz go with --at", hint="For example --at 2026-11-22T03:10 --within 5m")
+    if given.text is None:
+        raise UsageError("TEXT or --at is missing", hint="Six or more characters of an instance are enough as TEXT.")
+    found, kept, without = _search(call, given.text)
     if not found:
         raise RunwatchError(
             "No problem that was met from this machine has that instance",
+            detail=_searched(kept, without),
             hint="Six or more characters of an instance are enough; '-' reads a whole mail from standard input.",
         )
     _print(call, found)
@@ -49,30 +72,48 @@ def find(call: Call) -> int:
 
 def show(call: Call) -> int:
     """``problems show``: one problem, with what it means and what to do next."""
-    found = _search(call, call.options.instance)
+    found, kept, without = _search(call, call.options.instance)
     if not found:
         raise RunwatchError(
-            "No problem that was met from this machine has that instance", hint="'runwatch problems list' shows all."
+            "No problem that was met from this machine has that instance",
+            detail=_searched(kept, without),
+            hint="'runwatch problems list' shows all.",
         )
-    instances = list(dict.fromkeys(line.instance or "" for line in found))
+    instances = list(dict.fromkeys(entry.instance or "" for entry in found))
     if len(instances) > 1:
         raise UsageError("More than one problem matches", detail="\n".join(instances), hint="Give more of the id.")
-    entry = _entry(found[0])
-    Printer(call, load_settings(call).settings, PROBLEMS).record(entry, entry.raw)
+    if call.options.bundle is not None:
+        from runwatch.commands.bundles import write_bundle
+
+        write_bundle(call, found[0])
+    Printer(call, load_settings(call).settings, PROBLEMS).record(found[0], found[0].raw)
     return 0
 
 
-def _search(call: Call, text: str) -> Sequence[ProblemLine]:
-    async def read() -> Sequence[ProblemLine]:
+def _search(call: Call, text: str) -> tuple[list[ProblemEntry], int, str]:
+    """What was found in the journal and in the local service's store, how many the journal has, and why not the store.
+
+    A problem that both have is one, with the cause that the service keeps of it.
+    """
+    from runwatch.commands.around import find_answered
+
+    async def read() -> tuple[list[ProblemLine], int]:
         async with open_journal(call) as journal:
-            return await journal.find(wanted)
+            return await journal.find(wanted), await journal.count_problems()
 
     wanted = call.read_input("-").decode("utf-8", "replace") if text == "-" else text
-    return asyncio.run(read())
+    lines, kept = asyncio.run(read())
+    answered, without = find_answered(call, wanted)
+    return with_answered([_entry(line) for line in lines], answered), kept, without
 
 
-def _print(call: Call, lines: Sequence[ProblemLine]) -> None:
-    entries = [_entry(line) for line in lines]
+def _searched(kept: int, without: str) -> str:
+    """What was looked through."""
+    store = "its own store was searched too" if not without else f"its own store was not searched: {without}"
+    return f"searched: the {kept} problems of this machine's journal; of the local service {store}"
+
+
+def _print(call: Call, entries: Sequence[ProblemEntry]) -> None:
     Printer(call, load_settings(call).settings, PROBLEMS).records([dict(entry.raw) for entry in entries])
 
 

@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from runwatch.base.errors import UsageError
 from runwatch.base.json import dumps
 from runwatch.commands.call import Call
 from runwatch.commands.listing import meets_options, query_of, read_list
-from runwatch.commands.printing import Printer
+from runwatch.commands.printing import Printer, context_of
 from runwatch.commands.reports import save
+from runwatch.commands.resources import list_of
 from runwatch.commands.rows import print_rows
 from runwatch.commands.session import Session, with_session
+from runwatch.records.receipt import Receipt
 from runwatch.view.compare import Difference, differences
+from runwatch.view.exports import FORMS, encoded, form_of
+from runwatch.view.exports import export as exported
 from runwatch.view.resources.receipts import RECEIPTS
 
 
 def list_receipts(call: Call) -> int:
     """``receipts list``: every receipt that the service lists."""
-
-    async def work(session: Session) -> int:
-        printer = Printer(call, session.settings, RECEIPTS)
-        query = query_of(call, RECEIPTS, session.settings.filters)
-        printer.records(meets_options(call, await read_list(session, "getReceipts", query)))
-        return 0
-
-    return with_session(call, work)
+    return list_of(call, RECEIPTS)
 
 
 def show(call: Call) -> int:
@@ -65,17 +63,29 @@ def _row(difference: Difference) -> Mapping[str, Any]:
 
 
 def export(call: Call) -> int:
-    """``receipts export``: one receipt a line, exactly as the service sent it, to stdout or into a file."""
+    """``receipts export``: NDJSON to stdout, or a file whose ending says how it is written.
+
+    Raises:
+        UsageError: the file's name ends in nothing that is known.
+    """
+    name = call.options.output
+    form = "ndjson" if name is None else form_of(name)
+    if form is None:
+        raise UsageError(f"'{name}' has no ending that says how it is written", hint=f"Use .{', .'.join(FORMS)}.")
 
     async def work(session: Session) -> int:
         query = query_of(call, RECEIPTS, session.settings.filters)
         values = meets_options(call, await read_list(session, "getReceipts", query))
-        text = "".join(f"{dumps(value)}\n" for value in values)
-        if call.options.output is None:
-            call.output.text(text)
+        receipts = [Receipt(value) for value in values if isinstance(value, dict)]
+        if len(receipts) < len(values):
+            call.output.warn(f"{len(values) - len(receipts)} items of the list are no records")
+        pieces = exported(form, RECEIPTS, receipts, context_of(call, session.settings))
+        if name is None:
+            for piece in pieces:
+                call.output.text(piece)
         else:
-            save(call, call.options.output, text)
-            call.output.note(f"{len(values)} receipts")
+            save(call, name, (encoded(piece) for piece in pieces))
+            call.output.note(f"{len(receipts)} receipts")
         return 0
 
     return with_session(call, work)

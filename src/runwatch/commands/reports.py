@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.files import write_atomic
-from runwatch.base.json import dumps
 from runwatch.commands.call import Call
+from runwatch.commands.profiles import asks_for_several, read_each
 from runwatch.commands.resources import as_record, print_record
 from runwatch.commands.session import Session, with_session
 from runwatch.records.compliance import ComplianceExport
 from runwatch.records.evaluation import EvalSummary
 from runwatch.records.record import Record
 from runwatch.records.usage import Usage
+from runwatch.view.compliance import CHECKED, DIFFERS, digest_agrees, file_text
+from runwatch.view.period import PERIODS
 from runwatch.view.resource import ResourceSpec
 from runwatch.view.resources.organization import COMPLIANCE, EVALS, USAGE
 
@@ -33,9 +35,18 @@ def evals(call: Call) -> int:
 def _report(call: Call, operation: str, kind: type[Record], spec: ResourceSpec[Any]) -> int:
     query = _query(call)
 
+    async def read(session: Session) -> Record:
+        return as_record(kind, (await session.client.request(operation, query=query)).value)
+
+    if asks_for_several(call):
+        from runwatch.commands.owned import OwnedPrinter
+
+        each = read_each(call, read)
+        OwnedPrinter(call, each.settings, spec).single(each)
+        return each.code
+
     async def work(session: Session) -> int:
-        answer = await session.client.request(operation, query=query)
-        print_record(session, spec, as_record(kind, answer.value))
+        print_record(session, spec, await read(session))
         return 0
 
     return with_session(call, work)
@@ -53,13 +64,13 @@ def export(call: Call) -> int:
         if name is None:
             print_record(session, COMPLIANCE, exported)
             return 0
-        save(call, name, dumps(dict(exported.raw), indent=2) + "\n")
+        save(call, name, file_text(exported))
         return 0
 
     return with_session(call, work)
 
 
-def save(call: Call, name: str, text: str) -> None:
+def save(call: Call, name: str, content: str | Iterable[bytes]) -> None:
     """Write an export whole or not at all, for this user alone, and say where it is.
 
     Raises:
@@ -67,7 +78,7 @@ def save(call: Call, name: str, text: str) -> None:
     """
     path = Path(name).expanduser()
     try:
-        write_atomic(path, text.encode("utf-8"))
+        write_atomic(path, content.encode("utf-8") if isinstance(content, str) else content)
     except OSError as error:
         raise RunwatchError(f"'{name}' cannot be written", detail=error.strerror) from None
     call.output.note(f"written to {path}")
@@ -75,20 +86,15 @@ def save(call: Call, name: str, text: str) -> None:
 
 def _tell_digest(call: Call, exported: ComplianceExport) -> None:
     """Say whether the digest is that of the receipts; a service may attest other bytes (wire reference 2.12)."""
-    attestation, receipts = exported.attestation, exported.receipts_ndjson
-    if attestation is None or attestation.digest is None or attestation.algorithm != "sha256" or receipts is None:
-        return
-    digest = hashlib.sha256(receipts.encode("utf-8", "surrogatepass")).hexdigest()
-    if attestation.digest.lower().removeprefix("sha256:") == digest:
-        call.output.note("the attested digest is the SHA-256 of receipts_ndjson, checked here")
-    else:
-        call.output.warn(
-            "the attested digest is not the SHA-256 of receipts_ndjson; the service may attest other bytes"
-        )
+    agrees = digest_agrees(exported)
+    if agrees:
+        call.output.note(CHECKED)
+    elif agrees is False:
+        call.output.warn(DIFFERS)
 
 
 def _query(call: Call) -> dict[str, str | None]:
-    """The period of the options.
+    """The period of the options; a name such as ``7d`` becomes the days that it means now.
 
     Raises:
         UsageError: the options contradict each other.
@@ -97,4 +103,6 @@ def _query(call: Call) -> dict[str, str | None]:
     start, end, period = options["from"], options.to, options.period
     if period is not None and (start is not None or end is not None):
         raise UsageError("--period excludes --from and --to")
+    if period in PERIODS:
+        return dict(PERIODS[period].at(call.clock.now()).query())
     return {"period": period, "from": start, "to": end}

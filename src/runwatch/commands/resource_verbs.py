@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runwatch.commands.forms import FIELDS, FILTER, FORMAT, LIMIT, STATUS, TARGET, YES, Argument, Flag, Verb
+from runwatch.commands.forms import FIELDS, FILTER, FORMAT, LIMIT, SEVERAL, STATUS, TARGET, YES, Argument, Flag, Verb
 
 KIND = Flag("--kind", "only options of this kind", "KIND", "text", ("model", "agent", "skill"))
 NAME = Flag("--name", "what it is to be called", "NAME", "text")
@@ -32,12 +32,12 @@ OFFERING = (
     Flag("--served-variant-id", "the served variant of an offering", "ID", "text"),
 )
 PERIOD = (
-    Flag("--period", "a month", "YYYY-MM", "text"),
+    Flag("--period", "a month, or one of today, 7d, 30d and month", "YYYY-MM", "text"),
     Flag("--from", "the first day", "YYYY-MM-DD", "text"),
     Flag("--to", "the last day", "YYYY-MM-DD", "text"),
 )
 OUTPUT = Flag("--output", "write into this file instead of standard output", "FILE", "text")
-LISTED = (FILTER, LIMIT, FIELDS, *TARGET, *FORMAT)
+LISTED = (FILTER, LIMIT, FIELDS, *SEVERAL, *FORMAT)
 SHOWN = (FIELDS, *TARGET, *FORMAT)
 SAVED = (
     NAME, CAPABILITY, DATA_CLASS, COST_CLASS,
@@ -158,6 +158,11 @@ RESOURCE_VERBS = (
     Verb(
         ("templates", "show"), "show a template with its blockers and next actions, or an application",
         "commands.templates:show", (Argument("ID", "the template's or the application's id"),), SHOWN,
+    ),
+    Verb(
+        ("templates", "report"), "report what blocks templates, what to do next and what was decided on this machine",
+        "commands.templates:report", flags=(OUTPUT, *SEVERAL, *FORMAT),
+        notes="Markdown, or CSV with a row a blocker where --format or the file's ending says so.",
     ),
     Verb(
         ("templates", "plan"), "show what applying a template would do and cost; changes nothing",
@@ -296,12 +301,40 @@ RESOURCE_VERBS = (
         (YES, *TARGET, *FORMAT),
     ),
     Verb(
+        ("webhooks", "list"), "list the addresses that are told of final runs", "commands.resources:list_records",
+        flags=LISTED,
+    ),
+    Verb(("webhooks", "show"), "show a webhook", "commands.resources:show", (_id("webhook"),), SHOWN),
+    Verb(
+        ("webhooks", "create"),
+        "add a webhook and print its signing secret, this once",
+        "commands.webhooks:create",
+        flags=(
+            Flag("--url", "where runs that ended are told", "URL", "text"),
+            Flag("--event", "what it is told of; may be repeated", "TYPE", "texts"),
+            FROM, *TARGET, *FORMAT,
+        ),
+        notes="Events are execution.completed, execution.failed, execution.cancelled and execution.expired.",
+    ),
+    Verb(
+        ("webhooks", "rotate"), "give a webhook another signing secret and print it, this once",
+        "commands.webhooks:rotate", (_id("webhook"),), (*TARGET, *FORMAT),
+    ),
+    Verb(
+        ("webhooks", "deliveries"), "list what was delivered to a webhook, and what came of it",
+        "commands.webhooks:deliveries", (_id("webhook"),), (STATUS, LIMIT, FIELDS, *TARGET, *FORMAT),
+    ),
+    Verb(
+        ("webhooks", "replay"), "deliver the same event again", "commands.webhooks:replay", (_id("delivery"),),
+        (*TARGET, *FORMAT),
+    ),
+    Verb(
         ("usage",), "show runs, tokens and money of a period", "commands.reports:usage",
-        flags=(*PERIOD, FIELDS, *TARGET, *FORMAT),
+        flags=(*PERIOD, FIELDS, *SEVERAL, *FORMAT),
     ),
     Verb(
         ("evals",), "show how output checks have judged", "commands.reports:evals",
-        flags=(*PERIOD[1:], FIELDS, *TARGET, *FORMAT),
+        flags=(*PERIOD[1:], FIELDS, *SEVERAL, *FORMAT),
     ),
     Verb(
         ("compliance", "export"), "export receipts, usage and decisions of a period", "commands.reports:export",

@@ -11,9 +11,11 @@ from runwatch.base.errors import RunwatchError
 from runwatch.commands.call import Call
 from runwatch.commands.listing import NOT_OFFERED, meets_options, query_of, read_list
 from runwatch.commands.printing import Printer
+from runwatch.commands.profiles import asks_for_several, read_each
 from runwatch.commands.session import Session, with_session
 from runwatch.records.record import Record
 from runwatch.store.live import list_operation
+from runwatch.view.owners import Owners
 from runwatch.view.registry import RESOURCES, by_name
 from runwatch.view.resource import ResourceSpec
 
@@ -30,21 +32,35 @@ def list_records(call: Call) -> int:
 
 
 def list_of(call: Call, spec: ResourceSpec[Any]) -> int:
-    """List the records of one resource, whatever the verb's words are."""
+    """List the records of one resource, whatever the verb's words are; of several profiles where they are named."""
+    if asks_for_several(call):
+        from runwatch.commands.owned import OwnedPrinter
+
+        # Filters may ask for the profile.
+        asked = Owners().lead(spec)
+        each = read_each(call, lambda session: _read_values(session, asked))
+        OwnedPrinter(call, each.settings, spec).each(each)
+        return each.code
 
     async def work(session: Session) -> int:
         printer = Printer(call, session.settings, spec)
-        query = query_of(call, spec, session.settings.filters)
-        try:
-            values = await read_list(session, list_operation(spec.record), query)
-        except ApiProblem as problem:
-            if problem.status in NOT_OFFERED:
-                call.output.note(f"this service offers no list of {spec.name}")
-            raise
-        printer.records(meets_options(call, values))
+        printer.records(await _read_values(session, spec))
         return 0
 
     return with_session(call, work)
+
+
+async def _read_values(session: Session, spec: ResourceSpec[Any]) -> list[Any]:
+    """The items that the options of the session's call ask for."""
+    call = session.call
+    query = query_of(call, spec, session.settings.filters)
+    try:
+        values = await read_list(session, list_operation(spec.record), query)
+    except ApiProblem as problem:
+        if problem.status in NOT_OFFERED:
+            call.output.note(f"this service offers no list of {spec.name}")
+        raise
+    return meets_options(call, values)
 
 
 def show(call: Call) -> int:

@@ -15,6 +15,7 @@ from runwatch.commands.printing import Printer, print_events, print_outcomes
 from runwatch.commands.session import Session, choose, with_session
 from runwatch.commands.tell import tell
 from runwatch.records.run import Run
+from runwatch.store.notes import Purpose
 from runwatch.store.outbox import Order
 from runwatch.view.facts import RunFacts, own_request
 from runwatch.view.resources.runs import RUNS
@@ -62,12 +63,20 @@ async def _facts(session: Session, values: Sequence[Any]) -> Mapping[int, RunFac
     """What is known of listed runs beside their records: the requests that were sent from here."""
     watched = await session.watch_list.list(await session.scope())
     requests = {item.run_id: item.request for item in watched if item.request is not None}
+    labels = await _labels(session)
     facts = {}
     for position, value in enumerate(values):
         if isinstance(value, dict):
             run = Run(value)
-            facts[position] = RunFacts(run, request=own_request(requests.get(run.id)))
+            label = labels.get(run.id, "")
+            facts[position] = RunFacts(run, request=own_request(requests.get(run.id)), label=label)
     return facts
+
+
+async def _labels(session: Session, purpose: Purpose = "label") -> Mapping[str, str]:
+    """What people call runs on this machine, or wrote about them, by id."""
+    notes = await session.notes.of(await session.scope(), Run.KIND)
+    return {note.record_id: note.text for note in notes if note.purpose == purpose}
 
 
 def show(call: Call) -> int:
@@ -94,7 +103,8 @@ async def facts_of(session: Session, run: Run) -> RunFacts:
             receipt = await session.client.get_receipt(run.id)
         except ApiError as error:
             session.call.output.warn(f"without the receipt: {error.title}")
-    return RunFacts(run, request=request, receipt=receipt, last_event=last[0] if last else None)
+    label, note = (await _labels(session)).get(run.id, ""), (await _labels(session, "note")).get(run.id, "")
+    return RunFacts(run, request, receipt, last[0] if last else None, label, note)
 
 
 def events(call: Call) -> int:

@@ -21,6 +21,7 @@ from runwatch.store.database import Database
 from runwatch.store.events import EventStore
 from runwatch.store.identity import Scope, identify
 from runwatch.store.journal import Journal
+from runwatch.store.notes import Notes
 from runwatch.store.outbox import Outbox
 from runwatch.store.watchlist import WatchList
 
@@ -35,6 +36,7 @@ class Session:
         events: Events kept on this machine.
         outbox: Writes that must not be forgotten.
         watch_list: Runs submitted or added here.
+        notes: What people wrote about records on this machine.
     """
 
     def __init__(self, call: Call, settings: Settings, client: PacedClient, database: Database) -> None:
@@ -44,6 +46,7 @@ class Session:
         self.events: Final = EventStore(database)
         self.outbox: Final = Outbox(database, clock=call.clock)
         self.watch_list: Final = WatchList(database, clock=call.clock)
+        self.notes: Final = Notes(database, clock=call.clock)
         self._database = database
         self._scope: Scope | None = None
 

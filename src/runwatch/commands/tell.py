@@ -18,24 +18,32 @@ UNCHANGED: Final = "Nothing was changed."
 MAY_BE_CHANGED: Final = "Unknown: it may have taken effect; asking again is safe."
 
 
-def tell(error: RunwatchError, output: Output) -> int:
-    """Tell about a failure in the form of the call, and answer its exit code."""
+def tell(error: RunwatchError, output: Output, profile: str | None = None) -> int:
+    """Tell about a failure in the form of the call, and answer its exit code.
+
+    Args:
+        error: What happened.
+        output: Where to.
+        profile: Of which profile, where the call asks for several.
+    """
     code = exit_code(error)
-    output.error(failure_line(error, code) if output.is_json else failure_text(error))
+    output.error(failure_line(error, code, profile=profile) if output.is_json else failure_text(error, profile))
     return code
 
 
-def failure_line(error: RunwatchError, code: int, pending: str | None = None) -> str:
+def failure_line(error: RunwatchError, code: int, pending: str | None = None, *, profile: str | None = None) -> str:
     """The failure as one line of ASCII JSON.
 
     Args:
         error: What happened.
         code: The exit code.
         pending: The idempotency key of a write that was under way and whose outcome is therefore unknown.
+        profile: Of which profile, where the call asks for several.
     """
     api = error if isinstance(error, ApiError) else None
     is_known = pending is None and (api is None or api.outcome_known)
-    content: dict[str, Any] = {
+    content: dict[str, Any] = {} if profile is None else {"profile": profile}
+    content |= {
         "problem": dict(error.problem.raw) if isinstance(error, ApiProblem) else None,
         "error": error.title,
         "detail": error.detail,
@@ -51,9 +59,10 @@ def failure_line(error: RunwatchError, code: int, pending: str | None = None) ->
     return dumps(content) + "\n"
 
 
-def failure_text(error: RunwatchError) -> str:
+def failure_text(error: RunwatchError, profile: str | None = None) -> str:
     """The failure as lines of clean text: what happened, why, what to do next, and the id that support asks for."""
-    return "\n".join([f"runwatch: {clean_line(error.title)}", *_lines(error)]) + "\n"
+    of = "" if profile is None else f"{clean_line(profile)}: "
+    return "\n".join([f"runwatch: {of}{clean_line(error.title)}", *_lines(error)]) + "\n"
 
 
 def _lines(error: RunwatchError) -> Iterator[str]:

@@ -1,8 +1,9 @@
-"""``templates show|plan|apply|resume|select``: from a template to a proved model (wire reference 2.7)."""
+"""``templates show|report|plan|apply|resume|select``: from a template to a proved model (wire reference 2.7)."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from runwatch.api.errors import ApiProblem
@@ -10,35 +11,28 @@ from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.commands.call import Call
 from runwatch.commands.entry import enter, read_key, tell_page
 from runwatch.commands.exits import DONE, REFUSED
+from runwatch.commands.profiles import asks_for_several, read_each
+from runwatch.commands.reports import save
 from runwatch.commands.resources import as_record, print_record
 from runwatch.commands.session import Session, with_session
 from runwatch.commands.writing import given_key, may_write, with_given, write, writing
 from runwatch.records.template import Application, Plan, Selection, Template
 from runwatch.store.live import list_operation
+from runwatch.view.decisions import decisions_of
 from runwatch.view.drawn import decimal_text
-from runwatch.view.resources.templates import APPLICATION, PLAN, SELECTION, TEMPLATES
+from runwatch.view.eligibility import TemplateFacts
+from runwatch.view.exports import Form, encoded, form_of
+from runwatch.view.next_actions import AUTHORIZE, resume_action
+from runwatch.view.resources.applications import APPLICATION, PLAN, SELECTION
+from runwatch.view.resources.templates import TEMPLATES
+from runwatch.view.template_report import HEADER, OWNED_HEADER, Reported, owned_rows, report_over, rows
+from runwatch.view.template_report import report as template_report
 
 PLAN_IT: Final = "postTenantTemplatePlans"
 APPLY: Final = "postTenantTemplateApplications"
 RESUME: Final = "postTenantTemplateApplicationsByApplicationIdResume"
 READ: Final = "getTenantTemplateApplicationsByApplicationId"
 SELECT: Final = "postTenantModelSelection"
-
-AUTHORIZE: Final = "authorize_live_proof"
-"""The action that spends money (wire reference 2.7)."""
-
-_ACTIONS: Final = {
-    "retry_consent": "retry_consent",
-    "retry_connection_test": "retry_connection_test",
-    "retry_deployment_sync": "retry_deployment_sync",
-    "refresh_pool_readiness": "refresh_pool_readiness",
-    "refresh_byok_readiness": "refresh_byok_readiness",
-    "authorize_pool_live_proof": AUTHORIZE,
-    "authorize_byok_live_proof": AUTHORIZE,
-    AUTHORIZE: AUTHORIZE,
-    "poll_consent": "poll_consent",
-}
-"""The resume action that does what a ``next_action`` asks for."""
 
 
 def show(call: Call) -> int:
@@ -64,6 +58,52 @@ def show(call: Call) -> int:
         return DONE
 
     return with_session(call, work)
+
+
+def report(call: Call) -> int:
+    """``templates report``: what blocks each template, what clears it, and what was decided on it on this machine."""
+
+    async def read(session: Session) -> list[TemplateFacts]:
+        pages = session.client.pages(list_operation(Template))
+        found = [template async for page in pages for template in page.records if isinstance(template, Template)]
+        decisions = decisions_of(await session.notes.of(await session.scope(), Template.KIND))
+        return [TemplateFacts(template, decisions.get(template.id)) for template in found]
+
+    if asks_for_several(call):
+        each = read_each(call, read)
+        reports = [Reported(got.profile, got.value) for got in each.got]
+        # A file that people decide by says what is missing from it.
+        reports += [Reported(profile, (), failure=str(error)) for profile, error in each.failed.items()]
+        _report(call, lambda form: report_over(form, reports, call.clock.now()), owned_rows(reports), OWNED_HEADER)
+        return each.code
+
+    async def work(session: Session) -> int:
+        facts = await read(session)
+        profile = session.client.target.profile
+        _report(call, lambda form: template_report(form, facts, profile, call.clock.now()), rows(facts), HEADER)
+        return DONE
+
+    return with_session(call, work)
+
+
+def _report(
+    call: Call,
+    written: Callable[[Form], Iterable[str]],
+    flat: Iterable[tuple[str | None, ...]],
+    header: Sequence[str],
+) -> None:
+    """Print the report, or write it into the file that the options name."""
+    name = call.options.output
+    form = form_of(name) if name is not None else None
+    if call.output.is_json and name is None:
+        call.output.json([dict(zip(header, row, strict=True)) for row in flat])
+        return
+    as_csv = form == "csv" or (form is None and call.output.form == "csv")
+    pieces = written("csv" if as_csv else "md")
+    if name is None:
+        call.output.clean_block("".join(pieces))
+    else:
+        save(call, name, [encoded(text) for text in pieces])
 
 
 def plan(call: Call) -> int:
@@ -228,10 +268,7 @@ def _action_of(application: Application) -> str:
     Raises:
         RunwatchError: it waits for nothing that a resume does.
     """
-    if application.state == "consent_pending":
-        return "poll_consent"
-    wanted = application.next_action and application.next_action.type
-    action = _ACTIONS.get(wanted or "")
+    action = resume_action(application)
     if action is None:
         detail = application.next_action and application.next_action.detail
         raise RunwatchError(
