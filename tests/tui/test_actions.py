@@ -72,12 +72,12 @@ def test_keys_are_shown_as_people_write_them() -> None:
 
 
 def test_the_settings_change_a_key_everywhere() -> None:
-    keys = KeyMap({"list.open": "o2 f7", "screen.copy": ["u"], "app.settings": ","})
+    keys = KeyMap({"list.open": "o2 f7", "screen.copy": ["f8"], "app.settings": ","})
     assert keys.problems == []
     assert keys.keys("list.open") == ("o2", "f7")
-    assert keys.shown("screen.copy") == "u"
+    assert keys.shown("screen.copy") == "f8"
     assert keys.shown("app.settings") == ","
-    assert keys.overrides() == {"list.open": "o2,f7", "screen.copy": "u", "app.settings": "comma"}
+    assert keys.overrides() == {"list.open": "o2,f7", "screen.copy": "f8", "app.settings": "comma"}
 
 
 @pytest.mark.parametrize(
@@ -95,14 +95,38 @@ def test_the_settings_change_a_key_everywhere() -> None:
     ],
 )
 def test_what_cannot_be_used_is_told_and_the_default_holds(id: str, given: object, problem: str) -> None:
-    keys = KeyMap({id: given, "screen.raw": "u"})
+    keys = KeyMap({id: given, "screen.raw": "f9"})
     assert keys.problems == [problem]
     assert keys.keys("list.open") == ("enter",)
-    assert keys.keys("screen.raw") == ("u",)
+    assert keys.keys("screen.raw") == ("f9",)
 
 
 def test_two_actions_may_trade_keys_where_they_never_meet() -> None:
     assert KeyMap({"list.wide": "f"}).problems == []
+
+
+def test_two_actions_may_change_places() -> None:
+    keys = KeyMap({"screen.copy": "Y", "screen.copy_menu": "y"})
+    assert keys.problems == []
+    assert (keys.shown("screen.copy"), keys.shown("screen.copy_menu")) == ("Y", "y")
+
+
+def test_an_action_may_take_a_key_that_another_one_gave_up() -> None:
+    assert KeyMap({"screen.copy": "?", "app.help": "f1"}).problems == []
+
+
+def test_the_later_of_two_that_want_the_same_key_is_refused() -> None:
+    keys = KeyMap({"screen.copy": "f8", "screen.raw": "f8"})
+    assert keys.refused == {"screen.raw": "screen.raw: f8 belongs to screen.copy"}
+    assert keys.shown("screen.raw") == "v"
+
+
+def test_what_is_refused_takes_its_usual_keys_back_from_whoever_was_given_them() -> None:
+    keys = KeyMap({"screen.raw": "y", "screen.copy": "q"})
+    assert keys.refused == {
+        "screen.copy": "screen.copy: q belongs to app.quit", "screen.raw": "screen.raw: y belongs to screen.copy",
+    }  # fmt: skip
+    assert keys.overrides() == {}
 
 
 def test_the_pinned_hints_are_actions() -> None:

@@ -159,11 +159,11 @@ async def test_hints_leave_from_the_back_and_the_way_to_the_help_never_does(widt
 
 
 async def test_hints_follow_the_keys_of_the_settings() -> None:
-    app = Stage(status := StatusLine(), keys=KeyMap({"screen.copy": "u", "app.help": "f1"}))
+    app = Stage(status := StatusLine(), keys=KeyMap({"screen.copy": "f8", "app.help": "f1"}))
     async with app.run_test(size=(80, 20)) as pilot:
         status.show_hints(["screen.copy"])
         await pilot.pause()
-        assert lines_of(app)[0] == " u copy id" + " " * 51 + ": command  f1 help"
+        assert lines_of(app)[0] == " f8 copy id" + " " * 50 + ": command  f1 help"
 
 
 async def test_a_clicked_hint_asks_for_its_action() -> None:

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from runwatch.tui.app import ConsoleApp
+from runwatch.tui.bell import notice_of
+from runwatch.tui.screens.base import ConsoleScreen
 from runwatch.tui.screens.settings import SettingsScreen
 from runwatch.view.glyphs import Role
+from tests.support.builders import run
 from tests.support.scripted import ScriptedService
 from tests.tui import noon
 from tests.tui.console import Driven, console
@@ -87,6 +90,57 @@ async def test_a_run_of_the_watch_list_rings_wherever_the_cursor_is(tmp_path: Pa
         await driven.press("2")
         await end(driven, service, noon.HOVERING, "expired")
         assert rung(driven) == 1
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Everything that is said in the last line, which shows it for some seconds only."""
+    told: list[str] = []
+    say = ConsoleScreen.say
+
+    def note(screen: ConsoleScreen, notice: str, role: str = Role.PLAIN) -> None:
+        told.append(notice)
+        say(screen, notice, role)
+
+    monkeypatch.setattr(ConsoleScreen, "say", note)
+    return told
+
+
+@pytest.mark.parametrize(
+    ("status", "sign"), [("completed", "✓"), ("failed", "✗"), ("expired", "◷"), ("cancelled", "⊘")]
+)
+async def test_a_notice_tells_of_every_end_that_somebody_waits_for(
+    tmp_path: Path, said: list[str], status: str, sign: str
+) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, settings="notice = true\n", app_class=Ringing) as driven:
+        await follow(driven, noon.LIVE)
+        await end(driven, service, noon.LIVE, status)
+        assert said == [f"run 8f21…9b7e has ended: {sign} {status}"]
+        assert rung(driven) == 0, "the bell has a setting of its own"
+
+
+async def test_notice_and_bell_together_ring_once(tmp_path: Path, said: list[str]) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, settings=f"notice = true\n{ON}", app_class=Ringing) as driven:
+        await follow(driven, noon.LIVE)
+        await end(driven, service, noon.LIVE, "failed")
+        assert len(said) == 1
+        assert rung(driven) == 1
+
+
+async def test_nobody_is_told_of_the_runs_of_others(tmp_path: Path, said: list[str]) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, settings="notice = true\n", app_class=Ringing) as driven:
+        await follow(driven, noon.LIVE)
+        await end(driven, service, noon.HOVERING, "failed")
+        assert said == []
+
+
+def test_several_ends_are_one_notice() -> None:
+    ended = [run("ex_1", "completed"), run("ex_2", "failed"), run("ex_3", "completed")]
+    assert notice_of(ended) == "3 runs have ended: 2 ✓ completed, 1 ✗ failed"
+    assert notice_of([run("ex_2", "failed", reason="x")]) == "run ex_2 has ended: ✗ failed · x"
 
 
 async def test_an_error_that_is_told_rings_and_a_warning_does_not(tmp_path: Path) -> None:

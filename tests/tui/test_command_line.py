@@ -184,7 +184,7 @@ async def test_actions_are_done_on_the_screen_that_was_in_front(service: Scripte
     async with console(service, tmp_path) as driven:
         await say(driven, "list: mark")
         assert driven.table.marks == frozenset({"ex_live01"})
-        await say(driven, "view: cancel")
+        await say(driven, "view: destroy")
         assert isinstance(driven.app.screen, Sheet)
 
 

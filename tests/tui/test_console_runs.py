@@ -17,7 +17,6 @@ from runwatch.tui.widgets.event_log import EventLog
 from runwatch.tui.widgets.line_input import LineInput
 from runwatch.tui.widgets.record_table import RecordTable
 from runwatch.tui.widgets.sheet import Sheet
-from runwatch.view.resources.runs import RUNS
 from tests.support.builders import event, problem, result
 from tests.support.scripted import Said
 from tests.tui import noon
@@ -157,7 +156,9 @@ async def test_a_receipt_leads_to_its_run_and_the_run_to_its_receipt(tmp_path: P
     async with console(noon.service(), tmp_path, size=(120, 60), open_at=f"receipts/{noon.DONE}") as driven:
         await driven.shows("Receipts › 3fd2…9911")
         await driven.until(lambda: isinstance(driven.focused, DetailView), "the detail to have the focus")
-        await driven.press("G", "enter")
+        view: Any = driven.focused
+        view.move_cursor(next(at for at, row in enumerate(view._rows) if row.target == ("run", noon.DONE)))
+        await driven.press("enter")
         await driven.shows("Runs › 3fd2…9911")
 
 
@@ -393,13 +394,13 @@ async def test_a_searched_tail_says_that_it_is_one_and_counts_only_what_came_in(
         await driven.press("slash")
         await driven.type("nowhere")
         await driven.press("enter")
-        await driven.shows("0 of 6 events have nowhere")
+        await driven.shows("0 of 6 events match nowhere")
         assert "+0 new" in driven.text
         await driven.press("ctrl+g")
         growing.add(6)
         growing.add(7)
         await driven.pass_time(4)
-        await driven.shows("0 of 8 events have nowhere")
+        await driven.shows("0 of 8 events match nowhere")
         assert "+2 new" in driven.text
         await driven.press("slash", "escape")
         await driven.hides("nowhere")
@@ -694,7 +695,7 @@ async def test_a_tick_before_the_screen_has_its_parts_does_nothing(tmp_path: Pat
         await driven.shows("8f21…9b7e")
         shown = driven.text
         stack = driven.app._screen_stack
-        stack.append(driven.app._screen_of(RUNS))
+        stack.append(driven.app.make_screen("runs"))
         driven.app._tick()
         driven.app._tell_screens()
         stack.pop()

@@ -118,7 +118,24 @@ async def test_a_drawer_shows_json_and_copies_the_exact_text() -> None:
         await pilot.press("y", "escape")
         await pilot.pause()
         rows = lines_of(app)
-        assert rows[12].startswith("┏━ event ev_1 ━")
-        assert rows[14].strip("┃ ") == '"state": "[/]",'
+        assert rows[0].startswith("┏━ event ev_1 ━")
+        assert rows[2].strip("┃ ") == '"state": "[/]",'
         assert [message.text for message in app.told_of(CopyWanted)] == ['{"state":"[/]"}']
         assert len(app.told_of(PanelLeft)) == 1
+
+
+async def test_the_cursor_stays_on_what_leads_somewhere_when_lines_come_above_it() -> None:
+    app, view = stage()
+    leads = Section(line("Next"), (Line(line("next"), line("run it"), target="there", does="enter runs it"),))
+    async with app.run_test(size=(80, 20)) as pilot:
+        view.go_to_lead()
+        view.show([field("one", "1"), leads])
+        await pilot.pause()
+        assert view.has_target
+        assert any("run it   enter runs it" in row for row in lines_of(app))
+        view.show([field("one", "1"), field("two", "2"), field("three", "3"), leads])
+        await pilot.pause()
+        assert view.has_target
+        view.show([field("one", "1"), field("two", "2")])
+        await pilot.pause()
+        assert not view.has_target

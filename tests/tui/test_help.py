@@ -63,14 +63,14 @@ async def test_keys_of_the_settings_are_the_ones_that_are_shown(service: Scripte
 
 
 async def test_sentences_name_the_keys_of_the_settings_too(service: ScriptedService, tmp_path: Path) -> None:
-    settings = '[keys]\n"screen.add" = "i"\n"screen.refresh" = "u"\n'
+    settings = '[keys]\n"screen.add" = "f8"\n"screen.refresh" = "f9"\n'
     async with console(service, tmp_path, settings=settings) as driven:
         await driven.press("question_mark", "slash")
         await driven.type("also pasted ones")
-        assert "i adds ids, also pasted ones." in driven.text
+        assert "f8 adds ids, also pasted ones." in driven.text
         await driven.press("escape", "slash")
         await driven.type("nobody answers")
-        assert "u reads now." in driven.text
+        assert "f9 reads now." in driven.text
 
 
 async def test_the_search_looks_through_every_part(service: ScriptedService, tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ async def test_the_other_parts_tell_signs_filters_states_places_and_facts(
         await driven.press("question_mark", "greater_than_sign")
         assert headings(driven) == [
             "Signs, and what stands for them with ASCII glyphs",
-            "Filters, for every list; the events of a run are searched for one text",
+            "Filters, for every list and for the events of runs",
             "States of a pane, in the lower left of its frame",
             "Places and version",
         ]

@@ -31,7 +31,7 @@ class Copying(ConsoleApp):
 
     copied: tuple[str, str] | None = None
 
-    async def copy_text(self, text: str, what: Drawn, *, several_lines: bool = False) -> None:
+    async def copy_text(self, text: str, what: Drawn, *, several_lines: bool = False, is_secret: bool = False) -> None:
         """Note it."""
         self.copied = (str(what), text)
 

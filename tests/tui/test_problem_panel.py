@@ -94,8 +94,8 @@ async def test_members_of_the_wrong_type_do_no_harm(members: dict[str, Any]) -> 
 
 
 async def test_the_hints_name_the_keys_of_the_settings() -> None:
-    app = Stage(panel := ProblemPanel(), keys=KeyMap({"screen.copy": "u"}))
+    app = Stage(panel := ProblemPanel(), keys=KeyMap({"screen.copy": "f8"}))
     async with app.run_test(size=(100, 20)) as pilot:
         panel.show(samples.refused())
         await pilot.pause()
-        assert "u copy   Y support block" in text_of(app)
+        assert "f8 copy   Y support block" in text_of(app)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+import stat
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,12 +16,13 @@ from runwatch.api.errors import ApiProblem
 from runwatch.records.problem import Problem
 from runwatch.store.outbox import Order
 from runwatch.tui.screens.problems import ProblemsScreen
+from runwatch.tui.screens.requests import RequestsScreen
 from runwatch.tui.screens.run_form import RunForm
 from runwatch.tui.widgets.problem_panel import ProblemPanel
 from tests.support.builders import account, problem, validation_problem
 from tests.support.hostile import ALL_AT_ONCE
 from tests.support.scripted import Said, ScriptedService
-from tests.tui.console import NARROW, Driven, console
+from tests.tui.console import KEY, NARROW, Driven, console
 from tests.tui.samples import NOON
 
 INSTANCE = "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"
@@ -165,7 +168,7 @@ async def test_the_instance_and_the_support_block_are_copied_and_the_route_is_na
         driven.app._write_to_terminal = written.append  # type: ignore[method-assign, assignment]
         await three(driven)
         await driven.press("y")
-        await driven.shows(f"copied instance by OSC 52: {REFUSED}")
+        await driven.shows(f"copied {REFUSED} · instance by OSC 52")
         await driven.press("Y")
         await driven.shows("copied support block by OSC 52")
         assert len(written) == 2
@@ -234,6 +237,63 @@ async def test_a_refused_action_is_in_the_journal_as_soon_as_the_sheet_says_so(
             kept = other.execute("SELECT count(*) FROM problem WHERE instance = ?", (INSTANCE,)).fetchone()
         other.close()
         assert kept == (1,)
+
+
+async def test_a_problem_leads_to_its_request_and_its_request_back_to_it(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, open_at="problems") as driven:
+        with pytest.raises(Exception, match="no such"):
+            await driven.desk.client.get_run("ex_nowhere")
+        await driven.shows("Problems   1 ")
+        await driven.shows("request   GET /v1/executions/ex_nowhere")
+        await driven.press("enter")
+        await driven.pilot.pause()
+        await driven.press("G", "up", "enter")
+        await driven.until(lambda: isinstance(driven.app.screen, RequestsScreen), "the requests")
+        await driven.shows("received_bytes")
+        await driven.shows("/v1/executions/ex_nowhere")
+        await driven.until(lambda: driven.focused is not driven.table, "the request to be open")
+        await driven.press("G", "up", "enter")
+        await driven.until(lambda: isinstance(driven.app.screen, ProblemsScreen), "the problem again")
+        await driven.shows("Problems   1 ")
+
+
+async def test_a_problem_leads_to_the_run_that_its_path_names(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, open_at="problems") as driven:
+        await three(driven)
+        assert "run       ex_" not in driven.text, "a submit names no run yet"
+        await driven.press("up")
+        driven.desk.journal.note(
+            Exchange(
+                at=NOON, operation="getReceiptsByExecutionId", method="GET", path="/v1/receipts/ex_%C3%A4", query="",
+                status=404, elapsed_s=0.1, attempt=1, key=None, sent_bytes=0, received_bytes=0, error=None,
+                problem=problem("not_found"), profile="local", origin="http://127.0.0.1:1",
+            )
+        )  # fmt: skip
+        await driven.press("r", "g")
+        await driven.shows("run       ex_ä")
+
+
+async def test_the_support_bundle_is_one_key_and_enter_away_and_holds_no_key(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    page = "https://service.example/connect/source?intent=canary-intent-0123456789"
+    async with console(service, tmp_path, open_at="problems") as driven:
+        met(driven, problem("not_found", instance=INSTANCE, detail=f"Open {page} and use {KEY}."))
+        await driven.press("r")
+        await driven.shows("Problems   1 ")
+        await driven.press("e")
+        await driven.shows("support bundle")
+        await driven.press("enter")
+        await driven.shows("problem-0b1f6c1e-20261121T120431Z")
+        file = tmp_path / "runwatch-data" / "exports" / "problem-0b1f6c1e-20261121T120431Z.json"
+        text = file.read_text("ascii")
+        assert json.loads(text)["problem"]["instance"] == INSTANCE
+        assert json.loads(text)["requests"][0]["path"] == "/v1/executions"
+        assert "canary-intent" not in text
+        assert KEY not in text
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 async def test_hostile_problems_are_only_text(service: ScriptedService, tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ async def test_the_command_has_a_variable_in_place_of_the_key(service: ScriptedS
         await driven.press("c")
         await driven.shows("copied curl command by OSC 52: curl -sS -X GET")
         await driven.press("y")
-        await driven.shows(f"copied path by OSC 52: {entry.path}")
+        await driven.shows(f"copied {entry.path}?{entry.query} · path by OSC 52")
         assert len(written) == 2
         assert KEY not in driven.text
 

@@ -8,6 +8,7 @@ import pytest
 
 from runwatch.base.paths import Paths
 from runwatch.base.secret import Secret
+from runwatch.settings.file import load
 from runwatch.settings.keys import store_key
 from runwatch.settings.model import Profile
 from runwatch.tui.screens.runs import RunsScreen
@@ -70,6 +71,120 @@ async def test_a_change_keeps_comments_and_holds_at_once(service: ScriptedServic
         assert text_of_file(tmp_path) == FILE.replace("runwatch-dark", "runwatch-light")
 
 
+async def test_a_theme_is_shown_while_the_cursor_stands_on_it_and_esc_puts_the_old_one_back(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, settings=FILE) as driven:
+        await go_to(driven, "theme")
+        await driven.press("enter")
+        assert "Dark, high contrast" in driven.text
+        seen = []
+        for key in ("down", "down", "home"):
+            await driven.press(key)
+            seen.append(driven.app.palette.name)
+        assert seen == ["runwatch-light", "runwatch-plain", "runwatch-colourblind-dark"]
+        await driven.press("escape")
+        await driven.until(lambda: driven.app.palette.name == "runwatch-dark", "the theme as it was")
+        assert text_of_file(tmp_path) == FILE
+        assert driven.app.screen.query_one("#settings-table").has_focus
+
+
+async def test_leaving_the_choice_keeps_a_theme_of_this_session(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, settings=FILE) as driven:
+        driven.app.take_theme("runwatch-contrast-dark")
+        await go_to(driven, "theme")
+        await driven.press("enter", "down", "escape")
+        await driven.until(lambda: driven.app.palette.name == "runwatch-contrast-dark", "the theme as it was")
+
+
+async def test_a_theme_of_a_person_that_cannot_be_used_says_why_and_nothing_changes(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    (tmp_path / "themes").mkdir()
+    (tmp_path / "themes" / "a-mine.toml").write_text('title = "Mine"\ndark = 7\n', "utf-8")
+    async with console(service, tmp_path, settings=FILE) as driven:
+        await go_to(driven, "theme")
+        await driven.press("enter", "home")
+        await driven.shows("off: not usable")
+        assert driven.app.palette.name == "runwatch-dark"
+        await driven.press("enter")
+        assert text_of_file(tmp_path) == FILE
+
+
+async def test_what_stands_in_the_file_is_taken_out_after_a_question(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, settings=f'{FILE}\n[filters]\nmine = "is:live"\n') as driven:
+        await go_to(driven, "filters.mine")
+        await driven.press("X", "enter")
+        await driven.pilot.pause()
+        assert "mine" in text_of_file(tmp_path)
+        await driven.press("X", "down", "enter")
+        await driven.shows("filters.mine taken out of the file, holds now")
+        assert "mine =" not in text_of_file(tmp_path)
+        await go_to(driven, "mouse")
+        await driven.press("X")
+        await driven.shows("The file holds nothing here")
+
+
+async def test_a_filter_that_no_list_takes_is_not_written(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, settings=FILE) as driven:
+        await go_to(driven, "+ filters")
+        await driven.press("enter")
+        await driven.type("mine=is:nothing")
+        await driven.press("enter")
+        assert focus(driven) == "LineInput"
+        assert text_of_file(tmp_path) == FILE
+
+
+async def test_columns_of_a_list_hold_as_soon_as_it_is_opened_again(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, size=WIDE) as driven:
+        await go_to(driven, "columns.runs")
+        await driven.press("enter", "ctrl+u")
+        await driven.type("stauts")
+        await driven.press("enter")
+        assert "did you mean status?" in driven.text
+        await driven.press("ctrl+u")
+        await driven.type("run status")
+        await driven.press("enter")
+        await driven.shows("columns.runs written, holds now")
+        assert load(tmp_path / "settings.toml").settings.columns == {"runs": ["run", "status"]}
+        await driven.press("1")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")
+        assert driven.table.column_ids == ("run", "status")
+
+
+async def test_a_setting_is_found_by_what_is_said_of_it_and_esc_shows_all_again(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path) as driven:
+        await go_to(driven, "theme")
+        screen = driven.app.screen
+        assert isinstance(screen, SettingsScreen)
+        await driven.press("slash")
+        await driven.type("main id")
+        await driven.shows(" found")
+        await driven.press("enter")
+        assert screen.table.select("keys.screen.copy")
+        assert not screen.table.select("theme")
+        await driven.shows("find main id")
+        await driven.press("escape")
+        assert screen.table.select("theme")
+        assert isinstance(driven.app.screen, SettingsScreen)
+
+
+async def test_the_parts_of_the_table_are_one_key_apart(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await go_to(driven, "theme")
+        screen = driven.app.screen
+        assert isinstance(screen, SettingsScreen)
+        seen = []
+        for _ in range(5):
+            await driven.press("greater_than_sign")
+            seen.append(screen.table.cursor_key)
+        assert seen == ["part Profiles", "part Named filters", "part Columns", "part Keys", "part Keys"]
+        await driven.press("less_than_sign", "less_than_sign")
+        assert screen.table.cursor_key == "part Named filters"
+
+
 async def test_what_waits_for_a_new_start_says_so(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await go_to(driven, "glyphs")
@@ -93,7 +208,7 @@ async def test_an_empty_line_puts_the_default_back(service: ScriptedService, tmp
     async with console(service, tmp_path, settings="retries = 4\n") as driven:
         await go_to(driven, "retries")
         await driven.press("enter", "backspace", "enter")
-        await driven.shows("retries back at its default")
+        await driven.shows("retries taken out of the file")
         assert "retries" not in text_of_file(tmp_path)
 
 
@@ -112,12 +227,11 @@ async def test_a_new_filter_can_be_used_at_once(service: ScriptedService, tmp_pa
 
 async def test_a_new_key_works_at_once_and_a_taken_one_is_refused(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
-        await go_to(driven, "+ keys")
-        await driven.press("enter")
-        await driven.type("app.help=q")
+        await go_to(driven, "keys.app.help")
+        await driven.press("enter", "backspace", "q", "enter")
         assert "belongs to app.quit" in driven.text
-        for _ in "q":
-            await driven.press("backspace")
+        assert focus(driven) == "LineInput"
+        await driven.press("backspace")
         await driven.type("ctrl+y")
         await driven.press("enter")
         await driven.shows("written, holds now")
@@ -199,7 +313,7 @@ async def test_no_key_is_ever_on_the_screen(service: ScriptedService, tmp_path: 
 
 async def test_esc_goes_back_one_level_at_a_time(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
-        await go_to(driven, "theme")
+        await go_to(driven, "retries")
         await driven.press("enter")
         assert focus(driven) == "LineInput"
         await driven.press("escape", "tab")

@@ -14,7 +14,7 @@ from runwatch.tui.messages import AskedAgain, Confirmed, CopyWanted, Left
 from runwatch.tui.widgets.line_input import LineInput
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.sheet import Order, Sheet
-from runwatch.view.drawn import line
+from runwatch.view.drawn import block, line
 from runwatch.view.glyphs import Role
 from tests.tui import samples
 from tests.tui.look import Stage, lines_of, text_of
@@ -240,3 +240,15 @@ async def test_a_sheet_covers_the_screen_and_its_keys() -> None:
         await pilot.press("z")
         assert pressed == ["z"]
         assert app.screen.styles.background.a == 1
+
+
+@pytest.mark.parametrize(("rows", "least"), [(24, 8), (50, 25)])
+async def test_a_body_takes_the_rows_that_the_window_has(rows: int, least: int) -> None:
+    app = Stage()
+    body = block("\n".join(f"member{number}" for number in range(60)))
+    async with app.run_test(size=(100, rows)) as pilot:
+        sheet = await opened(app, pilot, replace(samples.cancel_six(), rows=(), typed=None, body=body))
+        shown = [row for row in lines_of(app) if "member" in row]
+        assert len(shown) >= least, text_of(app)
+        assert "[ Keep them running ]" in text_of(app)
+        assert sheet.query_one("#sheet-body").size.height <= rows - 12

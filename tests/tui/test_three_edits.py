@@ -13,7 +13,7 @@ import pytest
 
 from runwatch.records.record import Record, Wire, amount, moment, text
 from runwatch.tui import commanding
-from runwatch.tui.screens import settings as settings_screen
+from runwatch.tui.screens import settings_table
 from runwatch.view import registry
 from runwatch.view.resource import At, Column, Link, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.resources.common import as_moment, newest_first, usd, when
@@ -71,7 +71,7 @@ GADGETS: Final[ResourceSpec[Any]] = ResourceSpec[Gadget](
 def _in_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """The third edit: one line in view/registry.py."""
     everything = (*registry.RESOURCES, GADGETS)
-    for module in (registry, commanding, settings_screen):
+    for module in (registry, commanding, settings_table):
         monkeypatch.setattr(module, "RESOURCES", everything)
     monkeypatch.setitem(registry._BY_NAME, GADGETS.name, GADGETS)
     monkeypatch.setitem(registry._BY_KIND, GADGETS.kind, GADGETS)

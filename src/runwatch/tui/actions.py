@@ -14,12 +14,13 @@ from textual.binding import Binding, BindingType
 
 from runwatch.view.drawn import Drawn, line
 
-Scope = Literal["app", "screen", "list", "tail", "detail", "sheet"]
+Scope = Literal["app", "screen", "review", "list", "tail", "detail", "sheet"]
 """Where an action works: everywhere, on a screen, or in one kind of pane that has the focus."""
 
 SCOPE_TITLES: Final[Mapping[Scope, str]] = {
     "app": "Everywhere",
     "screen": "On this screen",
+    "review": "Where reviewers decide",
     "list": "In a list",
     "tail": "In a list of events",
     "detail": "In details",
@@ -60,7 +61,8 @@ _SCREENS: Final = (
     ("1", "runs", "Runs"), ("2", "receipts", "Receipts"), ("3", "models", "Models"), ("4", "arms", "Saved models"),
     ("5", "verifiers", "Output checks"), ("6", "templates", "Templates"), ("7", "agents", "Review agents"),
     ("8", "credentials", "Credential references"), ("9", "github", "GitHub connections"), ("0", "problems", "Problems"),
-    ("H", "requests", "Requests"), ("comma", "settings", "Settings"),
+    ("H", "requests", "Requests"), ("comma", "settings", "Settings"), ("I", "overview", "Overview"),
+    ("U", "account", "Account and usage"),
 )  # fmt: skip
 
 ACTIONS: Final[tuple[Action, ...]] = (
@@ -69,6 +71,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     _action("app.quit", "q", "quit", "Go back one level; quit where there is none.", "back_or_quit"),
     _action("app.suspend", "ctrl+z", "suspend", "Leave runwatch in the background of the shell.", "suspend_process"),
     *(_action(f"app.{name}", key, title, f"Go to {title}.", f"go('{name}')") for key, name, title in _SCREENS),
+    _action("app.around", "at", "around", "Show what happened around the time of this row, or around any other."),
     _action("app.outbox", "O", "settle", "Settle the writes whose answer never came.", "outbox"),
     _action("app.find_servers", "M", "servers", "Have the local service look for model servers on this machine."),
     _action("app.back_in_history", "[", "back", "Go to the view before this one.", "history(-1)"),
@@ -80,15 +83,20 @@ ACTIONS: Final[tuple[Action, ...]] = (
     _action("screen.next_tab", ">", "next tab", "Show the next view of this pane."),
     _action("screen.previous_tab", "<", "previous tab", "Show the view before."),
     _action("screen.filter", "/", "filter", "Filter the rows while you type."),
+    _action("screen.facets", "F", "facets", "Choose which rows to keep, by what they have in common."),
     _action("screen.filters", "backslash", "filter on/off", "Take the filter away and put it back."),
     _action("screen.copy", "y", "copy id", "Copy the main id."),
     _action("screen.copy_menu", "Y", "copy", "Choose what to copy."),
     _action("screen.copy_curl", "c", "copy curl", "Copy the request as a curl command, with a variable for the key."),
     _action("screen.test", "T", "test", "Test the connection."),
-    _action("screen.new", "+", "new run", "Start a run.", "new"),
+    _action("screen.edit", "E", "edit", "Change this record."),
+    _action("screen.new", "+", "new", "Start a run, or make another one of what is shown.", "new"),
     _action("screen.again", "A", "again", "Start a run like this one, with what is known of it."),
+    _action("screen.label", "i", "label", "Write a label and a note about this run; they stay on this machine."),
+    _action("screen.tail_all", "L", "tail all", "Follow the marked runs, or all live ones, in one list."),
+    _action("screen.open_run", "u", "its run", "Go to the run of this event."),
     _action("screen.add", "a", "add id", "Add ids to the watch list."),
-    _action("screen.destroy", "X", "cancel", "Open the sheet of the action that destroys.", "destroy"),
+    _action("screen.destroy", "X", "destroy", "Open the sheet of the action that destroys.", "destroy"),
     _action("screen.actions", ".", "actions", "Show every action of this record, or why it is off.", "show_actions"),
     _action("screen.refresh", "r", "refresh", "Read this view again."),
     _action("screen.refresh_all", "R", "refresh all", "Read everything again."),
@@ -96,10 +104,13 @@ ACTIONS: Final[tuple[Action, ...]] = (
     _action("screen.raw", "v", "raw", "Switch between fields and JSON."),
     _action("screen.export", "e", "export", "Write this view to a file."),
     _action("screen.compare", "D", "compare", "Choose one side, then the other."),
+    _action("screen.spend", "dollar_sign", "spend", "Show what these receipts add up to, by day and by model."),
+    _action("screen.groups", "C", "by code", "Show how often each error code came, or all problems again."),
     _action("screen.time", "t", "time", "Show times as ages, in local time or in UTC."),
     _action("screen.full", "z", "full screen", "Give this pane the whole screen."),
     _action("screen.preview", "p", "preview", "Show or hide the detail beside the list."),
     _action("screen.open_link", "o", "open", "Open the address of this record in a browser.", "open_link"),
+    _action("review.decide", "n", "decide", "Keep a go or no-go on this record here, with a reason; nothing is sent."),
     _action("list.open", "enter", "open", "Open this row."),
     _action("list.up", "up k", "up", "Go up one row.", "move(-1)"),
     _action("list.down", "down j", "down", "Go down one row.", "move(1)"),
@@ -147,6 +158,7 @@ PINNED: Final = ("app.command", "app.help")
 
 _SHOWN: Final = {
     "comma": ",", "backslash": "\\", "escape": "esc", "pageup": "pgup", "pagedown": "pgdn",
+    "dollar_sign": "$", "at": "@",
 }  # fmt: skip
 
 _SAME_AS: Final = {
@@ -170,18 +182,28 @@ class KeyMap:
         overrides: Keys by action id, from the settings: a text with keys separated by spaces, or a list of keys.
 
     Attributes:
-        problems: What could not be used, in words, one entry each; the defaults hold there.
+        refused: What could not be used, in words, by the id that it was meant for; the defaults hold there.
     """
 
     def __init__(self, overrides: Mapping[str, object] | None = None) -> None:
-        self.problems: list[str] = []
+        self.refused: dict[str, str] = {}
         self._keys: dict[str, tuple[str, ...]] = {action.id: action.keys for action in ACTIONS}
         self._changed: list[str] = []
         for id, given in (overrides or {}).items():
-            keys = self._checked(id, given)
+            keys = self._read(id, given)
             if keys is not None:
                 self._keys[id] = keys
                 self._changed.append(id)
+        # Only now, so that two actions may change places; the later one of two that clash is refused.
+        while (clash := self._clash()) is not None:
+            id, self.refused[id] = clash
+            self._keys[id] = BY_ID[id].keys
+            self._changed.remove(id)
+
+    @property
+    def problems(self) -> list[str]:
+        """What could not be used, one sentence each."""
+        return list(self.refused.values())
 
     def keys(self, id: str) -> tuple[str, ...]:
         """The keys of an action, the one for hints first."""
@@ -195,26 +217,31 @@ class KeyMap:
         """What Textual takes as its key map."""
         return {id: ",".join(self._keys[id]) for id in self._changed}
 
-    def _checked(self, id: str, given: object) -> tuple[str, ...] | None:
+    def _read(self, id: str, given: object) -> tuple[str, ...] | None:
         if id not in BY_ID:
             import difflib
 
             near = difflib.get_close_matches(id, BY_ID, 1)
-            self.problems.append(f"{id} is no action" + (f"; did you mean {near[0]}?" if near else ""))
+            self.refused[id] = f"{id} is no action" + (f"; did you mean {near[0]}?" if near else "")
             return None
         keys = _key_names(given)
         if not keys:
-            self.problems.append(f"{id} needs a key, such as {' '.join(BY_ID[id].keys)}")
+            self.refused[id] = f"{id} needs a key, such as {' '.join(BY_ID[id].keys)}"
             return None
         for key in keys:
             if key in _SAME_AS:
-                self.problems.append(f"{id}: a terminal sends {key} as {_SAME_AS[key]}")
+                self.refused[id] = f"{id}: a terminal sends {key} as {_SAME_AS[key]}"
                 return None
-            for other in ACTIONS:
-                if other.id != id and key in self._keys[other.id] and _meet(other.scope, BY_ID[id].scope):
-                    self.problems.append(f"{id}: {shown_key(key)} belongs to {other.id}")
-                    return None
         return keys
+
+    def _clash(self) -> tuple[str, str] | None:
+        """The last changed action with a key that works for another one at the same place, and what is wrong."""
+        for id in reversed(self._changed):
+            for key in self._keys[id]:
+                for other in ACTIONS:
+                    if other.id != id and key in self._keys[other.id] and _meet(other.scope, BY_ID[id].scope):
+                        return id, f"{id}: {shown_key(key)} belongs to {other.id}"
+        return None
 
 
 def _key_names(given: object) -> tuple[str, ...]:
@@ -226,8 +253,13 @@ def _key_names(given: object) -> tuple[str, ...]:
     return tuple("comma" if key == "," else "backslash" if key == "\\" else key for key in given)
 
 
+_REVIEWED: Final[tuple[Scope, ...]] = ("review", "list", "detail")
+"""Scopes that meet where reviewers decide."""
+
+
 def _meet(one: Scope, other: Scope) -> bool:
-    return one == other or one in _ALWAYS_TOGETHER or other in _ALWAYS_TOGETHER
+    is_review = "review" in (one, other) and one in _REVIEWED and other in _REVIEWED
+    return one == other or is_review or one in _ALWAYS_TOGETHER or other in _ALWAYS_TOGETHER
 
 
 def in_scope(*scopes: Scope) -> tuple[Action, ...]:

@@ -3,45 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import timedelta
+import logging
+from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast, get_args
 
 from textual import events
 from textual.binding import BindingType
-from textual.screen import Screen
 from textual.timer import Timer
 
 from runwatch.base.clock import Clock, SystemClock
-from runwatch.base.errors import NotConfigured, RunwatchError
+from runwatch.base.errors import RunwatchError
 from runwatch.base.log import start_log
-from runwatch.base.paths import Paths
-from runwatch.base.target import Target
-from runwatch.records.account import Account
-from runwatch.records.receipt import Receipt
+from runwatch.base.text import cell_width
 from runwatch.records.record import Record
-from runwatch.records.run import Run
 from runwatch.settings.file import Loaded, load
 from runwatch.settings.model import LOCAL
-from runwatch.settings.resolve import Options, Resolver, start_local_service
-from runwatch.store.change import Trouble
+from runwatch.settings.resolve import Resolver
+from runwatch.settings.session import View, write_session
 from runwatch.store.state import Delta, Store
 from runwatch.tui.actions import KeyMap, bindings
 from runwatch.tui.bell import Bell
-from runwatch.tui.draw import Pieces, word
-from runwatch.tui.kit import KitApp
+from runwatch.tui.connection import place_of
 from runwatch.tui.memory import after_first_paint
+from runwatch.tui.navigation import NavigatingApp
+from runwatch.tui.opening import Opening as Opening
 from runwatch.tui.screens.base import ConsoleScreen
-from runwatch.tui.screens.places import has_screen, is_page, list_screen, page, spec_named, spec_of
+from runwatch.tui.screens.places import has_screen, is_page, list_screen, page, spec_named
 from runwatch.tui.screens.resource import ResourceScreen
-from runwatch.tui.screens.runs import RunsScreen
 from runwatch.tui.screens.welcome import Notes, demo_words, welcome_words
-from runwatch.tui.sources import JournalSource, Source, StoreSource
+from runwatch.tui.sources import FILE, JournalSource, Source, StoreSource
 from runwatch.tui.themes import DEFAULT_THEME, load_theme, theme_directories
-from runwatch.tui.widgets.context_bar import Hold, Place
+from runwatch.tui.widgets.context_bar import Place
 from runwatch.tui.work import start_work
 from runwatch.view.drawn import Drawn, cut, line
 from runwatch.view.facts import RunFacts
@@ -52,44 +45,25 @@ from runwatch.view.resources.runs import RUNS
 
 if TYPE_CHECKING:
     from runwatch.api.calls import Exchange
-    from runwatch.settings.local import LocalService
     from runwatch.store.desk import Desk
     from runwatch.store.live import TailNews
     from runwatch.tui.clipboard import CopyRoute
     from runwatch.tui.kept_writes import KeptWrites
+    from runwatch.tui.profiles import Profiles
     from runwatch.tui.widgets.command_line import CommandLine
-
-CACHED: Final = (Run, Receipt)
-"""Kinds whose lists are kept for the next session."""
 
 GATHER_S: Final = 0.1
 """Changes of the store that come within this time are drawn together."""
 
+_log: Final = logging.getLogger(__name__)
+
+WHOLE_CELLS: Final = 64
+"""A copied text without a blank up to this width, such as an id, is shown whole."""
+
 _TIMES: Final[tuple[TimeMode, ...]] = get_args(TimeMode)
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """How the console is opened.
-
-    Attributes:
-        paths: Where settings and data are.
-        environment: The process's environment.
-        options: What the command line says about settings.
-        open_at: The screen to begin with and, behind a stroke, an id; empty for the one of the settings.
-        start_local: Starts the local service of a data directory, or finds it running.
-        demo: Whether test runs are submitted all the time, so that something moves.
-    """
-
-    paths: Paths
-    environment: Mapping[str, str]
-    options: Options
-    open_at: str = ""
-    start_local: Callable[[Path], LocalService] = start_local_service
-    demo: bool = False
-
-
-class ConsoleApp(KitApp):
+class ConsoleApp(NavigatingApp):
     """The console.
 
     Args:
@@ -98,6 +72,7 @@ class ConsoleApp(KitApp):
 
     Attributes:
         kept_writes: The writes of unknown outcome.
+        notes: What stands above the hints for a while.
         draft: What was typed into the form for runs and not submitted yet, by field.
     """
 
@@ -126,15 +101,16 @@ class ConsoleApp(KitApp):
         self.failure: RunwatchError | None = None
         self.opening_words = "opening…"
         self.time_mode: TimeMode = cast(TimeMode, self.settings.time)
-        self._profile = LOCAL
+        self._profile = LOCAL if opening.file is None else FILE
         self._changed: set[str] = set()
         self._gather: Timer | None = None
-        self._history: list[str] = []
         self.draft: Mapping[str, str] | None = None
-        self._notes = Notes(self)
+        self.notes: Final = Notes(self)
         self._bell = Bell(self)
         self._sought: tuple[str, str] | None = None
+        self._left: View | None = None
         self._listed: tuple[type[Record], ...] = ()
+        self._has_begun = False
 
     @cached_property
     def kept_writes(self) -> KeptWrites:
@@ -142,6 +118,13 @@ class ConsoleApp(KitApp):
         from runwatch.tui.kept_writes import KeptWrites
 
         return KeptWrites(self)
+
+    @cached_property
+    def profiles(self) -> Profiles:
+        """The other profiles of the settings file, for lists over several of them."""
+        from runwatch.tui.profiles import Profiles
+
+        return Profiles(self)
 
     # What screens ask.
 
@@ -151,36 +134,10 @@ class ConsoleApp(KitApp):
 
     def place(self) -> Place:
         """What the bar above says of the service and the connection."""
-        desk = self.desk
-        if desk is None:
-            failed = self.failure is not None
-            glyph = self.glyphs.bad if failed else self.glyphs.live
-            how = word(
-                f"{glyph} {'not connected' if failed else self.opening_words}", Role.BAD if failed else Role.LIVE
-            )
-            return Place(line(self._profile), connection=(how,))
-        live = desk.live
-        held = live.held_s
-        account = self._account()
-        key_id = account.authenticated_principal_id if account and account.authenticated_principal_id else ""
-        hold = None
-        if held > 0:
-            hold = Hold(line("rate_limited"), self.clock.now() + timedelta(seconds=held))
-        limit, left = live.budget.limit_rpm, live.budget.left
-        rate = f"{live.budget.per_minute}/min" + ("" if limit is None else f" of {limit} left {left}")
-        return Place(
-            line(desk.target.profile),
-            colour=self.palette.text.get("bad") if desk.target.production else None,
-            read_only=desk.client.read_only,
-            host=line(desk.target.host),
-            key=line(f"key {desk.target.key_source} {key_id}".strip()) if desk.target.key else line("no key"),
-            connection=self._connection(desk),
-            requests=line(rate),
-            hold=hold,
-        )
+        return place_of(self)
 
-    async def copy_text(self, text: str, what: Drawn, *, several_lines: bool = False) -> None:
-        """Copy, and say by which way and what."""
+    async def copy_text(self, text: str, what: Drawn, *, several_lines: bool = False, is_secret: bool = False) -> None:
+        """Copy, and say by which way and what; a secret itself is not said."""
         from runwatch.tui.clipboard import Surroundings, copy
 
         screen = self.console_screen
@@ -195,16 +152,14 @@ class ConsoleApp(KitApp):
         except RunwatchError as error:
             screen.say(str(error), Role.BAD)
             return
-        shown = cut(line(" ".join(text[:400].split())), 80, self.glyphs.ellipsis)
-        screen.say(f"copied {what} by {route}: {shown}")
-
-    @property
-    def console_screen(self) -> ConsoleScreen:
-        """The screen of ours that is in front, below anything modal."""
-        for screen in reversed(self.screen_stack):
-            if isinstance(screen, ConsoleScreen):
-                return screen
-        raise LookupError("no screen is open")
+        shown = line(" ".join(text[:400].split()))
+        if is_secret:
+            screen.say(f"copied {what} by {route}")
+        elif " " not in shown and cell_width(shown) <= WHOLE_CELLS:
+            # An id comes first, so that a narrow window cuts what is said of it and not the id.
+            screen.say(f"copied {shown} {self.glyphs.dot} {what} by {route}")
+        else:
+            screen.say(f"copied {what} by {route}: {cut(shown, 80, self.glyphs.ellipsis)}")
 
     def alarm(self) -> None:
         """Ring the bell for an error that is shown, if the settings want it."""
@@ -253,26 +208,7 @@ class ConsoleApp(KitApp):
         """
         self.use_palette(load_theme(name, self.theme_directories))
 
-    def go_back(self) -> None:
-        """One screen back; at the root nothing."""
-        if len(self._history) > 1:
-            self._history.pop()
-            self.call_later(self._show, self._history[-1])
-
     # What people do.
-
-    def action_go(self, name: str) -> None:
-        """Go to a screen, once everything that was typed before has been done: what is typed next is for that one."""
-        self.call_later(self.go_to, name)
-
-    async def go_to(self, name: str) -> None:
-        """Go to a screen, and wait until it is there."""
-        if not has_screen(name):
-            self.console_screen.say(f"There is no screen named {name}.", Role.WARN)
-            return
-        if not self._history or self._history[-1] != name:
-            self._history.append(name)
-        await self._show(name)
 
     def action_command(self) -> None:
         """Open the command line."""
@@ -295,21 +231,17 @@ class ConsoleApp(KitApp):
 
         look_for_servers(self)
 
+    def action_around(self) -> None:
+        """Show what happened around the moment of the row under the cursor, or ask for a moment."""
+        from runwatch.tui.looking_back import look_around_row
+
+        look_around_row(self)
+
     def action_help(self) -> None:
         """Show the keys that work now, and everything else there is to know."""
         from runwatch.tui.screens.help import open_help
 
         open_help(self)
-
-    def action_back_or_quit(self) -> None:
-        """Back one level; at the root, quit."""
-        screen = self.screen
-        if isinstance(screen, ConsoleScreen) and not screen.is_at_root:
-            screen.action_back()
-        elif len(self._history) > 1:
-            self.go_back()
-        else:
-            self.exit()
 
     def open_run_form(self, like: RunFacts | None = None, *, field: str = "") -> None:
         """Start a run, like an earlier one or from what was typed last, beginning in a field."""
@@ -322,30 +254,12 @@ class ConsoleApp(KitApp):
             known = again(like)
             self.push_screen(RunForm(known.values, field, like=known))
 
-    def show_run(self, run_id: str) -> None:
-        """Put the cursor of the list of runs on a run, now or when the list is in front again."""
-        for screen in self.screen_stack:
-            if isinstance(screen, RunsScreen):
-                screen.want(run_id)
-                # What was sent for it is on the watch list by now.
-                screen.read_source()
-
-    async def open_run(self, run_id: str) -> None:
-        """Go to the list of runs and open one, now or as soon as it is there."""
-        await self.open_record(Run.KIND, run_id)
-
-    async def open_record(self, kind: str, record_id: str) -> None:
-        """Go to the list of a kind and open one of its records, now or as soon as it is there."""
-        spec = spec_of(kind)
-        if not (isinstance(self.screen, ResourceScreen) and self.screen.spec is spec):
-            await self.go_to(spec.name)
-        if isinstance(self.screen, ResourceScreen) and self.screen.spec is spec:
-            self.screen.want(record_id, opened=True)
-            self._sought = (kind, record_id)
-            self._seek()
+    def seek(self, kind: str, record_id: str) -> None:
+        """Read a record that a person has named, now or as soon as there is a service."""
+        self._sought = (kind, record_id)
+        self._seek()
 
     def _seek(self) -> None:
-        """Read the record that a person has named, as soon as there is a service: no list may ever show it."""
         if self._sought is not None and self.desk is not None:
             from runwatch.tui.seeking import seek_record
 
@@ -359,7 +273,7 @@ class ConsoleApp(KitApp):
 
     def put_notes(self) -> None:
         """Have the screen in front say the warnings as they are now."""
-        self._notes.put(self.console_screen)
+        self.notes.put(self.console_screen)
 
     def open_add_ids(self) -> None:
         """Add ids to the watch list."""
@@ -385,21 +299,35 @@ class ConsoleApp(KitApp):
 
     # Its life.
 
-    async def on_mount(self) -> None:
+    def on_mount(self) -> None:
+        """Begin as soon as the framework draws: what is laid out before then it draws twice, and shows once."""
+        self.call_later(self._begin)
+
+    async def _begin(self) -> None:
         """Paint first; open the service afterwards."""
-        name, _, record_id = (self.opening.open_at or self.settings.home_screen).partition("/")
-        if not has_screen(name):
-            self.warnings.append(f"There is no screen named {line(name, 60)}.")
-            name, record_id = RUNS.name, ""
-        self._history = [name]
-        await self._show(name)
-        if record_id and not is_page(name):
-            await self.open_record(spec_named(name).kind, record_id)
+        await self._show_first()
+        self._has_begun = True
+        await self.guard_size()
         self.store.listen(self._note_delta)
         self.set_interval(1.0, self._tick)
         if self.opening.demo:
-            self._notes.welcome(demo_words(self.keys.shown("screen.new")))
+            self.notes.welcome(demo_words(self.keys.shown("screen.new")))
         self.call_after_refresh(self._painted)
+
+    async def _show_first(self) -> None:
+        """The screen that was asked for, else the one of the last session, else the home screen."""
+        view = self.opening.first_view(self.settings, self.warnings)
+        if not has_screen(view.screen):
+            self.warnings.append(f"There is no screen named {line(view.screen, 60)}.")
+            view = View(RUNS.name)
+        await self.go_to_view(view)
+        if self.opening.open_at and view.selected and not is_page(view.screen):
+            self.seek(spec_named(view.screen).kind, view.selected)
+
+    async def guard_size(self) -> None:
+        """Wait for the first screen: the message stands in front of it."""
+        if self._has_begun:
+            await super().guard_size()
 
     def _painted(self) -> None:
         """Open the service now that there is something to look at."""
@@ -407,44 +335,51 @@ class ConsoleApp(KitApp):
         start_work(self, self._open(), "opening")
 
     async def on_event(self, event: events.Event) -> None:
-        """Let the notes know of a key before it does what it does."""
-        if isinstance(event, events.Key) and not event.is_forwarded:
-            self._notes.pressed(event.key)
+        """Let the notes know of a key before it does what it does; what comes before any screen is for the first."""
+        if isinstance(event, events.InputEvent) and not self._has_begun:
+            self.call_later(self.post_message, event)
+            return
+        if isinstance(event, events.Key) and not event.is_forwarded and self.notes.pressed(event.key):
+            return
         await super().on_event(event)
 
+    def exit(self, result: None = None, return_code: int = 0, message: Any = None) -> None:
+        """End the console; what is in front then is where it was left."""
+        if not self._exit:
+            self._left = self.present_view
+        super().exit(result, return_code, message)
+
     async def on_unmount(self) -> None:
-        """Close what is open."""
+        """Close what is open, and keep where it was."""
+        if self._left is not None and self.opening.keeps_session(self.settings):
+            try:
+                await asyncio.to_thread(write_session, self.opening.paths.session_file, self._left)
+            except RunwatchError as error:
+                # Nothing is drawn any more; the log is where a person finds it.
+                _log.warning("%s", error)
+        if "profiles" in self.__dict__:
+            await self.profiles.close()
         if self.desk is not None:
             await self.desk.close()
 
     async def _open(self) -> None:
         start_log(self.opening.paths.log_file, self.settings.log_level)
         try:
-            target = await self._find_target()
-            self._profile = target.profile
-            self.opening_words = "connecting…"
-            # Importing the client and the database takes longer than a frame, so that it happens beside the loop.
-            await asyncio.to_thread(__import__, "runwatch.store.desk")
-            from runwatch.store.desk import Desk, Listeners
-            from runwatch.store.live import Refresh
+            if self.opening.file is not None:
+                from runwatch.tui.file_opening import open_file
 
-            self.desk = await Desk.open(
-                target,
-                self.opening.paths.database,
-                self.store,
-                clock=self.clock,
-                read_only=self.settings.read_only,
-                retries=self.settings.retries,
-                refresh=Refresh(
-                    self.settings.refresh_runs_s, self.settings.refresh_lists_s, self.settings.refresh_tail_s
-                ),
-                keep_events=timedelta(days=self.settings.keep_events_days),
-                listeners=Listeners(self._tail_moved, self._exchanged),
-            )
+                await open_file(self, self.opening.file)
+                return
+            # Beside the loop and after the first paint: it brings the client and the database.
+            from runwatch.tui.desk_opening import CACHED, find_target, open_desk
+
+            target = await find_target(self)
+            self._profile = target.profile
+            self.desk = await open_desk(self, target)
             await self.desk.start(CACHED)
-            if self._notes.is_welcoming and not self.opening.demo:
+            if self.notes.is_welcoming and not self.opening.demo:
                 # Only now, because the key does something from now on.
-                self._notes.welcome(welcome_words(is_running=True, find=self.keys.shown("app.find_servers")))
+                self.notes.welcome(welcome_words(is_running=True, find=self.keys.shown("app.find_servers")))
             await self.kept_writes.tell()
         except RunwatchError as error:
             self.failure = error
@@ -459,34 +394,23 @@ class ConsoleApp(KitApp):
         self._seek()
         self._tick()
 
-    async def _find_target(self) -> Target:
-        """The configured service; with nothing configured, the local one, which is started when it does not run."""
-        try:
-            return await asyncio.to_thread(self.resolver.target, start_local=self._start_local)
-        except NotConfigured:
-            self._notes.welcome(welcome_words(is_running=False))
-            service = await asyncio.to_thread(self._start_local, self.opening.paths.local_service_dir)
-            self._notes.welcome(welcome_words(is_running=True))
-            return service.target()
+    def take_desk(self, desk: Desk) -> None:
+        """Work with another service from now on; the screens that come show what it has."""
+        if self.desk is not None:
+            for record in self._listed:
+                self.desk.live.hide(record)
+        self.desk, self._profile, self._listed = desk, desk.target.profile, ()
+        start_work(self, self.kept_writes.tell(), "reading kept writes")
 
-    def _start_local(self, directory: Path) -> LocalService:
-        self.opening_words = f"starting the local service{self.glyphs.ellipsis}"
-        return self.opening.start_local(directory)
-
-    async def _show(self, name: str) -> None:
-        if self._exit:
-            # Screens that were asked for before the console ended would come up without any widget.
-            return
+    def make_screen(self, name: str) -> ConsoleScreen:
+        """A new screen, with what it shows being read from now on."""
         screen = page(name) if is_page(name) else list_screen(spec_named(name), self._source(spec_named(name)))
         self._read_lists_of(screen)
-        # The help and the form stand in front of a screen; both go with it.
-        while len(self.screen_stack) > 2:
-            await self.pop_screen()
-        if isinstance(self.screen, ConsoleScreen):
-            await self.switch_screen(screen)
-        else:
-            await self.push_screen(screen)
-        self._notes.put(screen)
+        return screen
+
+    def screen_came(self, screen: ConsoleScreen) -> None:
+        """Say on it what is still to be said."""
+        self.notes.put(screen)
 
     def _read_lists_of(self, screen: ConsoleScreen) -> None:
         """Have the lists of the screen in front read, and those of the screen before no longer."""
@@ -501,24 +425,13 @@ class ConsoleApp(KitApp):
         self._listed = wanted
 
     def _source(self, spec: ResourceSpec[Any]) -> Source:
+        if self.opening.file is not None:
+            from runwatch.tui.file_opening import FileSource
+
+            return FileSource(spec, self.store, self.clock)
         if spec.record.WIRE is None:
             return JournalSource(spec, self.clock, self.desk)
         return StoreSource(spec, self.store, self._profile, self.clock, self.desk)
-
-    def _account(self) -> Account | None:
-        for record in self.store.collection(self._profile, Account.KIND).records:
-            if isinstance(record, Account):
-                return record
-        return None
-
-    def _connection(self, desk: Desk) -> Pieces:
-        runs = self.store.collection(self._profile, Run.KIND)
-        failure = runs.failure
-        if failure is None and runs.read_at is None:
-            return (word(f"{self.glyphs.live} connecting{self.glyphs.ellipsis}", Role.LIVE),)
-        if failure is None or failure.trouble is Trouble.NOT_OFFERED:
-            return (word(f"{self.glyphs.live} live", Role.LIVE),)
-        return (word(f"{self.glyphs.bad} {failure.trouble.value}", Role.BAD),)
 
     def _write_to_terminal(self, data: str) -> None:
         driver = self._driver
@@ -527,12 +440,6 @@ class ConsoleApp(KitApp):
             driver.flush()
 
     # What comes from below.
-
-    @property
-    def _front(self) -> Screen[Any] | None:
-        """The screen in front, once its parts are there; none while the console ends, when answers may still come."""
-        screen = self.screen_stack[-1] if self.is_running and self.screen_stack else None
-        return screen if screen is not None and screen.is_mounted else None
 
     def _note_delta(self, delta: Delta) -> None:
         self._bell.note(delta)
@@ -543,23 +450,25 @@ class ConsoleApp(KitApp):
     def _tell_screens(self) -> None:
         self._gather = None
         changed, self._changed = frozenset(self._changed), set()
-        screen = self._front
+        screen = self.front
         if isinstance(screen, ConsoleScreen):
             screen.show_place()
             screen.data_changed(changed)
 
-    def _tail_moved(self, news: TailNews) -> None:
-        screen = self._front
-        if isinstance(screen, RunsScreen):
+    def tail_moved(self, news: TailNews) -> None:
+        """Something about a followed run's events changed."""
+        screen = self.front
+        if isinstance(screen, ConsoleScreen):
             screen.tail_moved(news)
 
-    def _exchanged(self, exchange: Exchange) -> None:
-        screen = self._front
+    def exchanged(self, exchange: Exchange) -> None:
+        """A request was answered, or failed."""
+        screen = self.front
         if isinstance(screen, ResourceScreen) and screen.spec.is_local:
             screen.read_source()
 
     def _tick(self) -> None:
-        screen = self._front
+        screen = self.front
         if isinstance(screen, ConsoleScreen):
             screen.show_place()
             screen.tick()

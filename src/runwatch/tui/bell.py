@@ -1,12 +1,16 @@
-"""The terminal's bell, where the settings want it: a run that somebody waits for ended badly, or an error is shown."""
+"""Bell and notice, where the settings want them: a run that somebody waits for has ended, or an error is shown."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from runwatch.records.run import Run
 from runwatch.store.state import Delta
 from runwatch.tui.work import start_work
+from runwatch.view.drawn import line
+from runwatch.view.format import short_id, state
+from runwatch.view.glyphs import UNICODE, Glyphs, Role
 
 if TYPE_CHECKING:
     from runwatch.tui.app import ConsoleApp
@@ -16,9 +20,10 @@ BAD_ENDS: Final = frozenset({"failed", "expired"})
 
 
 class Bell:
-    """Rings for the runs that are followed, or were submitted or added here.
+    """Rings and tells of the runs that are followed, or were submitted or added here.
 
-    A run rings once, when it ends: it has to be known as live before, so that opening a list of old failures is quiet.
+    The bell is for those that ended badly, the notice for all. A run is told of once, when it ends: it has to be known
+    as live before, so that opening a list of old failures is quiet.
 
     Args:
         console: The app, whose settings say whether anything rings at all.
@@ -34,7 +39,7 @@ class Bell:
             self._console.bell()
 
     def note(self, delta: Delta) -> None:
-        """Take note of a change of the store, and find out whether somebody waits for what ended badly in it."""
+        """Take note of a change of the store, and find out whether somebody waits for what ended in it."""
         if delta.kind != Run.KIND:
             return
         ended = []
@@ -46,18 +51,40 @@ class Bell:
                 self._live.add(run_id)
             elif run_id in self._live:
                 self._live.discard(run_id)
-                if known.record.status in BAD_ENDS:
-                    ended.append(run_id)
-        if ended and self._console.settings.bell:
-            start_work(self._console, self._ring_for(ended), "ringing the bell", group="bell")
+                ended.append(known.record)
+        settings = self._console.settings
+        told = [run for run in ended if settings.notice or (settings.bell and run.status in BAD_ENDS)]
+        if told:
+            start_work(self._console, self._tell(told), "telling of runs that ended", group="bell")
 
-    async def _ring_for(self, ended: list[str]) -> None:
+    async def _tell(self, ended: Sequence[Run]) -> None:
         desk = self._console.desk
         if desk is None:
             return
-        waited_for = {run_id for run_id in ended if desk.live.follows(run_id)}
+        waited_for = [run for run in ended if desk.live.follows(run.id)]
+        if len(waited_for) < len(ended):
+            # The list is on the disk, and asked only now, because most runs are other people's.
+            watched = {entry.run_id for entry in await desk.watch_list.list(desk.scope)}
+            waited_for = [run for run in ended if run in waited_for or run.id in watched]
         if not waited_for:
-            # The list is on the disk, and asked only now, because most runs end well or are other people's.
-            waited_for = {watched.run_id for watched in await desk.watch_list.list(desk.scope)} & set(ended)
-        if waited_for:
+            return
+        is_bad = any(run.status in BAD_ENDS for run in waited_for)
+        if self._console.settings.notice:
+            # What is bad rings by itself.
+            notice = notice_of(waited_for, self._console.glyphs)
+            self._console.console_screen.say(notice, Role.BAD if is_bad else Role.PLAIN)
+        elif is_bad:
             self.ring()
+
+
+def notice_of(ended: Sequence[Run], glyphs: Glyphs = UNICODE) -> str:
+    """What is said of runs that have just ended: of one which, how and why; of several how many ended how."""
+    if len(ended) == 1:
+        run = ended[0]
+        why = f" {glyphs.dot} {line(run.reason)}" if run.reason else ""
+        return f"run {short_id(run.id, glyphs)} has ended: {state(run.status, glyphs)}{why}"
+    counts: dict[str | None, int] = {}
+    for run in ended:
+        counts[run.status] = counts.get(run.status, 0) + 1
+    ends = ", ".join(f"{number} {state(status, glyphs)}" for status, number in counts.items())
+    return f"{len(ended)} runs have ended: {ends}"

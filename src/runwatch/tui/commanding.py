@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, cast, get_args
 from runwatch.base.errors import RunwatchError
 from runwatch.records.run import Run
 from runwatch.store.lookup import SHORTEST, plain_id
+from runwatch.tui import profiles
 from runwatch.tui.actions import BY_ID
 from runwatch.tui.command_words import Command
 from runwatch.tui.model_servers import is_offered
+from runwatch.tui.screens.list_screen import ListScreen
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.themes import theme_names
 from runwatch.tui.work import start_work
@@ -33,7 +35,17 @@ _MOVES: Final = ("move", "go(", "follow_end", "focus_", "app.focus_")
 """Actions that are nothing to say in words: the cursor's, and screens, which are commands of their own."""
 
 _SAID_OTHERWISE: Final = frozenset(
-    {"app.command", "app.help", "app.quit", "app.outbox", "app.find_servers", "screen.time"}
+    {
+        "app.command",
+        "app.help",
+        "app.quit",
+        "app.outbox",
+        "app.find_servers",
+        "screen.time",
+        "screen.tail_all",
+        "app.around",
+        "screen.groups",
+    }
 )
 
 
@@ -48,9 +60,18 @@ def open_command_line(console: ConsoleApp) -> None:
 def commands(console: ConsoleApp) -> Iterator[Command]:
     """Everything that can be said now, the most wanted first."""
     for spec in RESOURCES:
-        if spec.has_screen:
+        if spec.name == "account":
+            yield _report(console, "account", "Go to Account and usage, of a period if you like.", "usage")
+        elif spec.has_screen:
             yield _screen(console, spec)
+    yield _report(console, "compliance", "Go to the compliance export, of a period if you like.", "decisions")
     keys = console.keys
+    yield Command("around", "Find the problems, requests and ended runs around a time.", partial(look_back, console),
+                  keys.shown("app.around"), takes="WHEN [within SPAN] [in ZONE] [WORDS]", must=True)  # fmt: skip
+    yield Command("codes", BY_ID["screen.groups"].help, _go(console, "codes"), keys.shown("screen.groups"))
+    yield Command("tail", BY_ID["screen.tail_all"].help, partial(tail_runs, console), keys.shown("screen.tail_all"),
+                  takes="all", known=("all",))  # fmt: skip
+    yield Command("overview", "Go to the overview of everything.", _go(console, "overview"), keys.shown("app.overview"))
     yield Command("settings", "Show and change the settings.", _go(console, "settings"), keys.shown("app.settings"))
     yield Command("help", "Show the keys, the signs and the filter language.", _act(console, "app.help"),
                   keys.shown("app.help"))  # fmt: skip
@@ -58,14 +79,22 @@ def commands(console: ConsoleApp) -> Iterator[Command]:
                   takes="ID", must=True)  # fmt: skip
     yield Command("filter", "Filter the rows of this view.", partial(filter_view, console), keys.shown("screen.filter"),
                   takes="FILTER", must=True)  # fmt: skip
+    if isinstance(console.screen, ListScreen):
+        yield Command("export", "Write the rows to a file; its ending says how: .ndjson, .csv, .json or .md.",
+                      partial(export_rows, console), keys.shown("screen.export"), takes="FILE", must=True)  # fmt: skip
     for name, text in console.settings.filters.items():
         said = line(name).casefold()
         yield Command(f"filter: {said}", f"Filter by {line(text, 200)}", _named_filter(console, name), aliases=(said,))
+    # Short names first: of several that hold what is typed, the plainest is meant.
+    themes = tuple(sorted(theme_names(console.theme_directories), key=len))
     yield Command("theme", "Draw everything in another theme, for this session.", partial(use_theme, console),
-                  takes="NAME", must=True, known=theme_names(console.theme_directories))  # fmt: skip
+                  takes="NAME", must=True, known=themes)  # fmt: skip
     yield Command("time", "Show times as ages, in local time or in UTC.", partial(show_times, console),
                   keys.shown("screen.time"), takes="MODE", known=get_args(TimeMode))  # fmt: skip
     yield Command("outbox", BY_ID["app.outbox"].help, _act(console, "app.outbox"), keys.shown("app.outbox"))
+    if profiles.is_offered(console):
+        yield Command("across", "List templates or receipts of several profiles together.",
+                      partial(profiles.choose_profiles, console), takes="A,B|all")  # fmt: skip
     if is_offered(console):
         yield Command("servers", BY_ID["app.find_servers"].help, _act(console, "app.find_servers"),
                       keys.shown("app.find_servers"))  # fmt: skip
@@ -103,6 +132,23 @@ def _find(text: str, known: list[str]) -> str | None:
     return matching[0] if len(plain) >= SHORTEST and len(matching) == 1 else None
 
 
+async def tail_runs(console: ConsoleApp, which: str) -> None:
+    """Follow the marked runs of the list in front in one list; all live ones where none is marked, or with ``all``."""
+    from runwatch.tui.screens.tail import tail_view
+
+    screen, marked = console.screen, []
+    if isinstance(screen, ResourceScreen) and screen.spec.kind == Run.KIND and screen.table.marks and not which:
+        marked = [row.id for row in screen.chosen()]
+    await console.go_to_view(tail_view(marked))
+
+
+async def look_back(console: ConsoleApp, question: str) -> None:
+    """Show what happened around a moment."""
+    from runwatch.tui.looking_back import look_around
+
+    await look_around(console, question)
+
+
 async def filter_view(console: ConsoleApp, text: str) -> None:
     """Filter the list in front; where there is none, the runs."""
     if not isinstance(console.screen, ResourceScreen):
@@ -110,6 +156,14 @@ async def filter_view(console: ConsoleApp, text: str) -> None:
     screen = console.screen
     if isinstance(screen, ResourceScreen):
         screen.filter_by(text)
+
+
+async def export_rows(console: ConsoleApp, name: str) -> None:
+    """Write the rows of the list in front to a file."""
+    from runwatch.tui.exporting import export_to
+
+    if isinstance(console.screen, ListScreen):
+        export_to(console.screen, name)
 
 
 async def use_theme(console: ConsoleApp, name: str) -> None:
@@ -133,6 +187,10 @@ async def _quit(console: ConsoleApp, _: str) -> None:
 
 def _screen(console: ConsoleApp, spec: ResourceSpec[Any]) -> Command:
     async def go(text: str) -> None:
+        word, _, question = text.partition(" ")
+        if spec.is_local and word == "around":
+            await look_back(console, question)
+            return
         screen = console.screen
         if not (isinstance(screen, ResourceScreen) and screen.spec.name == spec.name):
             await console.go_to(spec.name)
@@ -144,6 +202,19 @@ def _screen(console: ConsoleApp, spec: ResourceSpec[Any]) -> Command:
     aliases = tuple({spec.singular, *ALIASES.get(spec.name, ())} - {spec.name})
     key = console.keys.shown(f"app.{spec.name}") if f"app.{spec.name}" in BY_ID else line("")
     return Command(spec.name, f"Go to {title}, with a filter if you like.", go, key, takes="FILTER", aliases=aliases)
+
+
+def _report(console: ConsoleApp, name: str, help: str, alias: str) -> Command:
+    async def go(text: str) -> None:
+        from runwatch.tui.screens.report import ReportScreen
+
+        await console.go_to(name)
+        screen = console.screen
+        if text and isinstance(screen, ReportScreen):
+            screen.period_by(text)
+
+    key = console.keys.shown(f"app.{name}") if f"app.{name}" in BY_ID else line("")
+    return Command(name, help, go, key, takes="PERIOD", aliases=(alias,))
 
 
 def _actions(console: ConsoleApp) -> Iterator[Command]:

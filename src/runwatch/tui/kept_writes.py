@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote
 
 from runwatch.api.operations import OPERATIONS
 from runwatch.base.errors import RunwatchError
@@ -17,9 +16,9 @@ from runwatch.base.json import loads
 from runwatch.records.run import Run
 from runwatch.store.change import RecordRead
 from runwatch.store.desk import Desk
-from runwatch.store.outbox import CANCEL, SUBMIT, Kept
+from runwatch.store.outbox import SUBMIT, Kept
 from runwatch.tui.draw import word
-from runwatch.tui.mutations import Item, Mutation, problem_entry, profile_words, read_only_words, typed_end
+from runwatch.tui.sending import Item, Sending, problem_entry, profile_words, read_only_words, request_line, typed_end
 from runwatch.tui.widgets.menu import Menu, MenuItem
 from runwatch.tui.widgets.sheet import Order
 from runwatch.tui.work import start_work
@@ -128,8 +127,10 @@ class KeptWrites:
         return f"{what}, outcome unknown; {console.keys.shown('app.outbox')} or :outbox settles this"
 
 
-def _ask_again(screen: ConsoleScreen, desk: Desk, kept: Kept) -> Mutation:
+def _ask_again(screen: ConsoleScreen, desk: Desk, kept: Kept) -> Sending:
     """The sheet that sends a kept write once more."""
+    from runwatch.tui.doing import asked_again
+
     facts, written = OPERATIONS[kept.order.operation], kept.order
     order = Order(
         title=line(f"Ask again on {line(desk.target.profile)}: {facts.title}"),
@@ -137,16 +138,22 @@ def _ask_again(screen: ConsoleScreen, desk: Desk, kept: Kept) -> Mutation:
             "Sends the same bytes with the same key once more. If the first sending took effect, the service repeats"
             " its answer; nothing is done twice."
         ),
-        request=_request(kept),
+        request=request_line(kept.order.operation, kept.order.path),
         keep=_KEEP,
         confirm=line("Ask again"),
         profile=profile_words(desk),
         key=line(written.key),
         body=None if written.body is None else _body(written.body),
-        typed=typed_end(desk, written.path["execution_id"]) if written.operation == CANCEL else None,
+        typed=typed_end(desk, next(iter(written.path.values()))) if written.path else None,
         age=_sent(screen, kept),
         off=read_only_words(desk),
     )
+
+    declared = asked_again(screen, desk, written)
+    if declared is not None:
+        told, take, after = declared
+        items = [Item("kept", written, kept)]
+        return Sending(screen, desk, order, items, lambda _, answer: take(answer), told=told, after=after)
 
     def done(_: str, answer: Any) -> None:
         run = Run(answer) if isinstance(answer, dict) and facts.record is Run else Run({})
@@ -158,10 +165,10 @@ def _ask_again(screen: ConsoleScreen, desk: Desk, kept: Kept) -> Mutation:
             screen.console.show_run(run.id)
         desk.live.refresh(Run)
 
-    return Mutation(screen, desk, order, [Item("kept", written, kept)], done)
+    return Sending(screen, desk, order, [Item("kept", written, kept)], done)
 
 
-class _Dismissal(Mutation):
+class _Dismissal(Sending):
     """The sheet that gives a kept write up."""
 
     def __init__(self, screen: ConsoleScreen, desk: Desk, kept: Kept) -> None:
@@ -189,14 +196,6 @@ class _Dismissal(Mutation):
         else:
             self.sheet.finish((word("forgotten here", Role.GOOD),))
         await self._screen.console.kept_writes.tell()
-
-
-def _request(kept: Kept) -> Drawn:
-    facts = OPERATIONS[kept.order.operation]
-    path = facts.path
-    for name, value in kept.order.path.items():
-        path = path.replace(f"{{{name}}}", quote(value, safe=""))
-    return line(f"{facts.method} {path}", None)
 
 
 def _body(body: bytes) -> Drawn:

@@ -116,9 +116,10 @@ class KitApp(TerminalApp):
 
     def on_resize(self, event: events.Resize) -> None:
         """Put a message in front of everything while the window has no room for it."""
-        self.call_later(self._guard_size)
+        self.call_later(self.guard_size)
 
-    async def _guard_size(self) -> None:
+    async def guard_size(self) -> None:
+        """Put the message there if the window has no room."""
         from runwatch.tui.widgets.too_small import TooSmall, is_too_small
 
         if is_too_small(self.size) and not isinstance(self.screen, TooSmall):

@@ -1,53 +1,55 @@
-"""A run's stored events as lines of a list: a few pages in memory, the rest in the database."""
+"""Stored events as lines of a list: a few pages in memory, the rest in the database."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from runwatch.records.event import RunEvent
-from runwatch.view.format import Context
-from runwatch.view.timeline import EventLine, event_line, gap_line
+from runwatch.view.format import Context, short_id
+from runwatch.view.timeline import EventLine, event_line, gap_line, is_fallback
 
 if TYPE_CHECKING:
-    from runwatch.store.events import EventStore, Gap
-    from runwatch.store.identity import Scope
+    from runwatch.store.events import Gap
+    from runwatch.store.sequence import EventSequence
 
 PAGE: Final = 256
 """Events fetched at once."""
+
+NEAR: Final = 50
+"""How far behind a fallback the check is looked for that names the saved model which took over."""
 
 PAGES: Final = 16
 """Pages held in memory."""
 
 
 class StoredLines:
-    """Lines over the events of one run: all of them with the gaps between, or those that a filter found.
+    """Lines over a sequence of events: all of them with the gaps between, or those that a filter found.
 
     :meth:`window` answers at once with what is in memory and names the rest to ``fetch``, which ends in :meth:`load`.
 
     Args:
-        events: Where the events are.
-        scope: Whose run it is.
-        run_id: The run.
+        events: The events.
         context: What lines are drawn with, asked anew for every line.
         fetch: Has a page loaded beside the screen; told the page's number.
+        names_runs: Whether each line says which run it belongs to.
     """
 
     def __init__(
         self,
-        events: EventStore,
-        scope: Scope,
-        run_id: str,
+        events: EventSequence,
         context: Callable[[], Context],
         fetch: Callable[[int], None],
+        *,
+        names_runs: bool = False,
     ) -> None:
-        self.run_id: Final = run_id
         self._events = events
-        self._scope = scope
         self._context = context
         self._fetch = fetch
+        self._names_runs = names_runs
         self._pages: OrderedDict[int, list[RunEvent]] = OrderedDict()
         self._wanted: set[int] = set()
         self._count = 0
@@ -55,13 +57,11 @@ class StoredLines:
         self._gap_lines: list[int] = []
         self._found: Sequence[int] | None = None
 
-    def update(self, count: int, gaps: Sequence[Gap]) -> None:
+    def update(self) -> None:
         """Take note of how many events there are now and where the gaps are."""
-        if count > self._count:
-            # The last page was not full; it has more events now.
-            self._pages.pop(self._count // PAGE, None)
-        self._count = count
-        self._gaps = tuple(sorted(gaps, key=lambda gap: gap.position))
+        # The last page may have more events now; what it has stays in sight until it has been fetched again.
+        count = self._count = self._events.length
+        self._gaps = tuple(sorted(self._events.gaps, key=lambda gap: gap.position))
         self._gap_lines = [min(gap.position, count) + number for number, gap in enumerate(self._gaps)]
 
     @property
@@ -118,7 +118,7 @@ class StoredLines:
             DataError: the database cannot be read.
         """
         try:
-            events = await self._events.window(self._scope, self.run_id, page * PAGE, PAGE)
+            events = await self._events.window(page * PAGE, PAGE)
         finally:
             self._wanted.discard(page)
         self._pages[page] = events
@@ -135,7 +135,24 @@ class StoredLines:
             gap = self._gaps[bisect_left(self._gap_lines, index)]
             return gap_line(gap.began_at, gap.ended_at, context)
         event = self._event(number)
-        return None if event is None else event_line(event, context)
+        if event is None:
+            return None
+        drawn = event_line(event, context, next_arm=self._next_arm(number, event))
+        return replace(drawn, run=short_id(event.execution_id, context.glyphs)) if self._names_runs else drawn
+
+    def _next_arm(self, number: int, event: RunEvent) -> str | None:
+        """The saved model that took over, as the next check of the slice names it, where that is in memory already."""
+        if not is_fallback(event):
+            return None
+        for later in range(number + 1, min(number + NEAR, self._count)):
+            page, place = divmod(later, PAGE)
+            held = self._pages.get(page, ())
+            found = held[place] if place < len(held) else None
+            if found is None or (found.execution_id, found.slice_id) != (event.execution_id, event.slice_id):
+                continue
+            if found.verification_check is not None:
+                return found.verification_check.arm_id
+        return None
 
     def _event(self, number: int) -> RunEvent | None:
         page, place = divmod(number, PAGE)

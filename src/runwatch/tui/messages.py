@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from runwatch.tui.widgets.sheet import Sheet
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class FromWidget(Message):
     """Something that a widget tells.
 
@@ -40,7 +40,7 @@ class FromWidget(Message):
         return self.widget
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class RowHighlighted(FromWidget):
     """The cursor of a table came to stand on another row, by a person or because its row went away.
 
@@ -52,7 +52,7 @@ class RowHighlighted(FromWidget):
     row_id: str | None
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class RowOpened(FromWidget):
     """A person opened a row, with enter or a second click.
 
@@ -64,7 +64,7 @@ class RowOpened(FromWidget):
     row_id: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class RowsMarked(FromWidget):
     """The marks of a table changed.
 
@@ -76,7 +76,7 @@ class RowsMarked(FromWidget):
     row_ids: frozenset[str]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class HeaderClicked(FromWidget):
     """A person asked for another order: clicked the head of a column, or pressed the key for it.
 
@@ -90,7 +90,7 @@ class HeaderClicked(FromWidget):
     reverse: bool
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class FollowChanged(FromWidget):
     """A list of events started or stopped following its end.
 
@@ -102,7 +102,7 @@ class FollowChanged(FromWidget):
     following: bool
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class LineHighlighted(FromWidget):
     """The cursor of a list of events came to stand on another line.
 
@@ -114,7 +114,7 @@ class LineHighlighted(FromWidget):
     index: int
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class LineOpened(FromWidget):
     """A person opened an event.
 
@@ -126,7 +126,7 @@ class LineOpened(FromWidget):
     index: int
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class MatchWanted(FromWidget):
     """A person asked for the next match of what is searched for; the screen finds it and shows that line.
 
@@ -140,14 +140,14 @@ class MatchWanted(FromWidget):
     step: int
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ContextToggled(FromWidget):
     """A person asked to hide what does not match a filter, or to show it around the matches."""
 
     widget: EventLog
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class FilterChanged(FromWidget):
     """The text of a filter changed while a person types.
 
@@ -159,7 +159,7 @@ class FilterChanged(FromWidget):
     text: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class FilterKept(FromWidget):
     """A person keeps the filter and goes back to the rows.
 
@@ -171,14 +171,14 @@ class FilterKept(FromWidget):
     text: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class FilterLeft(FromWidget):
     """A person leaves the filter bar, and with it the filter."""
 
     widget: FilterBar
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class LinkFollowed(FromWidget):
     """A person opened what a field leads to.
 
@@ -190,7 +190,7 @@ class LinkFollowed(FromWidget):
     link: object
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class CopyWanted(FromWidget):
     """A person asked to copy something that is on the screen.
 
@@ -205,19 +205,19 @@ class CopyWanted(FromWidget):
     several_lines: bool = False
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class NextStepTaken(FromWidget):
     """A person pressed enter on a problem, to do what it says comes next."""
 
     widget: ProblemPanel
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class PanelLeft(FromWidget):
     """A person leaves a panel or a drawer."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class CrumbChosen(FromWidget):
     """A person clicked a level of the path above the panes.
 
@@ -229,7 +229,7 @@ class CrumbChosen(FromWidget):
     level: int
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class HintChosen(Message):
     """A person clicked a hint of the status line.
 
@@ -240,7 +240,7 @@ class HintChosen(Message):
     action: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Confirmed(Message):
     """A person wants what a sheet says; the sheet shows from now on that it is being sent.
 
@@ -251,7 +251,7 @@ class Confirmed(Message):
     sheet: Sheet
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class AskedAgain(Message):
     """A person wants a request whose outcome is unknown sent again, with the same key and the same body.
 
@@ -262,7 +262,7 @@ class AskedAgain(Message):
     sheet: Sheet
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Left(Message):
     """A person left a sheet, which is gone from the screen.
 
@@ -275,7 +275,7 @@ class Left(Message):
     was_sent: bool
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class WorkFailed(Message):
     """Something that ran beside the screen ended with an exception.
 

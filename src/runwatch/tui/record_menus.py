@@ -37,11 +37,60 @@ def open_copy_menu(screen: ResourceScreen) -> None:
 def open_action_menu(screen: ResourceScreen) -> None:
     """Show everything that can be done with the record under the cursor, and why the rest of it cannot."""
     row = screen.row
+    if row is None and screen.spec.makes:
+        open_make_menu(screen)
+        return
     if row is None or not screen.spec.actions:
         screen.say(f"Nothing can be done with a {screen.spec.singular} here." if row else "There is no row.", Role.WARN)
         return
     items = list(_actions(screen, row))
     screen.put_over(Menu(_title(screen, row, "Actions"), items, id="action-menu"))
+
+
+def open_make_menu(screen: ResourceScreen) -> None:
+    """Let a person choose what to make here."""
+    items = [_item(screen, action, (None, action), None) for action in screen.spec.makes]
+    screen.put_over(Menu((word(f"New {screen.spec.singular}", Role.PLAIN),), items, id="make-menu"))
+
+
+def make_something(screen: ResourceScreen) -> None:
+    """Make what is made here, or let a person choose where there are several things."""
+    makes = screen.spec.makes
+    if len(makes) > 1:
+        open_make_menu(screen)
+    elif makes:
+        from runwatch.tui.doing import make
+
+        make(screen, makes[0])
+
+
+async def destroy(screen: ResourceScreen) -> None:
+    """Do what destroys the record under the cursor, the first of it that can be done now."""
+    row = screen.row
+    found = [action for action in screen.spec.actions if action.is_destructive]
+    if row is None or not found:
+        screen.say("There is no row.", Role.WARN)
+        return
+    usable = [action for action in found if action.enabled_when(row.subject)]
+    if len(usable) > 1:
+        items = [_item(screen, action, (row.key, action), row) for action in usable]
+        screen.put_over(Menu(_title(screen, row, "Actions"), items, id="action-menu"))
+    elif usable:
+        await screen.do_with(row, usable[0])
+    else:
+        screen.say(found[-1].off_because, Role.WARN)
+
+
+async def do_named(screen: ResourceScreen, id: str) -> None:
+    """Do an action with the record under the cursor, by the action's id."""
+    row = screen.row
+    action = next((action for action in screen.spec.actions if action.id == id), None)
+    if row is None or action is None:
+        screen.say("There is no row.", Role.WARN)
+    elif not action.enabled_when(row.subject):
+        screen.say(action.off_because, Role.WARN)
+    else:
+        await screen.do_with(row, action)
 
 
 async def take_choice(screen: ResourceScreen, target: object) -> None:
@@ -51,6 +100,11 @@ async def take_choice(screen: ResourceScreen, target: object) -> None:
         return
     assert isinstance(target, tuple)
     key, action = target
+    if key is None and isinstance(action, Action):
+        from runwatch.tui.doing import make
+
+        make(screen, action)
+        return
     row = next((row for row in screen.table.rows if row.key == key), None)
     if not isinstance(row, Row) or not isinstance(action, Action):
         screen.say("The record is not in the list any more.", Role.WARN)
@@ -61,18 +115,40 @@ async def take_choice(screen: ResourceScreen, target: object) -> None:
 
 
 def _actions(screen: ResourceScreen, row: Row[Any]) -> Iterator[MenuItem]:
-    desk = screen.console.desk
-    is_read_only = desk is not None and desk.client.read_only
     for action in screen.spec.actions:
-        off: Drawn | None = None
-        if not action.enabled_when(row.subject):
-            off = line(action.off_because)
-        elif is_read_only and action.operation in OPERATIONS and OPERATIONS[action.operation].mutates:
-            off = _READ_ONLY
-        key = f"screen.{action.id}"
-        here = screen.console.keys.shown(key) if key in BY_ID else line("")
-        note = line(f"runwatch {action.verb} {line(row.id)}") if action.verb else here
-        yield MenuItem(line(action.label), (row.key, action), note, off)
+        yield _item(screen, action, (row.key, action), row)
+    for action in screen.spec.makes:
+        yield _item(screen, action, (None, action), None)
+
+
+def _item(screen: ResourceScreen, action: Action[Any], target: object, row: Row[Any] | None) -> MenuItem:
+    """An action with its key or its verb, or why it is off."""
+    desk = screen.console.desk
+    off: Drawn | None = None
+    if not action.enabled_when(None if row is None else row.subject):
+        off = line(action.off_because)
+    elif desk is not None and desk.client.read_only and is_write(action):
+        off = _READ_ONLY
+    here = screen.console.keys.shown(key) if (key := _key_of(screen, action, row)) else line("")
+    verb = line(f"runwatch {action.verb}{f' {line(row.id)}' if row is not None else ''}") if action.verb else line("")
+    if action.mutation is None:
+        # Without a screen that does it the verb alone does.
+        return MenuItem(line(action.label), target, verb or here, off)
+    return MenuItem(line(action.label), target, line("   ".join(part for part in (here, verb) if part)), off)
+
+
+def _key_of(screen: ResourceScreen, action: Action[Any], row: Row[Any] | None) -> str:
+    """The action of the keyboard that does the same; empty where none does."""
+    if f"screen.{action.id}" in BY_ID:
+        return f"screen.{action.id}"
+    if row is None:
+        return "screen.new" if len(screen.spec.makes) == 1 else ""
+    return "screen.destroy" if action.is_destructive and action.mutation is not None else ""
+
+
+def is_write(action: Action[Any]) -> bool:
+    """Whether an action changes something at the service."""
+    return action.operation in OPERATIONS and OPERATIONS[action.operation].mutates
 
 
 def _title(screen: ResourceScreen, row: Row[Any], what: str) -> Pieces:

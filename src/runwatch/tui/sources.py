@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from runwatch.base.clock import Clock
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.freshness import LoadState, PaneState, pane_state
 from runwatch.store.state import Collection, Store
-from runwatch.view.entries import problem_of_line, request_of_line
+from runwatch.view.entries import problem_of_line, request_of_line, with_problems
 from runwatch.view.facts import OwnRequest, RunFacts
 from runwatch.view.resource import ResourceSpec
 
@@ -20,8 +20,15 @@ if TYPE_CHECKING:
 LEAST_INTERVAL_S = 5.0
 """A list is not called stale sooner than after twice this, however often it is read."""
 
+FILE = "file"
+"""The profile under which the store has the records of a file."""
+
 JOURNAL = 500
 """The newest journal lines that a screen shows."""
+
+
+EVERYTHING = 20_000
+"""More lines than the journal keeps."""
 
 
 class Source(Protocol):
@@ -44,6 +51,15 @@ class Source(Protocol):
         ...
 
 
+@runtime_checkable
+class Seekable(Protocol):
+    """A source that finds records by an id in a text."""
+
+    def seek(self, text: str) -> None:
+        """Give the records whose id stands in a text, from the next read on; ``""`` ends it."""
+        ...
+
+
 class StoreSource:
     """Records of one kind that the service lists.
 
@@ -62,6 +78,7 @@ class StoreSource:
         self._clock = clock
         self._desk = desk
         self._requests: dict[str, OwnRequest] = {}
+        self._notes: dict[tuple[str, str], str] = {}
         self._requests_read = 0
         self._made_of: object = None
         self._items: Sequence[Any] = ()
@@ -98,6 +115,8 @@ class StoreSource:
                 self._requests.get(record.id),
                 _receipt(receipts.get(record.id)),
                 None if live is None else live.last_event(record.id),
+                self._notes.get((record.id, "label"), ""),
+                self._notes.get((record.id, "note"), ""),
             )
             for record in records
             if isinstance(record, Run)
@@ -124,12 +143,14 @@ class StoreSource:
         return self._collection.end_is_proven
 
     async def read(self) -> None:
-        """Read our own requests for runs; the service's records come by themselves."""
+        """Read our own requests for runs and what people wrote about them; the service's records come by themselves."""
         if self._desk is not None and self._spec.record is Run:
             watched = await self._desk.watch_list.list(self._desk.scope)
             self._requests = {
                 entry.run_id: OwnRequest(dict(entry.request)) for entry in watched if entry.request is not None
             }
+            notes = await self._desk.notes.of(self._desk.scope, Run.KIND)
+            self._notes = {(note.record_id, note.purpose): note.text for note in notes}
             self._requests_read += 1
 
 
@@ -148,6 +169,13 @@ class JournalSource:
         self._items: Sequence[Any] = ()
         self._sought = ""
         self._found: Sequence[Any] | None = None
+        self._limit = JOURNAL
+
+    def widen(self, *, everything: bool) -> bool:
+        """List all that is kept from the next read on, or the newest lines again; answer whether that is a change."""
+        limit = EVERYTHING if everything else JOURNAL
+        is_other, self._limit = limit != self._limit, limit
+        return is_other
 
     def seek(self, text: str) -> None:
         """Give the problems whose id stands in a text, of all that are kept, from the next read on; ``""`` ends it."""
@@ -168,7 +196,7 @@ class JournalSource:
 
     def end_is_proven(self) -> bool:
         """Whether all lines are there."""
-        return self._found is not None or len(self._items) < JOURNAL
+        return self._found is not None or len(self._items) < self._limit
 
     async def read(self) -> None:
         """Read the journal again."""
@@ -179,7 +207,9 @@ class JournalSource:
         if self._spec.kind == "problem":
             if self._sought:
                 self._found = [problem_of_line(line) for line in await journal.find(self._sought)]
-            self._items = [problem_of_line(line) for line in await journal.problems(limit=JOURNAL)]
+            self._items = [problem_of_line(line) for line in await journal.problems(limit=self._limit)]
         else:
-            self._items = [request_of_line(line) for line in await journal.requests(limit=JOURNAL)]
+            requests = [request_of_line(line) for line in await journal.requests(limit=self._limit)]
+            problems = [problem_of_line(line) for line in await journal.problems(limit=self._limit)]
+            self._items = with_problems(requests, problems)
         self._read_at = self._clock.monotonic()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from runwatch.base.paths import Paths
@@ -34,6 +35,19 @@ def open_console(paths: Paths, environment: Mapping[str, str], options: Options,
         SettingsError: a flag or a variable holds what its setting does not take.
     """
     return run_app(ConsoleApp(Opening(paths, environment, options, open_at)), log_file=paths.log_file)
+
+
+def open_file(paths: Paths, environment: Mapping[str, str], file: Path) -> int:
+    """Run the console on the records of a file, without any service, and answer the process's exit code.
+
+    Raises:
+        UsageError: the file cannot be opened.
+        SettingsError: a variable holds what its setting does not take.
+    """
+    from runwatch.tui.file_opening import check_file
+
+    check_file(file)
+    return run_app(ConsoleApp(Opening(paths, environment, Options(), file=file)), log_file=paths.log_file)
 
 
 def open_demo(environment: Mapping[str, str]) -> int:

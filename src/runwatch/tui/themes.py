@@ -25,6 +25,9 @@ LEAST_CONTRAST: Final = 4.5
 ACCENT: Final = "accent"
 FRAME: Final = "frame"
 
+NOT_USABLE: Final = "not usable"
+"""What stands in place of the title of a theme that cannot be used, before the reason."""
+
 _GROUND: Final = ("background", "surface", "selection", "selection_quiet")
 _TEXT: Final = (*(role.value for role in Role), ACCENT)
 _LINE: Final = (FRAME,)
@@ -151,70 +154,108 @@ def theme_directories(*more: Path) -> tuple[Path, ...]:
 def theme_names(directories: Sequence[Path]) -> tuple[str, ...]:
     """Names of all themes, in alphabetical order."""
     files = (file.stem for place in directories if place.is_dir() for file in place.glob("*.toml"))
-    return tuple(sorted({name for name in files if _NAME.match(name)}))
+    return tuple(sorted({PLAIN.name, *(name for name in files if _NAME.match(name))}))
 
 
 def load_theme(name: str, directories: Sequence[Path]) -> Palette:
-    """Read a theme.
+    """Read a theme; the first directory that has a file of that name gives it.
 
     Raises:
-        SettingsError: there is no theme of that name, or its file does not hold to the form.
+        SettingsError: there is no theme of that name, or its file does not hold to the form; every fault is named with
+            its line.
     """
     for place in directories:
         file = place / f"{name}.toml"
         if _NAME.match(name) and file.is_file():
             return _read(name, file)
-    known = ", ".join(theme_names(directories)) or "none"
-    raise SettingsError(f"There is no theme named {name}", detail=f"Known themes: {known}.")
+    if name == PLAIN.name:
+        return PLAIN
+    raise SettingsError(
+        f"There is no theme named {name}", detail=f"Known themes: {', '.join(theme_names(directories))}."
+    )
+
+
+def theme_titles(directories: Sequence[Path]) -> dict[str, str]:
+    """Names of all themes, in alphabetical order, each with its title or with what is wrong with it."""
+    titles: dict[str, str] = {}
+    for name in theme_names(directories):
+        try:
+            titles[name] = load_theme(name, directories).title
+        except SettingsError as error:
+            titles[name] = f"{NOT_USABLE}: {error.detail}"
+    return titles
+
+
+class _Reading:
+    """One pass over a theme file, which gathers everything that is wrong with it by the path of names it is about."""
+
+    def __init__(self, content: Mapping[str, Any]) -> None:
+        self._content = content
+        self.faults: list[tuple[tuple[str, ...], str]] = []
+
+    def palette(self, name: str) -> Palette:
+        """The theme, complete only where no fault was found."""
+        ground = self._colours("ground", _GROUND)
+        text = self._colours("text", _TEXT)
+        line = self._colours("line", _LINE)
+        title, dark = self._content.get("title"), self._content.get("dark")
+        if not isinstance(title, str):
+            self.faults.append((("title",), "title is no text"))
+        if not isinstance(dark, bool):
+            self.faults.append((("dark",), "dark is neither true nor false"))
+        for word, above in text.items():
+            for under, below in ground.items():
+                if (found := contrast(above, below)) < LEAST_CONTRAST:
+                    fault = f"text.{word} on ground.{under} has a contrast of {found:.1f} to 1"
+                    self.faults.append((("text", word), fault))
+        return Palette(name, str(title), dark is True, ground, text, line)
+
+    def _colours(self, table: str, names: Sequence[str]) -> dict[str, str]:
+        given = self._content.get(table)
+        if not isinstance(given, dict):
+            self.faults.append(((table,), f"the table [{table}] is missing"))
+            return {}
+        self.faults += [((table, name), f"{table}.{name} is not known") for name in given if name not in names]
+        colours: dict[str, str] = {}
+        for name in names:
+            colour = given.get(name)
+            if isinstance(colour, str) and _COLOUR.match(colour):
+                colours[name] = colour
+            else:
+                self.faults.append(((table, name), f"{table}.{name} is no colour such as #1f3a52"))
+        return colours
 
 
 def _read(name: str, file: Path) -> Palette:
-    import tomllib
+    from runwatch.settings.reading import NotToml, decode
 
     try:
-        content: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"The theme {name} cannot be read", detail=f"{file}: {error}") from error
-    problems: list[str] = []
-    ground = _colours(content, "ground", _GROUND, problems)
-    text = _colours(content, "text", _TEXT, problems)
-    line = _colours(content, "line", _LINE, problems)
-    title, dark = content.get("title"), content.get("dark")
-    if not isinstance(title, str):
-        problems.append("title is no text")
-    if not isinstance(dark, bool):
-        problems.append("dark is neither true nor false")
-    problems += [
-        f"text.{word} on ground.{under} has a contrast of {found:.1f} to 1"
-        for word, above in text.items()
-        for under, below in ground.items()
-        if (found := contrast(above, below)) < LEAST_CONTRAST
-    ]
-    if problems:
+        text, content = decode(file.read_bytes())
+    except OSError as error:
+        raise SettingsError(f"The theme {name} cannot be read", detail=f"{file}: {error.strerror}") from error
+    except NotToml as error:
+        place = ":".join(str(part) for part in (file, error.line, error.column) if part is not None)
+        raise SettingsError(f"The theme {name} cannot be read", detail=f"{place}: {error}") from error
+    reading = _Reading(content)
+    palette = reading.palette(name)
+    if reading.faults:
         raise SettingsError(
             f"The theme {name} is not usable",
-            detail=f"{file}: {'; '.join(problems)}",
+            detail=_told(file, text, reading.faults),
             hint="runwatch-dark.toml, which comes with the program, documents the form.",
         )
-    assert isinstance(title, str)
-    assert isinstance(dark, bool)
-    return Palette(name, title, dark, ground, text, line)
+    return palette
 
 
-def _colours(content: Mapping[str, Any], table: str, names: Sequence[str], problems: list[str]) -> dict[str, str]:
-    given = content.get(table)
-    if not isinstance(given, dict):
-        problems.append(f"the table [{table}] is missing")
-        return {}
-    problems += [f"{table}.{name} is not known" for name in given if name not in names]
-    colours: dict[str, str] = {}
-    for name in names:
-        colour = given.get(name)
-        if isinstance(colour, str) and _COLOUR.match(colour):
-            colours[name] = colour
-        else:
-            problems.append(f"{table}.{name} is no colour such as #1f3a52")
-    return colours
+def _told(file: Path, text: str, faults: Sequence[tuple[tuple[str, ...], str]]) -> str:
+    """What is wrong with a theme file, each fault behind the line that it stands on, where it stands on one."""
+    from runwatch.settings.lines import key_lines
+
+    lines = key_lines(text)
+    numbered = sorted(((lines.get(path, 0), fault) for path, fault in faults), key=lambda found: found[0])
+    first = numbered[0][0]
+    rest = [f"line {number}: {fault}" if number else fault for number, fault in numbered[1:]]
+    return f"{file}{f':{first}' if first else ''}: " + "; ".join([numbered[0][1], *rest])
 
 
 def contrast(one: str, other: str) -> float:

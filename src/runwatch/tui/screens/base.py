@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 from textual.widget import Widget
 
+from runwatch.settings.session import View
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Pieces
 from runwatch.tui.messages import AskedAgain, Confirmed, CopyWanted, CrumbChosen, Left, WorkFailed
@@ -21,8 +22,9 @@ from runwatch.view.glyphs import Role
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
+    from runwatch.store.live import TailNews
     from runwatch.tui.app import ConsoleApp
-    from runwatch.tui.mutations import Mutation
+    from runwatch.tui.sending import Sending
     from runwatch.tui.widgets.menu import Menu
     from runwatch.tui.widgets.overlay import Overlay
     from runwatch.tui.widgets.sheet import Sheet
@@ -46,7 +48,7 @@ class ConsoleScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._mutation: Mutation | None = None
+        self._sending: Sending | None = None
 
     def compose(self) -> ComposeResult:
         """Context, path, the screen's own part, hints."""
@@ -92,11 +94,28 @@ class ConsoleScreen(Screen[None]):
         """What the status line offers."""
         return ()
 
+    def view(self, name: str) -> View:
+        """How this looks now, for coming back to it.
+
+        Args:
+            name: What the screen is called.
+        """
+        return View(name)
+
+    def show_view(self, view: View) -> None:
+        """Look as it did when a person left it; called once the screen has its parts."""
+
     def data_changed(self, kinds: frozenset[str]) -> None:
         """Records of these kinds changed; empty when nothing is known to have."""
 
+    def tail_moved(self, news: TailNews) -> None:
+        """Something about a followed run's events changed."""
+
     def desk_opened(self) -> None:
         """The service can be reached from now on, or could not be opened."""
+
+    def answered(self, operation: str, answer: Any) -> None:
+        """What was done from this screen was answered well, with this JSON and without its secrets."""
 
     def sheet_left(self, sheet: Sheet) -> None:
         """A sheet that this screen opened is gone."""
@@ -135,35 +154,39 @@ class ConsoleScreen(Screen[None]):
         """Put a menu or the command line over the lower part, in place of one that is there."""
         from runwatch.tui.widgets.overlay import Overlay
 
-        for other in self.query(Overlay):
+        others = list(self.query(Overlay))
+        # No two children have the same id, not even while one of them leaves: keys typed at once open it once.
+        if overlay.id is not None and any(other.id == overlay.id for other in others):
+            return
+        for other in others:
             other.leave()
         overlay.before = self.focused
         self.mount(overlay)
 
-    def open_sheet(self, mutation: Mutation) -> None:
+    def open_sheet(self, sending: Sending) -> None:
         """Put a sheet in front; what it sends is sent when a person confirms it."""
-        self._mutation = mutation
-        self.app.push_screen(mutation.sheet)
+        self._sending = sending
+        self.app.push_screen(sending.sheet)
 
     # What people do.
 
     def on_confirmed(self, message: Confirmed) -> None:
         """Send what the sheet says."""
         message.stop()
-        if self._mutation is not None and self._mutation.sheet is message.sheet:
-            self._mutation.send()
+        if self._sending is not None and self._sending.sheet is message.sheet:
+            self._sending.send()
 
     def on_asked_again(self, message: AskedAgain) -> None:
         """Send the same once more."""
         message.stop()
-        if self._mutation is not None and self._mutation.sheet is message.sheet:
-            self._mutation.send()
+        if self._sending is not None and self._sending.sheet is message.sheet:
+            self._sending.send()
 
     def on_left(self, message: Left) -> None:
         """What was sent goes on; the screen shows what came of it."""
         message.stop()
-        if self._mutation is not None and self._mutation.sheet is message.sheet:
-            self._mutation.leave()
+        if self._sending is not None and self._sending.sheet is message.sheet:
+            self._sending.leave()
         self.data_changed(frozenset())
         self.sheet_left(message.sheet)
 
@@ -181,6 +204,8 @@ class ConsoleScreen(Screen[None]):
             self.console.kept_writes.settle(self, target)
         elif isinstance(target, Copy):
             self.post_message(CopyWanted(self, target.what, target.text))
+        elif callable(target):
+            target()
 
     async def on_copy_wanted(self, message: CopyWanted) -> None:
         """Copy what a widget offers."""

@@ -169,7 +169,7 @@ class HelpScreen(ConsoleScreen):
 
     def _keys(self) -> list[Section]:
         """The pane that had the focus, its screen, everywhere; then what works elsewhere."""
-        panes: list[Scope] = ["list", "tail", "detail"]
+        panes: list[Scope] = ["list", "tail", "detail", "review"]
         here = [scope for scope in panes if any(action.id in self._active for action in in_scope(scope))]
         scopes: list[Scope] = [*here, "screen", "app"]
         made = [self._section(scope, SCOPE_TITLES[scope], only_active=True) for scope in scopes]

@@ -14,16 +14,33 @@ if TYPE_CHECKING:
     from runwatch.view.resource import ResourceSpec
 
 SETTINGS: Final = "settings"
+OVERVIEW: Final = "overview"
+"""The screen behind every other one: going back from the first of them leads there."""
 
 PAGES: Final = {
+    OVERVIEW: "overview:OverviewScreen",
     SETTINGS: "settings:SettingsScreen",
+    "tail": "tail:TailScreen",
+    "around": "around:AroundScreen",
+    "codes": "problem_codes:ProblemCodesScreen",
+    "account": "usage:UsageScreen",
+    "usage": "usage:UsageScreen",
+    "compliance": "compliance:ComplianceScreen",
 }
 """Screens that show no list of one resource, by name; each class takes no argument."""
 
 LISTS: Final = {
     "runs": "runs:RunsScreen",
+    "receipts": "receipts:ReceiptsScreen",
     "problems": "problems:ProblemsScreen",
     "requests": "requests:RequestsScreen",
+    "models": "models:ModelsScreen",
+    "arms": "arms:ArmsScreen",
+    "verifiers": "verifiers:VerifiersScreen",
+    "agents": "agents:AgentsScreen",
+    "webhooks": "webhooks:WebhooksScreen",
+    "templates": "templates:TemplatesScreen",
+    "github": "github:GithubScreen",
 }
 """Screens of resources that show more than the generic one, by the resource's name; each class takes its source."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Final
 
 from textual import events
@@ -15,21 +17,27 @@ from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Pieces, word
 from runwatch.tui.messages import FromWidget, NextStepTaken, PanelLeft
 from runwatch.tui.screens.resource import ResourceScreen
-from runwatch.tui.sources import JournalSource, Source
+from runwatch.tui.sources import JournalSource, Seekable, Source
+from runwatch.tui.widgets.detail_view import DetailLink
 from runwatch.tui.widgets.filter_bar import Complete, FilterBar
 from runwatch.tui.widgets.line_input import LineInput
+from runwatch.tui.widgets.menu import MenuItem
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.problem_panel import ProblemPanel
 from runwatch.tui.widgets.status_line import Hint
+from runwatch.tui.work import start_work
 from runwatch.view.draft import field_of
 from runwatch.view.drawn import Drawn, json_block, line
-from runwatch.view.entries import ProblemEntry
+from runwatch.view.entries import ProblemEntry, RequestEntry
 from runwatch.view.explain import explain_code
 from runwatch.view.glyphs import Role
 from runwatch.view.resources.problems import PROBLEMS, code_of
+from runwatch.view.table import Row
 
 TYPED_CHARACTERS: Final = 2000
 """How much of a pasted mail stands in the line for filters; all of it is looked through."""
+
+_MOMENT_ID: Final = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z/")
 
 _TO_THE_FORM: Final = line("enter puts you on the first field of the run form; a new key will be used")
 
@@ -41,7 +49,7 @@ class ProblemsScreen(ResourceScreen):
     pasted into the list or into the filter: among everything that is kept, not only among what is listed.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings("screen", only=("screen.copy_menu",))
+    BINDINGS: ClassVar[list[BindingType]] = bindings("screen", only=("screen.copy_menu", "screen.groups"))
 
     def __init__(self, source: Source) -> None:
         super().__init__(PROBLEMS, source)
@@ -61,8 +69,8 @@ class ProblemsScreen(ResourceScreen):
         """Quoting a problem is what this screen is for."""
         return (
             "list.open", ("screen.filter", "find"), ("screen.copy", "copy instance"),
-            ("screen.copy_menu", "support block"), "screen.raw", "screen.time", ("app.requests", "requests"),
-            "app.quit",
+            ("screen.copy_menu", "support block"), ("screen.export", "bundle"), "screen.groups", "app.around",
+            "screen.raw", "screen.time", ("app.requests", "requests"), "app.quit",
         )  # fmt: skip
 
     @property
@@ -91,7 +99,16 @@ class ProblemsScreen(ResourceScreen):
         if self._is_raw:
             self.panel.show_raw(entry, json_block(dict(entry.raw)))
         else:
-            self.panel.show(entry, next_step=_TO_THE_FORM if _first_field(entry) is not None else None)
+            step = _TO_THE_FORM if _first_field(entry) is not None else None
+            self.panel.show(entry, next_step=step, links=self._links(row))
+
+    def _links(self, row: Row[Any]) -> list[DetailLink]:
+        """The request by its method and path: its id is only a moment."""
+        request = line(row.subject.request)
+        return [
+            replace(link, text=request) if link.target == (RequestEntry.KIND, row.subject.request_id) else link
+            for link in super()._links(row)
+        ]
 
     def focus_detail(self) -> None:
         """Put the focus into the panel."""
@@ -135,7 +152,8 @@ class ProblemsScreen(ResourceScreen):
     def want(self, key: str, *, opened: bool = False) -> None:
         """Put the cursor on a problem, also one that is older than those listed."""
         super().want(key, opened=opened)
-        if self._wanted is not None:
+        # What has no instance is named by its moment, which is nothing to look for.
+        if self._wanted is not None and not _MOMENT_ID.match(key):
             self._find(key)
 
     def _apply_filter(self, text: str) -> bool:
@@ -144,11 +162,22 @@ class ProblemsScreen(ResourceScreen):
             return True
         self._find("")
         is_filter = super()._apply_filter(text)
+        # A filter looks through all that is kept: the code that is filtered by may have come long ago.
+        if isinstance(self._source, JournalSource) and self._source.widen(everything=self._query is not None):
+            start_work(self, self._read_wider(text), "reading problems", group="source", exclusive=True)
+            return is_filter
         if holds_id(text) and not (is_filter and self._rows):
             # It is no filter that finds anything here, but it names an id, as a line of a mail does.
             self._find(text)
             return True
         return is_filter
+
+    async def _read_wider(self, text: str) -> None:
+        """Read as much as the filter looks through; a text that filters nothing out of all that may name an id."""
+        await self._source.read()
+        self.show_rows()
+        if holds_id(text) and self._query is not None and not self._rows and self._arranging is None:
+            self._find(text)
 
     def _find(self, text: str) -> None:
         if text == self._sought:
@@ -192,6 +221,22 @@ class ProblemsScreen(ResourceScreen):
     def action_copy_menu(self) -> None:
         """Copy what support staff ask for."""
         self.panel.action_copy_menu()
+
+    def action_export(self) -> None:
+        """Write the support bundle of the problem under the cursor, or the rows."""
+        from runwatch.tui.exporting import open_export_menu
+        from runwatch.tui.looking_back import write_bundle
+
+        row = self.row
+        bundle: list[MenuItem] = []
+        if row is not None:
+            said = line("this problem, what is around it, versions and settings, without secrets")
+            bundle.append(MenuItem(line("support bundle"), partial(write_bundle, self, row.subject), said))
+        open_export_menu(self, bundle)
+
+    def action_groups(self) -> None:
+        """Show how often each code came."""
+        self.console.action_go("codes")
 
     def on_panel_left(self, message: PanelLeft) -> None:
         """Go back to the list."""
@@ -238,7 +283,7 @@ class FindBar(FilterBar):
 
 
 def _seek(source: Source, text: str) -> None:
-    if isinstance(source, JournalSource):
+    if isinstance(source, Seekable):
         source.seek(text)
 
 

@@ -54,13 +54,16 @@ class Notes:
         self._show(screen, "warnings", warning_words(warnings, self._console.glyphs.warn) if warnings else ())
         self._show(screen, "welcome", self._welcome)
 
-    def pressed(self, key: str) -> None:
-        """Take note of a key; it does what it does anyway."""
+    def pressed(self, key: str) -> bool:
+        """Take note of a key; answer whether it was for the notes alone, as the ``esc`` is that hides the warnings."""
         self._end_welcome()
         screen = self._console.screen
-        if key == "escape" and isinstance(screen, ConsoleScreen) and screen.is_at_root:
-            self._console.warnings.clear()
-            self.put(screen)
+        if not (key == "escape" and isinstance(screen, ConsoleScreen) and screen.is_at_root):
+            return False
+        was_warning = bool(self._console.warnings)
+        self._console.warnings.clear()
+        self.put(screen)
+        return was_warning
 
     def _end_welcome(self) -> None:
         if not self._is_over:

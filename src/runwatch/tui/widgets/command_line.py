@@ -104,8 +104,10 @@ class CommandLine(Overlay):
 
     def on_mount(self) -> None:
         """Suggest everything, and take the keyboard."""
-        self._suggest("")
-        self._input.focus()
+        # Keys typed at once can take the line away again before its parts stand.
+        if self.query(LineInput):
+            self._suggest("")
+            self._input.focus()
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
         """Suggest what fits."""

@@ -80,6 +80,7 @@ class DetailView(LineList, inherit_bindings=False):
         self._head: tuple[Piece, ...] = ()
         self._rows: list[_Row] = []
         self._is_stale = False
+        self._wanted_lead: type | None = None
 
     # What the screen says and asks.
 
@@ -104,10 +105,29 @@ class DetailView(LineList, inherit_bindings=False):
         self.move_cursor(0)
         self.scroll_to(y=0, animate=False)
 
+    def value_cells(self, labels: Sequence[Drawn]) -> int:
+        """The cells that values have which stand beside labels like these, or below them in a narrow window."""
+        room = max(1, self.cells - MARGIN)
+        beside = _label_cells(labels, room)
+        return room - (beside + 3 if beside else 2 if any(labels) else 0)
+
+    def go_to_lead(self, kind: type = object) -> None:
+        """Put the cursor on the first line that leads to something of a kind, unless a person has put it elsewhere."""
+        # Fields that were not laid out yet, because the pane was hidden, are gone through when they are.
+        self._wanted_lead = None if self._rows else kind
+        if self._cursor == 0:
+            found = (index for index, row in enumerate(self._rows) if row.target is not None)
+            self.move_cursor(next((index for index in found if isinstance(self._rows[index].target, kind)), 0))
+
     @property
     def value(self) -> Drawn | None:
         """The whole value that the cursor stands on."""
         return self._rows[self._cursor].value if self._rows else None
+
+    @property
+    def has_target(self) -> bool:
+        """Whether the row that the cursor stands on leads anywhere."""
+        return bool(self._rows) and self._rows[self._cursor].target is not None
 
     @property
     def is_stale(self) -> bool:
@@ -189,9 +209,12 @@ class DetailView(LineList, inherit_bindings=False):
     def _lay_out(self) -> None:
         if not self.is_mounted or not self.size.width:
             return
+        held = self._rows[self._cursor].target if self._rows else None
         self._rows = rows = self._rows_in(max(1, self.cells - MARGIN))
-        self._cursor = max(0, min(self._cursor, len(rows) - 1))
+        self._cursor = _place_of(held, rows, max(0, min(self._cursor, len(rows) - 1)))
         self.set_size()
+        if self._wanted_lead is not None and rows:
+            self.go_to_lead(self._wanted_lead)
         self.refresh()
 
     def _rows_in(self, room: int) -> list[_Row]:
@@ -203,7 +226,8 @@ class DetailView(LineList, inherit_bindings=False):
                 if section.title:
                     rows.append(_Row(((section.title, ACCENT),)))
                 for entry in section.lines:
-                    rows += self._field(entry.label, entry.text, entry.role, entry.note, labels, room)
+                    note = entry.note or entry.does or (kit(self).marks.crumb if entry.target is not None else "")
+                    rows += self._field(entry.label, entry.text, entry.role, note, labels, room, entry.target)
                 rows.append(_EMPTY)
         labels = _label_cells([link.label for link in self._links], room)
         for link in self._links:
@@ -237,6 +261,13 @@ class DetailView(LineList, inherit_bindings=False):
             else:
                 rows.append(_Row(((line(" " * indent), Role.QUIET), word(note)), text, target))
         return rows
+
+
+def _place_of(held: object, rows: Sequence[_Row], cursor: int) -> int:
+    """Where the cursor stands in new rows: on what it led to before, wherever that has moved, else where it was."""
+    if held is None or (rows and rows[cursor].target == held):
+        return cursor
+    return next((index for index, row in enumerate(rows) if row.target == held), cursor)
 
 
 def _groups(sections: Sequence[Section]) -> Iterator[list[Section]]:

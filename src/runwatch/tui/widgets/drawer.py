@@ -24,7 +24,6 @@ class Drawer(Pane):
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen", only=("screen.back", "screen.copy"))
     DEFAULT_CSS = """
     Drawer {
-        dock: bottom;
         height: 50%;
         min-height: 8;
         background: $surface;

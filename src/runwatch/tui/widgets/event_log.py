@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Final, Protocol
+from zlib import crc32
 
 from rich.segment import Segment
 from rich.style import Style
@@ -28,6 +29,12 @@ MARGIN: Final = 2
 TIME_CELLS: Final = 8
 AHEAD: Final = 60
 """Lines asked for above and below those in sight, so that short scrolling needs no second question."""
+
+RUN_CELLS: Final = 9
+"""What a run's short id takes at least."""
+
+_RUN_ROLES: Final = (Role.PLAIN, Role.LIVE, Role.TEST, Role.QUIET)
+"""Colours of runs in a mixed list; none that says good or bad."""
 
 SIDE_STEP: Final = 8
 """Cells that one step sideways moves a line."""
@@ -345,14 +352,22 @@ class EventLog(LineList, inherit_bindings=False):
         return held[index - start] if index - start < len(held) else None
 
     def _head(self, entry: EventLine) -> list[tuple[Drawn, str]]:
-        """Time, kind and slice; a gap has none of them and is all summary."""
+        """Time, run where several are mixed, kind and slice; a gap has none of them and is all summary."""
         if not entry.kind:
             return []
         return [
             (line(fit(entry.time, max(TIME_CELLS, cell_width(entry.time))) + "  "), Role.QUIET),
+            *self._run_of(entry),
             (line(fit(entry.kind, max(KIND_CELLS, cell_width(entry.kind))) + " "), Role.PLAIN),
             (line(fit(entry.slice, max(SLICE_CELLS, cell_width(entry.slice))) + " "), Role.QUIET),
         ]
+
+    def _run_of(self, entry: EventLine) -> list[tuple[Drawn, str]]:
+        """The run, where lines of several are mixed; always in the same colour, so that the eye can follow it."""
+        if not entry.run:
+            return []
+        role = _RUN_ROLES[crc32(entry.run.encode("utf-8", "replace")) % len(_RUN_ROLES)]
+        return [(line(fit(entry.run, max(RUN_CELLS, cell_width(entry.run))) + "  "), role)]
 
     def _marked(self, text: Drawn, role: str, style: Style) -> list[Segment]:
         if self._highlighter is None:

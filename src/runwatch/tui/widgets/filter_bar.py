@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.suggester import Suggester
@@ -26,7 +25,8 @@ Complete = Callable[[str], str | None]
 class FilterBar(Horizontal):
     """The line with the input, and behind it how many rows match or what is wrong.
 
-    ``enter`` keeps the filter, ``esc`` leaves without one, ``→`` takes the completion.
+    ``enter`` keeps the filter, ``esc`` leaves without one, ``→`` takes the completion. The line is empty until somebody
+    types first, because making an input takes longer than most screens are given.
 
     Args:
         complete: Completes what is typed; see :func:`completion`.
@@ -60,20 +60,16 @@ class FilterBar(Horizontal):
     def __init__(self, complete: Complete | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._suggester = _Completion(complete) if complete is not None else None
-
-    def compose(self) -> ComposeResult:
-        """The sign, the input, the state."""
-        yield Static(content((word("/", ACCENT),)), id="filter-mark")
-        yield self.INPUT(suggester=self._suggester, id="filter-text")
-        yield Static(id="filter-state")
+        self._is_made = False
 
     @property
     def text(self) -> str:
         """What is typed."""
-        return self._input.value
+        return self._input.value if self._is_made else ""
 
     def edit(self, text: str) -> None:
         """Take the focus and go on with this text."""
+        self._make()
         field = self._input
         with self.prevent(LineInput.Changed):
             field.value = text
@@ -81,12 +77,15 @@ class FilterBar(Horizontal):
         field.focus()
 
     def show_count(self, matching: Drawn) -> None:
-        """Say how many rows match, such as ``14/212``."""
+        """Say how many rows match, such as ``14/212``; nothing before somebody has typed."""
+        if not self._is_made:
+            return
         self._input.remove_class("-invalid")
         self._state.update(content(matching, Role.QUIET))
 
     def show_error(self, reason: Drawn) -> None:
         """Say what is wrong; the last filter that could be read stays applied."""
+        self._make()
         self._input.add_class("-invalid")
         self._state.update(content(line(f"{kit(self).glyphs.bad} {reason}"), Role.BAD))
 
@@ -105,6 +104,15 @@ class FilterBar(Horizontal):
         with self.prevent(LineInput.Changed):
             self._input.value = ""
         self.post_message(FilterLeft(self))
+
+    def _make(self) -> None:
+        if not self._is_made:
+            self._is_made = True
+            self.mount(
+                Static(content((word("/", ACCENT),)), id="filter-mark"),
+                self.INPUT(suggester=self._suggester, id="filter-text"),
+                Static(id="filter-state"),
+            )
 
     @property
     def _input(self) -> LineInput:

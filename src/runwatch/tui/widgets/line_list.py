@@ -248,7 +248,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         # One free row above the note sets it apart from heads of columns.
         if not 0 < row <= len(self._note):
             return []
-        room, mark = width - 4, kit(self).glyphs.ellipsis
+        room, mark = width - 3, kit(self).glyphs.ellipsis
         segments = [segment(line("  "), style)]
         for text, role in pieces_of(self._note[row - 1], Role.QUIET):
             shown = cut(text, max(0, room), mark)

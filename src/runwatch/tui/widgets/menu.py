@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -12,6 +12,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.screen import Screen
 from textual.widget import Widget
 
 from runwatch.base.text import cell_width
@@ -54,6 +55,7 @@ class Menu(Overlay):
     Args:
         title: What it is about.
         items: What there is to choose.
+        start: The line that the cursor begins on.
         id: The widget's id.
     """
 
@@ -79,9 +81,44 @@ class Menu(Overlay):
             """The menu."""
             return self.menu
 
-    def __init__(self, title: Pieces, items: Sequence[MenuItem], *, id: str | None = None) -> None:
+    @dataclass
+    class Highlighted(Message):
+        """The cursor stands on something else.
+
+        Attributes:
+            menu: The menu.
+            item: What it stands on.
+        """
+
+        menu: Menu
+        item: MenuItem
+
+        @property
+        def control(self) -> Widget:
+            """The menu."""
+            return self.menu
+
+    @dataclass
+    class Left(Message):
+        """The menu is gone and nothing was chosen.
+
+        Attributes:
+            menu: The menu.
+        """
+
+        menu: Menu
+
+        @property
+        def control(self) -> Widget:
+            """The menu."""
+            return self.menu
+
+    def __init__(self, title: Pieces, items: Sequence[MenuItem], *, start: int = 0, id: str | None = None) -> None:
         super().__init__(edge=Edge(title=title, counters=_KEYS), id=id)
         self._items = tuple(items)
+        self._start = start
+        self._is_chosen = False
+        self._stood_on: Screen[Any] | None = None
 
     def compose(self) -> ComposeResult:
         """The lines."""
@@ -89,12 +126,22 @@ class Menu(Overlay):
 
     def on_mount(self) -> None:
         """Take the keyboard."""
-        self.query_one(_Items).focus()
+        self._stood_on = self.screen
+        # Keys typed at once can take the menu away again before its lines stand.
+        for lines in self.query(_Items):
+            lines.focus()
+            lines.move_cursor(self._start)
+
+    def on_unmount(self) -> None:
+        """Tell the screen that nothing was chosen."""
+        if self._stood_on is not None and not self._is_chosen:
+            self._stood_on.post_message(self.Left(self))
 
     def choose(self, item: MenuItem) -> None:
         """Tell the screen, unless it is off; the reason stands beside it then."""
         if item.off is None:
             screen = self.screen
+            self._is_chosen = True
             self.leave()
             screen.post_message(self.Chosen(self, item))
 
@@ -140,6 +187,11 @@ class _Items(LineList, inherit_bindings=False):
             segment(line("   "), style),
             self.piece(cut(beside, room, mark), Role.QUIET if item.off is None else Role.WARN, style),
         ]
+
+    def cursor_moved(self) -> None:
+        menu = self.parent
+        if isinstance(menu, Menu) and self._items:
+            menu.post_message(Menu.Highlighted(menu, self._items[self.cursor]))
 
     def line_chosen(self) -> None:
         menu = self.parent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -11,7 +12,7 @@ from runwatch.tui.actions import bindings
 from runwatch.tui.draw import word
 from runwatch.tui.kit import kit
 from runwatch.tui.messages import CopyWanted, NextStepTaken, PanelLeft
-from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.detail_view import DetailLink, DetailView
 from runwatch.tui.widgets.pane import Pane
 from runwatch.view.detail import Line, Section
 from runwatch.view.drawn import Drawn, block, line
@@ -52,13 +53,21 @@ class ProblemPanel(Pane):
         """The problem that is shown."""
         return self._entry
 
-    def show(self, entry: ProblemEntry, *, next_step: Drawn | None = None, attempts: int | None = None) -> None:
+    def show(
+        self,
+        entry: ProblemEntry,
+        *,
+        next_step: Drawn | None = None,
+        attempts: int | None = None,
+        links: Sequence[DetailLink] = (),
+    ) -> None:
         """Show a problem.
 
         Args:
             entry: The problem, and where and when it was met.
             next_step: What comes next, where the screen knows better than the code's own explanation.
             attempts: How often the request was sent, where that is known.
+            links: Ways to what the problem belongs to.
         """
         self._entry = entry
         app, problem = kit(self), entry.problem
@@ -70,7 +79,7 @@ class ProblemPanel(Pane):
         title = line(f" {app.glyphs.dot} ".join(parts))
         where = line(f" {app.glyphs.dot} ".join(line(part) for part in (entry.profile, entry.host) if part))
         self.show_edge(title=((title, Role.BAD),), age=where, counters=(word("esc back"),))
-        self._fields.show(self._sections(entry, status, next_step, attempts))
+        self._fields.show(self._sections(entry, status, next_step, attempts), links)
 
     def show_raw(self, entry: ProblemEntry, json: Drawn) -> None:
         """Show a problem's JSON in the place of its fields.
@@ -130,6 +139,8 @@ class ProblemPanel(Pane):
             first.append(Line(line("effect"), line(submit_effect(code, status, attempts or entry.attempt or 1), None)))
         if problem.detail:
             first.append(Line(line("detail"), block(problem.detail)))
+        if entry.cause:
+            first.append(Line(line("cause"), block(entry.cause)))
         sections = [Section(_UNTITLED, tuple(first))]
         if fields := [(line(error.field or "?"), line(error.message, None)) for error in problem.errors or ()]:
             widest = max(len(field) for field, _ in fields)
@@ -162,6 +173,9 @@ class _Fields(DetailView, inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = bindings("detail")
 
     def line_chosen(self) -> None:
+        if self.has_target:
+            super().line_chosen()
+            return
         assert isinstance(self.parent, ProblemPanel)
         self.parent.action_next_step()
 

@@ -55,6 +55,8 @@ class TableColumn(Protocol):
     def most(self) -> int: ...
     @property
     def keeps_ends(self) -> bool: ...
+    @property
+    def only_used(self) -> bool: ...
 
 
 class TableRow(Protocol):
@@ -186,9 +188,19 @@ class RecordTable(LineList, inherit_bindings=False):
             self.refresh()
 
     @property
+    def column_ids(self) -> tuple[str, ...]:
+        """Ids of all columns, in order."""
+        return tuple(column.id for column in self._columns)
+
+    @property
     def shown_columns(self) -> tuple[str, ...]:
         """Ids of the columns that the window has room for."""
         return tuple(placed.column.id for placed in self._placed)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether every column gets the room it needs."""
+        return self._is_wide
 
     # How it is drawn.
 
@@ -360,10 +372,14 @@ class RecordTable(LineList, inherit_bindings=False):
         for start in (self._cursor, round(self.scroll_y)):
             places.update(range(start, min(start + self.rows_in_sight, len(self._rows))))
         shown = self.shown_columns
+        nothing = {"", kit(self).glyphs.nothing}
         for position, column in enumerate(self._columns):
             if only_shown and column.id not in shown:
                 continue
-            widest = max((cell_width(self._rows[place].cell(column).text) for place in places), default=0)
+            texts = [self._rows[place].cell(column).text for place in places]
+            if column.only_used and nothing.issuperset(texts):
+                continue
+            widest = max(map(cell_width, texts), default=0)
             self._natural[position] = max(self._natural[position], min(widest, column.most))
         self._lay_out()
 
@@ -377,12 +393,11 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def _place(self) -> None:
         self._placed_in = self.cells
+        known = zip(self._columns, self._natural, strict=True)
+        used = [(column, natural) for column, natural in known if natural or not column.only_used]
         self._placed = place_columns(
-            self._columns,
-            [
-                max(natural, min(cell_width(self._title(column)), column.most), column.least)
-                for column, natural in zip(self._columns, self._natural, strict=True)
-            ],
+            [column for column, _ in used],
+            [max(natural, min(cell_width(self._title(column)), column.most), column.least) for column, natural in used],
             self.cells - MARGIN,
             skipped=self._skipped,
             wide=self._is_wide,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -16,7 +16,7 @@ from runwatch.tui.actions import bindings
 from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft
 from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.event_log import EventLog, NoLines
-from runwatch.tui.widgets.filter_bar import FilterBar
+from runwatch.tui.widgets.filter_bar import FilterBar, completion
 from runwatch.tui.widgets.tab_bar import TabBar
 from runwatch.view.drawn import json_block, line
 from runwatch.view.facts import RunFacts
@@ -25,6 +25,7 @@ from runwatch.view.glyphs import Role
 from runwatch.view.resources.runs import RUNS
 
 if TYPE_CHECKING:
+    from runwatch.records.event import RunEvent
     from runwatch.view.detail import Section
 
 TABS: Final = (
@@ -82,24 +83,29 @@ class RunDetail(Vertical):
         self._now = context
         self._facts: RunFacts | None = None
         self._read: dict[str, tuple[Section, ...]] = {}
+        self._events: tuple[Sequence[RunEvent], bool] = ((), False)
         self._search = ""
+        # Made here, so that they can be told what to show before they are on the screen.
+        self._tabs: Final = TabBar(TABS)
+        self._before_raw = TABS[0][0]
+        self._log: Final = EventLog(id="events")
 
     def compose(self) -> ComposeResult:
         """Tabs above, and the events below; the other views are made when somebody chooses them first."""
-        yield TabBar(TABS)
+        yield self._tabs
         with ContentSwitcher(initial="events"):
-            yield EventLog(id="events")
-        yield FilterBar(id="tail-filter")
+            yield self._log
+        yield FilterBar(_complete, id="tail-filter")
 
     @property
     def event_log(self) -> EventLog:
         """The list of events."""
-        return self.query_one(EventLog)
+        return self._log
 
     @property
     def tab(self) -> str:
         """The view that is shown."""
-        return self.query_one(TabBar).active
+        return self._tabs.active
 
     def show(self, facts: RunFacts, *, is_other: bool) -> None:
         """Show a run, or the same one with newer facts.
@@ -126,9 +132,19 @@ class RunDetail(Vertical):
         self._read[tab] = lines
         self._draw()
 
+    def show_story(self, events: Sequence[RunEvent], *, is_cut: bool) -> None:
+        """Tell what happened, from the run's first events.
+
+        Args:
+            events: The events.
+            is_cut: Whether there are more.
+        """
+        self._events = events, is_cut
+        self._draw()
+
     def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
-        """Show the chosen view; the focus goes along when it was in here."""
-        had_focus = self.has_focus_within
+        """Show the chosen view; the focus goes along when it was in here and nobody is about to type a search."""
+        had_focus = self.has_focus_within and not (message.tab == "events" and self.has_class("-searching"))
         self._make_view(message.tab)
         self.query_one(ContentSwitcher).current = message.tab
         self._draw()
@@ -136,11 +152,11 @@ class RunDetail(Vertical):
             self.query_one(f"#{message.tab}").focus()
 
     def show_search(self, *, found: int, total: int) -> None:
-        """Say how many events have what is searched for."""
+        """Say how many events match."""
         self.query_one(FilterBar).show_count(line(f"{found}/{total}"))
 
     def show_search_error(self, reason: str) -> None:
-        """Say why what is typed cannot be searched for."""
+        """Say why what is typed is no filter."""
         self.query_one(FilterBar).show_error(line(reason))
 
     def clear_search(self) -> None:
@@ -167,19 +183,29 @@ class RunDetail(Vertical):
         self.post_message(self.Searched(""))
         self.event_log.focus()
 
+    def choose(self, tab: str) -> None:
+        """Show one of the views."""
+        self._tabs.choose(tab)
+
     def action_filter(self) -> None:
         """Search the events that are shown."""
-        self.query_one(TabBar).choose("events")
+        self._tabs.choose("events")
         self.add_class("-searching")
         self.query_one(FilterBar).edit(self._search)
 
     def action_next_tab(self) -> None:
         """Show the next view."""
-        self.query_one(TabBar).step(1)
+        self._tabs.step(1)
 
     def action_previous_tab(self) -> None:
         """Show the view before."""
-        self.query_one(TabBar).step(-1)
+        self._tabs.step(-1)
+
+    def turn_raw(self) -> None:
+        """Show the run's JSON, or what was shown before it."""
+        if self.tab != "raw":
+            self._before_raw = self.tab
+        self._tabs.choose("raw" if self.tab != "raw" else self._before_raw)
 
     def focus_inside(self) -> None:
         """Put the focus on the view that is shown."""
@@ -197,7 +223,11 @@ class RunDetail(Vertical):
         context = self._now()
         match tab:
             case "summary":
-                view.show([part for part in sections(RUNS, facts, context) if part.title not in _POLICY])
+                from runwatch.view.story import section
+
+                events, is_cut = self._events
+                parts = [part for part in sections(RUNS, facts, context) if part.title not in _POLICY]
+                view.show([*parts[:1], *section(facts, events, context, is_cut=is_cut), *parts[1:]])
             case "policy":
                 view.show([part for part in sections(RUNS, facts, context) if part.title in _POLICY])
             case "result":
@@ -222,6 +252,7 @@ class RunDetail(Vertical):
 
     def _start_over(self) -> None:
         self._read.clear()
+        self._events = (), False
         for view in self.query(DetailView):
             view.start_over()
 
@@ -234,6 +265,14 @@ class RunDetail(Vertical):
         if facts.is_final:
             return f"reading{self._now().glyphs.ellipsis}"
         return f"{NOT_YET} A receipt comes with its end."
+
+
+def _complete(text: str) -> str | None:
+    """Completes a filter of events; what it takes is made when somebody types one."""
+    from runwatch.view.event_filter import seen_values
+    from runwatch.view.resources.events import EVENTS
+
+    return completion(seen_values(EVENTS), tuple(EVENTS.flags))(text)
 
 
 def _said(text: str) -> tuple[Section, ...]:

@@ -36,6 +36,10 @@ SheetState = Literal["asking", "sending", "done", "refused", "unknown"]
 WAITING: Final = word("waiting")
 OUTCOME_CELLS: Final = 28
 
+LEAST_BODY: Final = 8
+OTHER_ROWS: Final = 16
+"""Rows that frame, sentence, request, what is to be typed, outcome and buttons take beside the body."""
+
 
 @dataclass(frozen=True, slots=True)
 class SheetRow:
@@ -186,6 +190,7 @@ class Sheet(ModalScreen[None]):
         age = (order.age,) if order.age is not None else ()
         with Pane(edge=Edge(title=order.title, state=order.profile, age=age, counters=_KEYS)):
             yield Static(content(order.sentence))
+            yield Static(id="sheet-note", classes="-hidden")
             yield Static(content(self._request()))
             if order.body is not None:
                 body = DetailView(id="sheet-body")
@@ -204,6 +209,11 @@ class Sheet(ModalScreen[None]):
                 yield PushButton(order.keep, id="sheet-keep")
                 yield PushButton(order.confirm, role=Role.BAD, id="sheet-confirm")
                 yield PushButton(line("Ask again with the same key"), id="sheet-again")
+
+    def on_resize(self) -> None:
+        """Give the body the rows that nothing else in the sheet needs."""
+        for body in self.query("#sheet-body"):
+            body.styles.max_height = max(LEAST_BODY, self.size.height - OTHER_ROWS)
 
     def on_mount(self) -> None:
         """Say what cannot be done yet."""
@@ -224,6 +234,12 @@ class Sheet(ModalScreen[None]):
     def state(self) -> SheetState:
         """How far it is."""
         return self._state
+
+    def note(self, said: Pieces) -> None:
+        """Say what is known beside the sentence, such as what hangs on the record; it may come after the sheet."""
+        for place in self.query("#sheet-note").results(Static):
+            place.update(content(said))
+            place.remove_class("-hidden")
 
     def hold(self, notice: Drawn) -> None:
         """Say until when it is held back; until then leaving means that it is not done."""

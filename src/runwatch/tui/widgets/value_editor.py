@@ -2,56 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
 from runwatch.settings.setting import Unfit
-from runwatch.tui.actions import KeyMap
 from runwatch.tui.draw import content
 from runwatch.tui.kit import kit
 from runwatch.tui.themes import ACCENT
 from runwatch.tui.widgets.line_input import LineInput
 from runwatch.view.drawn import Drawn, line
 from runwatch.view.glyphs import Role
-from runwatch.view.settings_rows import SettingsRow, wanted
+from runwatch.view.settings_row import SettingsRow
+from runwatch.view.settings_rows import wanted
 
 
-class ValueEditor(Horizontal):
-    """The line. ``enter`` writes it, ``esc`` leaves, ``↑`` and ``↓`` go through choices.
+class ValueEditor(Vertical):
+    """The line. ``enter`` writes it, ``esc`` leaves.
 
     Args:
+        fault: Says what is wrong with the value of a dotted key beyond its form; an empty text where nothing is.
         id: The widget's id.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "leave", show=False),
-        Binding("down", "step(1)", "next", show=False),
-        Binding("up", "step(-1)", "previous", show=False),
     ]
     DEFAULT_CSS = """
     ValueEditor {
-        height: 1;
+        height: auto;
         background: $surface;
         padding: 0 1;
-        & > #value-key {
+        & > #value-line {
+            height: 1;
+        }
+        & #value-key {
             width: auto;
             max-width: 50%;
         }
-        & > LineInput {
+        & LineInput {
             width: 1fr;
         }
         & > #value-state {
-            width: auto;
-            max-width: 50%;
-            height: 1;
-            padding: 0 0 0 2;
+            height: auto;
+            max-height: 3;
         }
     }
     """
@@ -90,14 +91,16 @@ class ValueEditor(Horizontal):
             """The line."""
             return self.editor
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, fault: Callable[[str, str], str], *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._fault = fault
         self._row: SettingsRow | None = None
 
     def compose(self) -> ComposeResult:
-        """The key, the input, what it takes or what is wrong."""
-        yield Static(id="value-key")
-        yield LineInput(id="value-text")
+        """The key and the input; below them what enter does, or what is wrong, as long as it may be."""
+        with Horizontal(id="value-line"):
+            yield Static(id="value-key")
+            yield LineInput(id="value-text")
         yield Static(id="value-state")
 
     def edit(self, row: SettingsRow) -> None:
@@ -124,14 +127,6 @@ class ValueEditor(Horizontal):
         if found is not None:
             self.post_message(self.Kept(self, *found))
 
-    def action_step(self, step: int) -> None:
-        """Go to the next choice, round the end."""
-        choices = self._row.choices if self._row is not None else ()
-        if choices:
-            value = self._input.value
-            place = choices.index(value) + step if value in choices else 0
-            self._put(choices[place % len(choices)])
-
     def action_leave(self) -> None:
         """Leave the value as it was."""
         self.post_message(self.Left(self))
@@ -153,31 +148,20 @@ class ValueEditor(Horizontal):
             return None
         try:
             key, value = wanted(row, self._input.value)
-            _check_keys(key, value)
+            fault = self._fault(key, value) if value is not None else ""
         except Unfit as error:
             if row.adds and not self._input.value:
                 self._say(line("NAME = VALUE   esc leaves"), Role.QUIET)
             else:
                 self.refuse(line(str(error)))
             return None
+        if fault:
+            self.refuse(line(fault))
+            return None
         self._input.remove_class("-invalid")
-        steps = "up and down choose   " if row.choices else ""
-        empty = "enter puts the default back" if value is None else "enter writes it"
-        self._say(line(f"{steps}{empty}   esc leaves"), Role.QUIET)
+        does = "writes it" if value is not None else "takes it out of the file" if row.removes else "leaves the default"
+        self._say(line(f"enter {does}   esc leaves"), Role.QUIET)
         return key, value
 
     def _say(self, text: Drawn, role: str) -> None:
         self.query_one("#value-state", Static).update(content(text, role))
-
-
-def _check_keys(key: str, value: str | None) -> None:
-    """Refuse keys for an action that cannot have them.
-
-    Raises:
-        Unfit: there is no such action, or no such key, or it belongs to another action.
-    """
-    table, _, action = key.partition(".")
-    if table == "keys" and value is not None:
-        problems = KeyMap({action: value}).problems
-        if problems:
-            raise Unfit(problems[0])

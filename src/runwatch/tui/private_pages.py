@@ -1,0 +1,271 @@
+"""Going to a private page: its address shown in full, opened or copied by a person, and waiting until it is completed.
+
+The address is a secret that works once. It stands on this sheet alone: no log, no journal, no cache and no other
+screen gets it, and no key is ever typed here (specification, What the service does, 7; :mod:`runwatch.view.entry`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import webbrowser
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from runwatch.base.errors import RunwatchError
+from runwatch.base.json import dumps
+from runwatch.base.secret import Secret
+from runwatch.store.desk import Desk
+from runwatch.tui.doing import do_action, read_state
+from runwatch.tui.draw import content, word
+from runwatch.tui.messages import WorkFailed
+from runwatch.tui.widgets.pane import Edge, Pane
+from runwatch.tui.widgets.push_button import PushButton
+from runwatch.tui.work import start_work
+from runwatch.view.drawn import line
+from runwatch.view.entry import (
+    LOOKS,
+    POLL_S,
+    Entered,
+    Entry,
+    Progress,
+    address_of,
+    tunnel_for,
+    why_not_opened,
+)
+from runwatch.view.glyphs import Role
+
+if TYPE_CHECKING:
+    from runwatch.tui.screens.base import ConsoleScreen
+
+
+def open_page(
+    behind: ConsoleScreen, desk: Desk, subject: Any, entry: Entry[Any], answer: Any, body: Mapping[str, Any] | None
+) -> None:
+    """Show what a person does next on a private page.
+
+    Args:
+        behind: The screen that shows what comes of it.
+        desk: Where the page was asked for.
+        subject: The record that it is for; ``None`` for none.
+        entry: What goes on there.
+        answer: The decoded answer that names the page.
+        body: What was asked for.
+    """
+    named = answer if isinstance(answer, Mapping) else {}
+    public = {name: value for name, value in named.items() if name != "continue_url"}
+    if entry.keeps is not None:
+        kept = entry.keeps(body or {}, public)
+        if kept.id:
+            text = dumps(dict(kept.facts))
+            work = desk.notes.write(desk.scope, kept.kind, kept.id, "intent", text)
+            start_work(behind, work, "keeping what was begun here")
+    address = address_of(named)
+    behind.app.push_screen(
+        PrivatePage(behind, desk, subject, entry, public, None if address is None else Secret(address))
+    )
+
+
+class PrivatePage(ModalScreen[None]):
+    """The sheet of one private page.
+
+    Args:
+        behind: The screen that shows what comes of it.
+        desk: Where the page was asked for.
+        subject: The record that it is for; ``None`` for none.
+        entry: What goes on there.
+        answer: The answer that named the page, without its address.
+        address: The address; ``None`` where the answer named none, as that of a repeated request does.
+    """
+
+    AUTO_FOCUS = "#page-leave"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
+    DEFAULT_CSS = """
+    PrivatePage {
+        background: $background;
+        &:ansi {
+            background: $background;
+        }
+        align: center middle;
+        & > Pane {
+            width: 100%;
+            max-width: 100;
+            height: auto;
+            max-height: 100%;
+            overflow-y: auto;
+            background: $surface;
+            padding: 1 1 0 1;
+        }
+        & Static {
+            width: 100%;
+            height: auto;
+            margin-bottom: 1;
+        }
+        & #page-buttons {
+            height: 2;
+            dock: bottom;
+            align-horizontal: right;
+            background: $surface;
+            & > PushButton {
+                margin-left: 2;
+            }
+        }
+    }
+    """
+
+    def __init__(
+        self,
+        behind: ConsoleScreen,
+        desk: Desk,
+        subject: Any,
+        entry: Entry[Any],
+        answer: Mapping[str, Any],
+        address: Secret | None,
+    ) -> None:
+        super().__init__()
+        self._behind: Final = behind
+        self._desk: Final = desk
+        self._subject: Final = subject
+        self._entry: Final = entry
+        self._answer: Final = answer
+        self._address: Final = address
+        self._state: Mapping[str, Any] = {}
+        self._stage: str = "waiting"
+
+    def compose(self) -> ComposeResult:
+        """What to do, the address in full, how far it is, buttons."""
+        entry = self._entry
+        expires = self._answer.get("expires_at")
+        age = line(f"works until {line(expires)}") if isinstance(expires, str) else line("")
+        with Pane(edge=Edge(title=line("Private page"), age=age, counters=(word("tab moves  esc leaves"),))):
+            if self._address is None:
+                yield Static(content(line("The answer names no address, which is told once. Begin again for another.")))
+            else:
+                said = f"Open this address to {entry.what}. It works once; whoever has it can use it."
+                yield Static(content(line(said, None)))
+                yield Static(content(line(self._address.reveal(), None), Role.PLAIN), id="page-address")
+                tunnel = tunnel_for(self._address.reveal(), platform.node())
+                if tunnel is not None:
+                    yield Static(content(line(f"From another machine, first: {tunnel}", None), Role.QUIET))
+                why = why_not_opened(self._address.reveal())
+                if why is not None:
+                    yield Static(content(line(f"It is not opened from here: {why}."), Role.WARN))
+            yield Static(id="page-state")
+            with Horizontal(id="page-buttons"):
+                yield PushButton(line("Leave"), id="page-leave")
+                if self._address is not None:
+                    yield PushButton(line("Copy the address"), id="page-copy")
+                    if why_not_opened(self._address.reveal()) is None:
+                        yield PushButton(line("Open in a browser"), id="page-open")
+                if entry.then is not None:
+                    yield PushButton(line(entry.then.label), role=Role.LIVE, id="page-then")
+
+    def on_mount(self) -> None:
+        """Begin to look how far it is."""
+        for button in self.query("#page-then").results(PushButton):
+            button.display = False
+        if self._entry.read:
+            self._say(Progress("waiting", "looking how far it is"))
+            start_work(self, self._watch(), "looking whether it is entered")
+        else:
+            self._say(Progress("waiting", "this console cannot see when it is done; the list shows what comes of it"))
+
+    def on_push_button_pressed(self, event: PushButton.Pressed) -> None:
+        """Leave, copy, open, or go on."""
+        event.stop()
+        match event.button.id:
+            case "page-copy":
+                start_work(self, self._copy(), "copying the address")
+            case "page-open":
+                start_work(self, self._open(), "opening a browser")
+            case "page-then":
+                self._go_on()
+            case _:
+                self.action_leave()
+
+    def on_work_failed(self, message: WorkFailed) -> None:
+        """Say what went wrong; the address still works."""
+        message.stop()
+        self.query_one("#page-state", Static).update(content(line(f"{message.name}: {message.error}", None), Role.BAD))
+
+    def action_leave(self) -> None:
+        """Leave; the address works on until it is used or over."""
+        self.dismiss()
+        self._behind.action_refresh()
+
+    async def _copy(self) -> None:
+        assert self._address is not None
+        what = line("address of the private page")
+        await self._behind.console.copy_text(self._address.reveal(), what, is_secret=True)
+        self._say(Progress("waiting", "the address was copied; it works once"))
+
+    async def _open(self) -> None:
+        """Open the page in a browser, which is asked in a thread because it may take its time.
+
+        Raises:
+            RunwatchError: no browser could be opened.
+        """
+        assert self._address is not None
+        address = self._address.reveal()
+        if why_not_opened(address) is None and not await asyncio.to_thread(open_in_browser(), address):
+            raise RunwatchError("No browser could be opened", hint="Copy the address instead.")
+
+    async def _watch(self) -> None:
+        """Look again and again until it is entered, over, or nobody waits any more."""
+        entry, desk = self._entry, self._desk
+        path = entry.path(self._subject, self._answer)
+        before: Mapping[str, Any] | None = None
+        for _ in range(LOOKS):
+            state = await self._look(entry.read, path)
+            if state is not None:
+                before = state if before is None else before
+                self._state = state
+                progress = entry.progress(before, state)
+                self._say(progress)
+                if progress.stage != "waiting":
+                    self._end(progress)
+                    return
+            await desk.clock.sleep(POLL_S)
+        self._say(Progress("ended", "nobody completed the page in time; ask for another one"))
+
+    async def _look(self, operation: str, path: Mapping[str, str]) -> Mapping[str, Any] | None:
+        """What the service says of it now; ``None`` where it did not answer this time."""
+        try:
+            return await read_state(self._desk, operation, path)
+        except RunwatchError as error:
+            self._say(Progress("waiting", f"how far it is could not be read: {error}"))
+            return None
+
+    def _end(self, progress: Progress) -> None:
+        self._stage = progress.stage
+        if progress.stage == "entered":
+            for button in self.query("#page-then").results(PushButton):
+                button.display = True
+                button.focus()
+        for button in self.query("#page-copy, #page-open").results(PushButton):
+            button.display = False
+
+    def _go_on(self) -> None:
+        """Do what comes next, with what was read."""
+        then = self._entry.then
+        assert then is not None
+        subject_id = "" if self._subject is None else self._subject.id
+        entered = Entered(subject_id, self._subject, self._answer, self._state)
+        self.dismiss()
+        self._behind.console.call_later(do_action, self._behind, entered, then)
+
+    def _say(self, progress: Progress) -> None:
+        role = {"waiting": Role.LIVE, "entered": Role.GOOD}.get(progress.stage, Role.WARN)
+        for place in self.query("#page-state").results(Static):
+            place.update(content(line(progress.words, None), role))
+
+
+def open_in_browser() -> Callable[[str], bool]:
+    """What opens an address in a browser; a test puts its own in the place of it."""
+    return webbrowser.open

@@ -1,0 +1,349 @@
+"""Filling in a request: a form that checks while a person types, beside the exact request that it makes."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal
+from textual.widget import Widget
+
+from runwatch.api.errors import ApiProblem
+from runwatch.base.errors import RunwatchError
+from runwatch.base.json import dumps_body
+from runwatch.tui.actions import bindings
+from runwatch.tui.draw import Pieces, word
+from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.form_fields import FormFields
+from runwatch.tui.widgets.line_input import LineInput
+from runwatch.tui.widgets.pane import Edge, Pane
+from runwatch.tui.widgets.push_button import PushButton
+from runwatch.tui.widgets.sheet import Sheet
+from runwatch.tui.widgets.status_line import Hint
+from runwatch.tui.work import start_work
+from runwatch.view.detail import Line, Section
+from runwatch.view.drawn import Drawn, json_block, line
+from runwatch.view.form import REST, Form
+from runwatch.view.glyphs import Role
+from runwatch.view.mutation import Offer
+
+if TYPE_CHECKING:
+    from runwatch.store.desk import Desk
+    from runwatch.tui.sending import Sending
+
+NARROW: Final = 100
+"""From this width on the request stands beside the fields; a narrower window shows the fields alone."""
+
+
+def _first(id: str, action: str) -> list[BindingType]:
+    """The binding of an action of the table that holds before anything else sees the key.
+
+    A key that moves the focus has done so then before the next key is given to anybody: of keys that come in a burst,
+    those behind it land in the field that it went to.
+    """
+    found = bindings("screen", only=(id,))
+    return [replace(binding, action=action, priority=True) for binding in found if isinstance(binding, Binding)]
+
+
+class FormScreen(ConsoleScreen):
+    """A form. Subclasses say what it is about, open its sheet, and hear what came of it.
+
+    Args:
+        form: What is asked.
+        values: What stands in the fields at first, by the id of the ask.
+        field: The field to begin in; empty for :attr:`BEGINS_IN` or the first one.
+    """
+
+    BEGINS_IN: ClassVar[str] = ""
+    """The field that people fill in first; empty for the first one there is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("screen", only=("screen.back",)),
+        *_first("screen.next_pane", "next_part(1)"),
+        *_first("screen.previous_pane", "next_part(-1)"),
+        Binding("enter", "next_field", "next field", show=False, priority=True),
+        Binding("down", "choose(1)", "next choice", show=False, priority=True),
+        Binding("up", "choose(-1)", "previous choice", show=False, priority=True),
+    ]
+    DEFAULT_CSS = """
+    FormScreen {
+        & #form {
+            layout: horizontal;
+            height: 1fr;
+        }
+        & #inputs, & #request {
+            width: 1fr;
+        }
+        &.-narrow #form {
+            layout: vertical;
+        }
+        &.-narrow #request {
+            display: none;
+        }
+        & #buttons {
+            height: 1;
+            margin: 1 0 0 16;
+        }
+    }
+    """
+
+    def __init__(self, form: Form, values: Mapping[str, str], field: str = "") -> None:
+        super().__init__()
+        self.form: Final = form
+        self._values = {ask.id: values.get(ask.id, "") for ask in form.asks}
+        self._begin = field or self.BEGINS_IN
+        self._key = str(uuid.uuid4())
+        self._can_check = False
+        self._problems: dict[str, str] = {}
+        self._refused: dict[str, str] = {}
+        # A field that nobody has come to yet is not told off for being empty.
+        self._fresh = {id for id, value in self._values.items() if not value}
+
+    # What subclasses say.
+
+    def form_title(self) -> Pieces:
+        """What the frame of the fields is headed with."""
+        raise NotImplementedError
+
+    def request_line(self) -> Pieces:
+        """Method and path, above the preview."""
+        raise NotImplementedError
+
+    def go_label(self) -> str:
+        """The label of the button that opens the sheet."""
+        return "Go on…"
+
+    def before_fields(self) -> Sequence[Widget]:
+        """What stands above the fields."""
+        return ()
+
+    def typed(self, values: Mapping[str, str]) -> None:
+        """Something was typed."""
+
+    def sheet_for(self, desk: Desk, body: bytes, shown: Any, key: str) -> Sending:
+        """The sheet that sends the request.
+
+        Args:
+            desk: Where it goes.
+            body: The exact bytes.
+            shown: The same as a value, for the preview.
+            key: The idempotency key.
+        """
+        raise NotImplementedError
+
+    # What every form does.
+
+    def body(self) -> Iterable[Widget]:
+        """The fields, and the request beside them."""
+        buttons = Horizontal(
+            PushButton(line(self.go_label()), role=Role.PLAIN, id="start"),
+            PushButton(line("Leave"), id="leave"),
+            id="buttons",
+        )
+        fields = FormFields(self.form.asks, self._values, before=self.before_fields(), after=(buttons,))
+        yield Container(
+            Pane(fields, edge=Edge(title=self.form_title()), id="inputs"),
+            Pane(DetailView(id="preview"), edge=Edge(title=line("Request, exactly as sent")), id="request"),
+            id="form",
+        )
+
+    def hints(self) -> Sequence[Hint]:
+        """What can be done here."""
+        return (("screen.next_pane", "next field"), "screen.back")
+
+    @property
+    def fields(self) -> FormFields:
+        """The fields."""
+        return self.query_one(FormFields)
+
+    def on_mount(self) -> None:
+        """Show the request, and check it as soon as the checker is there."""
+        self._fit()
+        self.fields.go_to(self._begin)
+        self.show_request()
+        start_work(self, self._get_checker(), "loading the rules")
+        self.desk_opened()
+
+    def desk_opened(self) -> None:
+        """Offer the records that the service has."""
+        if self.console.desk is not None and any(ask.offer for ask in self.form.asks):
+            start_work(self, self._offer(), "reading what can be chosen", group="offers", exclusive=True)
+
+    def on_resize(self) -> None:
+        """Leave the preview out where there is no room."""
+        self._fit()
+
+    def on_input_changed(self, event: LineInput.Changed) -> None:
+        """Check what is typed."""
+        event.stop()
+        # What stands there now: behind the first of several letters, the message of that letter comes late.
+        self._take(str(event.input.id).removeprefix("field-"), event.input.value)
+        self.show_request()
+
+    def on_push_button_pressed(self, event: PushButton.Pressed) -> None:
+        """Open the sheet, or leave."""
+        event.stop()
+        if event.button.id == "leave":
+            self.action_back()
+        else:
+            self._go()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The keys of the fields are theirs alone: a menu or the command line in front has its own."""
+        if action in {"next_field", "choose"}:
+            return isinstance(self.focused, LineInput) and self.focused in self.fields.inputs()
+        if action == "next_part":
+            from runwatch.tui.widgets.overlay import Overlay
+
+            return not self.query(Overlay)
+        return super().check_action(action, parameters)
+
+    def action_next_field(self) -> None:
+        """Go on to the next field, and from the last one to the button, or to the first field that is wrong."""
+        if self._is_in_last and self.focused is not None:
+            self.focused.call_later(self._leave_last)
+        else:
+            self.focus_next()
+
+    def action_next_part(self, step: int) -> None:
+        """Go to the next field or button, or to the one before."""
+        if step > 0 and self._is_in_last and self.focused is not None:
+            self.focused.call_later(self._walk_on)
+        elif step > 0:
+            self.focus_next()
+        else:
+            self.focus_previous()
+
+    def action_choose(self, step: int) -> None:
+        """Put the next choice into the field, or go to the next field where there is nothing to choose."""
+        field = self.focused
+        if isinstance(field, LineInput) and not self.fields.choose(field, step):
+            self.action_next_part(step)
+
+    def action_back(self) -> None:
+        """Leave."""
+        self.app.pop_screen()
+
+    @property
+    def is_at_root(self) -> bool:
+        """The form stands before the screen that opened it."""
+        return False
+
+    def data_changed(self, kinds: frozenset[str]) -> None:
+        """Nothing here depends on records."""
+
+    def show_request(self) -> None:
+        """Show what is sent as it stands now, and what is wrong with it."""
+        body = self.form.body(self._values)
+        self._problems = self.form.problems(self._values) if self._can_check else {}
+        shown = {**self._problems, **self._refused}
+        self.fields.show_problems(shown, frozenset(self._fresh - self._refused.keys()))
+        self.query_one("#start", PushButton).disabled = bool(self._problems) or not self._can_check
+        key = Line(line("Idempotency-Key"), line(self._key), Role.QUIET)
+        sections = [Section(line(""), (key,)), Section(line("Body"), (Line(line(""), json_block(body)),))]
+        head = self.request_line()
+        pieces = (word(head, Role.PLAIN),) if isinstance(head, Drawn) else head
+        self.query_one("#preview", DetailView).show(sections, head=[*pieces])  # type: ignore[list-item]
+
+    def refused(self, error: RunwatchError) -> Drawn | None:
+        """Take what the service says of single fields; it stands below them when the sheet is gone.
+
+        The same key would be a conflict with another body, so that the next request has a new one.
+        """
+        self._key = str(uuid.uuid4())
+        if not isinstance(error, ApiProblem):
+            return None
+        errors = error.problem.raw.get("errors")
+        self._refused = self.form.by_field(errors)
+        self.show_request()
+        if not self._refused:
+            return None
+        return line("close this: the fields say what to change, and a new key will be used")
+
+    def sheet_left(self, sheet: Sheet) -> None:
+        """Go to the first field that was refused; once the request is accepted the form has done its work."""
+        if sheet.state == "done":
+            self.action_back()
+        elif self._refused:
+            first = next((ask.id for ask in self.form.asks if ask.id in self._refused), "")
+            self.fields.go_to(first)
+
+    def _take(self, id: str, value: str) -> None:
+        """Take what stands in a field now."""
+        if self._values.get(id) == value:
+            return
+        self._values[id] = value
+        self._fresh.discard(id)
+        # What the service said was about another body, and another body needs another key.
+        self._refused.pop(id, None)
+        self._refused.pop(REST, None)
+        self._key = str(uuid.uuid4())
+        self.typed(dict(self._values))
+
+    @property
+    def _is_in_last(self) -> bool:
+        """Whether the focus is in the last field.
+
+        What was typed there may still wait to be put in, and decides whether the button can be pressed: who leaves it
+        lets it have its letters first.
+        """
+        return bool(self.form.asks) and self.focused is self.fields.input(self.form.asks[-1].id)
+
+    def _take_all(self) -> None:
+        for id, value in self.fields.values().items():
+            self._take(id, value)
+        self.show_request()
+
+    def _walk_on(self) -> None:
+        """Go from the last field to what comes next."""
+        if self._is_in_last:
+            self._take_all()
+            self.focus_next()
+
+    def _leave_last(self) -> None:
+        """Go from the last field to the button, or to the first field that keeps it from being pressed."""
+        if not self._is_in_last:
+            return
+        self._fresh.clear()
+        self._take_all()
+        bad = next((ask.id for ask in self.form.asks if ask.id in self._problems), None)
+        if bad is not None:
+            self.fields.go_to(bad)
+        else:
+            button = self.query_one("#leave" if self._problems else "#start", PushButton)
+            button.focus()
+
+    def _go(self) -> None:
+        desk = self.console.desk
+        if desk is None:
+            self.say("The service is not connected yet.", Role.WARN)
+            return
+        self._take_all()
+        body = self.form.body(self._values)
+        self.open_sheet(self.sheet_for(desk, dumps_body(body), body, self._key))
+
+    async def _get_checker(self) -> None:
+        # Importing the validation library takes longer than a frame.
+        await asyncio.to_thread(self.form.problems_of, {})
+        self._can_check = True
+        self.show_request()
+
+    async def _offer(self) -> None:
+        """Read the lists that words are offered from, those that nobody has read yet."""
+        from runwatch.tui.known import known_records
+
+        desk = self.console.desk
+        offers: dict[str, Offer] = {ask.id: ask.offer for ask in self.form.asks if ask.offer is not None}
+        for id, offer in offers.items():
+            records = await known_records(desk, offer.kind) if desk is not None else ()
+            found = ((offer.value(record), offer.name(record)) for record in records)
+            self.fields.offer(id, {word: name for word, name in found if word})
+        self.show_request()
+
+    def _fit(self) -> None:
+        self.set_class(self.size.width < NARROW, "-narrow")

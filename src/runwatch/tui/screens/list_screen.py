@@ -1,0 +1,404 @@
+"""A list of records: its rows filtered and sorted, and what its frame says of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+
+from textual.binding import BindingType
+
+from runwatch.store.freshness import PaneState
+from runwatch.tui.actions import bindings
+from runwatch.tui.draw import Piece, Pieces, word
+from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft, HeaderClicked
+from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.tui.sources import Source
+from runwatch.tui.widgets.filter_bar import Complete, FilterBar, completion
+from runwatch.tui.widgets.list_pane import ListPane
+from runwatch.tui.widgets.pane import Pane
+from runwatch.tui.widgets.record_table import RecordTable
+from runwatch.tui.work import start_work
+from runwatch.view.drawn import Drawn, line
+from runwatch.view.format import Context
+from runwatch.view.glyphs import Role
+from runwatch.view.pane_words import DIMMED, TROUBLED, age_words, note_lines
+from runwatch.view.resource import ResourceSpec, SortKey
+from runwatch.view.table import AT_ONCE, Drawing, Row, Steps, arrange, finish, rows_of
+
+if TYPE_CHECKING:
+    from runwatch.records.record import Record
+    from runwatch.view.exports import Form
+    from runwatch.view.query import Query
+
+SEEN_VALUES: Final = 200
+"""Rows whose values a filter's completion offers."""
+
+AGAIN_S: Final = 10.0
+"""How often a long list is filtered again when nothing but the time has changed, which ages are counted to."""
+
+
+class _Order(NamedTuple):
+    """What the rows that are shown were made of: nothing has to be done as long as it is the same."""
+
+    every: Sequence[Row[Any]]
+    query: Query | None
+    sort: tuple[SortKey, ...]
+    moment: float
+
+
+class ListScreen(ConsoleScreen):
+    """The part of a screen that is a list.
+
+    Args:
+        spec: What the resource looks like.
+        source: Where its rows come from.
+
+    Attributes:
+        compared: The row that was chosen as the left side of a comparison.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "screen", only=("screen.filter", "screen.filters", "screen.pause", "screen.export", "screen.compare")
+    )
+
+    def __init__(self, spec: ResourceSpec[Any], source: Source) -> None:
+        super().__init__()
+        self.spec: Final = spec
+        self._source = source
+        self._items: Sequence[Any] | None = None
+        self._drawing: Final[Drawing[Any]] = Drawing(spec, Context(datetime.min.replace(tzinfo=UTC)))
+        self._every_row: list[Row[Any]] = []
+        self._rows: list[Row[Any]] = []
+        self._arranged: _Order | None = None
+        self._arranging: _Order | None = None
+        self._query: Query | None = None
+        self._filter_is_off = False
+        self._is_unreadable = False
+        self._sort: tuple[SortKey, ...] = spec.sort
+        self._is_paused = False
+        self._total = 0
+        self.compared: Row[Any] | None = None
+
+    # What it is made of.
+
+    def filter_bar(self, complete: Complete) -> FilterBar:
+        """Where a filter is typed."""
+        return FilterBar(complete, id="filter")
+
+    @property
+    def table(self) -> RecordTable:
+        """The list."""
+        return self.query_one("#table", RecordTable)
+
+    @property
+    def row(self) -> Row[Any] | None:
+        """The row under the cursor."""
+        row = self.table.cursor_row
+        return row if isinstance(row, Row) else None
+
+    def chosen(self) -> list[Row[Any]]:
+        """The marked rows, or the one under the cursor where none is marked."""
+        marks = self.table.marks
+        marked = [row for row in self._all_rows() if row.key in marks]
+        return marked or [row for row in (self.row,) if row is not None]
+
+    def exported(self) -> list[Row[Any]]:
+        """The marked rows, or all that are shown where none is marked."""
+        marks = self.table.marks
+        return [row for row in self._all_rows() if row.key in marks] or list(self._rows)
+
+    def lists(self) -> tuple[type[Record], ...]:
+        """Its own, unless the records come from this machine."""
+        return () if self.spec.is_local else (self.spec.record,)
+
+    # When something changes.
+
+    def use(self, source: Source) -> None:
+        """Take the rows from somewhere else from now on."""
+        self._source = source
+        self.read_source()
+
+    def on_mount(self) -> None:
+        """Show what is known."""
+        self.table.focus()
+        self.read_source()
+        self._show_order()
+        self.show_rows()
+
+    def data_changed(self, kinds: frozenset[str]) -> None:
+        """Draw the rows anew; a paused screen keeps what it shows."""
+        if not self._is_paused:
+            self.show_rows()
+
+    def filter_by(self, text: str) -> None:
+        """Filter as if a person had typed it; what cannot be read stands where filters are typed, with the reason."""
+        if not self._apply_filter(text):
+            self.action_filter()
+            self.query_one("#filter", FilterBar).edit(text)
+            self._apply_filter(text)
+
+    def read_source(self) -> None:
+        """Get what the source has to fetch, and draw it."""
+
+        async def read() -> None:
+            await self._source.read()
+            self.show_rows()
+
+        start_work(self, read(), f"reading {self.spec.name}", group="source", exclusive=True)
+
+    def tick(self) -> None:
+        """Ages in the frame and in the rows grow."""
+        if self._is_paused:
+            self._show_edge()
+        else:
+            self.show_rows()
+
+    def show_rows(self) -> None:
+        """Draw the list anew from what is known."""
+        if not self.is_mounted:
+            return
+        found = self._all_rows()
+        self._drawing.context = self.console.context()
+        self._total = len(found)
+        self._arrange(found)
+        state = self._source.state()
+        self.table.is_stale = state.load in DIMMED
+        self.table.show(self._rows)
+        self.query_one(ListPane).show_note(self._note(state), is_trouble=state.load in TROUBLED)
+        self._show_edge()
+        self._count_matches()
+        self.rows_shown()
+
+    def rows_shown(self) -> None:
+        """The rows are there; subclasses draw what hangs on them."""
+
+    def counters(self) -> Pieces:
+        """What the lower right of the list's frame adds up."""
+        return line("")
+
+    def reach(self) -> tuple[Piece, ...]:
+        """What the service was asked for, where that is less than everything; it stands behind the age of the data."""
+        return ()
+
+    # What people do.
+
+    def on_header_clicked(self, message: HeaderClicked) -> None:
+        """Sort, or turn the order round."""
+        message.stop()
+        present = self._order()
+        is_turned = message.reverse and present is not None and not present.descending
+        self._sort = (SortKey(message.column_id, is_turned),)
+        self._show_order()
+        self.show_rows()
+
+    def action_filter(self) -> None:
+        """Type a filter."""
+        self.add_class("-filtering")
+        self._is_unreadable = False
+        self.query_one("#filter", FilterBar).edit(self.filter_text)
+        self._count_matches()
+
+    def action_filters(self) -> None:
+        """Take the filter away, or put it back."""
+        self._filter_is_off = not self._filter_is_off
+        self.show_crumbs(self._filter_words())
+        self.show_rows()
+
+    def on_filter_changed(self, message: FilterChanged) -> None:
+        """Filter while a person types; what cannot be read leaves the last good filter applied."""
+        message.stop()
+        self._apply_filter(message.text)
+
+    def on_filter_kept(self, message: FilterKept) -> None:
+        """Go back to the rows with the filter on; one that cannot be read stays to be put right."""
+        message.stop()
+        if self._apply_filter(message.text):
+            self._close_filter()
+
+    def on_filter_left(self, message: FilterLeft) -> None:
+        """Go back to all rows."""
+        message.stop()
+        self._apply_filter("")
+        self._close_filter()
+
+    def action_pause(self) -> None:
+        """Keep what is shown, or go on."""
+        self._is_paused = not self._is_paused
+        self.tick()
+
+    def action_export(self) -> None:
+        """Choose how the rows are written to a file."""
+        from runwatch.tui.exporting import open_export_menu
+
+        open_export_menu(self)
+
+    def export_pieces(self, form: Form, rows: Sequence[Row[Any]]) -> Iterator[str]:
+        """Rows as the text of a file, piece by piece."""
+        from runwatch.view.exports import export
+
+        return export(form, self.spec, (row.subject for row in rows), self.console.context())
+
+    def action_compare(self) -> None:
+        """Choose one side of a comparison, then the other."""
+        from runwatch.tui.comparing import compare_rows
+
+        compare_rows(self)
+
+    def action_refresh(self) -> None:
+        """Read now."""
+        self.console.refresh_kind(self.spec)
+        self.read_source()
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether some rows are left out."""
+        return self._query is not None
+
+    @property
+    def filter_text(self) -> str:
+        """The filter as a person goes on with it."""
+        return self._query.text if self._query else ""
+
+    # Inside.
+
+    def _all_rows(self) -> list[Row[Any]]:
+        """The rows before any filter; the same list as before as long as nothing of it has changed."""
+        items = self._source.items()
+        if items is not self._items:
+            self._items, self._every_row = items, rows_of(self._drawing, items)
+        return self._every_row
+
+    def _arrange(self, found: Sequence[Row[Any]]) -> None:
+        """Filter and sort, at once where there are few rows, else beside the screen, which shows the rows of before."""
+        query = None if self._filter_is_off else self._query
+        wanted = _Order(found, query, self._sort, self._moment(found, query))
+        if _is_same(wanted, self._arranged):
+            return
+        if len(found) <= AT_ONCE:
+            self._rows, self._arranged, self._arranging = finish(self._steps(wanted)), wanted, None
+        elif self._arranging is None or (wanted.query, wanted.sort) != (self._arranging.query, self._arranging.sort):
+            self._arranging = wanted
+            start_work(self, self._arrange_in_steps(wanted), "sorting", group="arrange", exclusive=True)
+
+    async def _arrange_in_steps(self, wanted: _Order) -> None:
+        """Let everything else have its turn after each step; what has changed meanwhile is taken in afterwards."""
+        steps = self._steps(wanted)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as done:
+                rows = done.value
+                break
+            await asyncio.sleep(0)
+        if self._arranging is wanted:
+            self._rows, self._arranged, self._arranging = rows, wanted, None
+            self.show_rows()
+
+    def _steps(self, wanted: _Order) -> Steps[Any]:
+        return arrange(self.spec, wanted.every, wanted.sort, wanted.query.matches if wanted.query else None)
+
+    def _moment(self, found: Sequence[Row[Any]], query: Query | None) -> float:
+        """The time up to which a filter is right: ages grow, and a long list is not looked through every second."""
+        if query is None:
+            return 0.0
+        now = self.console.clock.monotonic()
+        return now if len(found) <= AT_ONCE else now // AGAIN_S
+
+    def _note(self, state: PaneState) -> tuple[Drawn, ...]:
+        if self._total and self._query is not None and not self._rows:
+            return (
+                line(f"0 of {self._total} match {self._query.text}"),
+                line(f"{self.console.keys.shown('screen.back')} clears the filter"),
+            )
+        failure = self.console.failure
+        if failure is not None:
+            return tuple(line(text) for text in (failure.title, failure.detail, failure.hint) if text)
+        if self.console.desk is None and self._source.state().age_s is None:
+            return (line(self.console.opening_words),)
+        return note_lines(self.spec, state, self.console.context(), self.console.keys.shown)
+
+    def _show_edge(self) -> None:
+        state, context = self._source.state(), self.console.context()
+        of = f"{len(self._rows)} of {self._total}" if len(self._rows) != self._total else f"{self._total}"
+        more = "" if self._source.end_is_proven() else "+"
+        # Before the first answer there is no number, not even nought.
+        number = line(f"   {of}{more}") if self._total or state.age_s is not None else line("")
+        title: Pieces = (word(self.spec.title, Role.PLAIN), number)
+        pane = self.query_one("#list", Pane)
+        age = age_words(state, context)
+        is_lost = self.console.failure is not None and state.age_s is None
+        shown = word("not connected", Role.BAD) if is_lost else (age.text, str(age.role))
+        paused: tuple[Piece, ...] = (word("PAUSED  ", Role.WARN),) if self._is_paused else ()
+        age_pieces = (*paused, shown, *self.reach())
+        pane.show_edge(title=title, state=self._order_words(), age=age_pieces, counters=self.counters())
+
+    def _order(self) -> SortKey | None:
+        """The first column that rows are sorted by, the one that the head names."""
+        known = {*self.table.column_ids, *(column.id for column in self.spec.columns)}
+        return next((key for key in self._sort if key.field in known), None)
+
+    def _order_words(self) -> Pieces:
+        order = self._order()
+        if order is None:
+            return line("")
+        marks = self.console.marks
+        return (word(f"sort {order.field} {marks.falling if order.descending else marks.rising}"),)
+
+    def _show_order(self) -> None:
+        order = self._order()
+        if order is not None:
+            self.table.sorted_by(order.field, descending=order.descending)
+
+    def _apply_filter(self, text: str) -> bool:
+        """Filter by a text; answer whether it could be read, otherwise the last good filter stays."""
+        if text.strip():
+            from runwatch.view.query import QueryError
+            from runwatch.view.query_text import parse
+
+            try:
+                self._query = parse(text, self.spec, named=self.console.settings.filters)
+            except QueryError as error:
+                self._is_unreadable = True
+                self.query_one("#filter", FilterBar).show_error(line(error.detail or error.title))
+                return False
+        else:
+            self._query = None
+        self._is_unreadable = False
+        self._filter_is_off = False
+        self.show_crumbs(self._filter_words())
+        self.show_rows()
+        return True
+
+    def _count_matches(self) -> None:
+        # Rows that come meanwhile do not take away what is wrong with the filter.
+        if self.has_class("-filtering") and not self._is_unreadable:
+            self.query_one("#filter", FilterBar).show_count(line(f"{len(self._rows)}/{self._total}"))
+
+    def _close_filter(self) -> None:
+        self.remove_class("-filtering")
+        self.table.focus()
+
+    def _filter_words(self) -> Pieces | None:
+        if self._query is None:
+            return None
+        off = " (off)" if self._filter_is_off else ""
+        return (word("filter "), word(f"{self._query.text}{off}", Role.PLAIN))
+
+    def _complete(self, text: str) -> str | None:
+        fields = {
+            column.id: sorted({line(row.value(column.id)) for row in self._rows[:SEEN_VALUES] if row.value(column.id)})
+            for column in self.spec.all_fields()
+        }
+        return completion(fields, tuple(self.spec.flags))(text)
+
+
+def _is_same(wanted: _Order, present: _Order | None) -> bool:
+    return (
+        present is not None
+        and wanted.every is present.every
+        and wanted.query is present.query
+        and wanted.sort is present.sort
+        and wanted.moment == present.moment
+    )

@@ -1,0 +1,349 @@
+"""The tail of several runs at once: their events in one list, each line with its run, in the order of their times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.widget import Widget
+from textual.widgets import Static
+
+from runwatch.records.record import Record
+from runwatch.records.run import Run
+from runwatch.settings.session import View
+from runwatch.store.freshness import LoadState, PaneState
+from runwatch.tui.actions import bindings
+from runwatch.tui.draw import Pieces, content, word
+from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft
+from runwatch.tui.screens.tail_host import TailHost
+from runwatch.tui.sources import StoreSource
+from runwatch.tui.tail import Tail
+from runwatch.tui.widgets.event_log import EventLog
+from runwatch.tui.widgets.filter_bar import FilterBar, completion
+from runwatch.tui.widgets.pane import Pane
+from runwatch.tui.widgets.status_line import Hint
+from runwatch.view.drawn import Drawn, line
+from runwatch.view.event_filter import MERGED, seen_values
+from runwatch.view.glyphs import Role
+from runwatch.view.pane_words import TROUBLED, age_words, note_lines
+from runwatch.view.resources.runs import RUNS
+
+if TYPE_CHECKING:
+    from runwatch.store.live import TailNews
+    from runwatch.store.sequence import MergedSequence
+
+NAME: Final = "tail"
+"""What the screen is called."""
+
+MOST: Final = 50
+"""The most runs that are followed at once: more would read each of them too seldom to be called live."""
+
+_BETWEEN: Final = "\n"
+
+
+def tail_view(run_ids: Sequence[str] = ()) -> View:
+    """The screen as it follows these runs; without any, every live one."""
+    return View(NAME, selected=_BETWEEN.join(run_ids))
+
+
+class TailScreen(TailHost):
+    """The screen of the merged tail. Without runs of one's own choice it follows every live one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "screen", only=("screen.filter", "screen.copy", "screen.open_run", "screen.new")
+    )
+    DEFAULT_CSS = """
+    TailScreen {
+        & #tail-pane {
+            height: 1fr;
+        }
+        & #tail-note {
+            height: auto;
+            padding: 0 1;
+        }
+        & #tail-filter {
+            display: none;
+        }
+        &.-filtering #tail-filter {
+            display: block;
+        }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._chosen: tuple[str, ...] = ()
+        self._events: MergedSequence | None = None
+        self._filter = ""
+        self._left_out = 0
+
+    @cached_property
+    def tail(self) -> Tail:
+        """The events of all the runs."""
+        bar = self.query_one(FilterBar)
+        return Tail(
+            self,
+            self.query_one(EventLog),
+            changed=self.show_tail,
+            refused=bar.show_error,
+            counted=lambda found, total: bar.show_count(line(f"{found}/{total}")),
+        )
+
+    def body(self) -> Iterable[Widget]:
+        """The events, and the filter below them while one is typed."""
+        with Pane(id="tail-pane"), Vertical():
+            yield Static(id="tail-note")
+            yield EventLog(id="events")
+            yield FilterBar(completion(seen_values(MERGED), tuple(MERGED.flags)), id="tail-filter")
+
+    def lists(self) -> tuple[type[Record], ...]:
+        """Runs, which say what is live."""
+        return (Run,)
+
+    def crumbs(self) -> Sequence[str]:
+        """What is followed."""
+        return ("Tail", "chosen runs" if self._chosen else "all live runs")
+
+    def hints(self) -> Sequence[Hint]:
+        """What people do with events."""
+        return (
+            "tail.open", "screen.filter", "tail.follow", "screen.open_run", ("screen.copy", "copy run id"),
+            "tail.context", "screen.refresh", "app.quit",
+        )  # fmt: skip
+
+    # When something changes.
+
+    def on_mount(self) -> None:
+        """Begin with what is known."""
+        self.query_one(EventLog).focus()
+        self._begin()
+
+    def on_unmount(self) -> None:
+        """Follow nothing that nobody sees."""
+        self._unfollow()
+
+    def desk_opened(self) -> None:
+        """Begin now that there is a service."""
+        self._begin()
+
+    def view(self, name: str) -> View:
+        """Which runs, and the filter."""
+        return View(name, filter=self._filter, selected=_BETWEEN.join(self._chosen))
+
+    def show_view(self, view: View) -> None:
+        """Follow the same runs as then."""
+        chosen = tuple(filter(None, view.selected.split(_BETWEEN)))
+        if chosen != self._chosen:
+            self._unfollow()
+            self._chosen, self._events = chosen, None
+            self._begin()
+        if view.filter:
+            self._filter = view.filter
+            self.tail.filter_by(view.filter)
+        self.show_crumbs()
+
+    def data_changed(self, kinds: frozenset[str]) -> None:
+        """Take in the runs that have become live."""
+        self._begin()
+        self.show_tail()
+
+    def tail_moved(self, news: TailNews) -> None:
+        """Take in what came."""
+        if self._events is not None and news.run_id in self._events.run_ids:
+            self.tail.grow()
+
+    def tick(self) -> None:
+        """What is heard of the runs grows old."""
+        desk = self.console.desk
+        if desk is not None and self._events is not None:
+            for run_id in self._events.run_ids:
+                # The screen before this one may have stopped a tail of its own after this one had begun it.
+                if not desk.live.follows(run_id):
+                    desk.live.follow(run_id, in_focus=False)
+        self.show_tail()
+
+    def show_tail(self) -> None:
+        """Say in the frame what is followed and how it is."""
+        pane = self.query_one("#tail-pane", Pane)
+        note = self._note()
+        place = self.query_one("#tail-note", Static)
+        place.display = bool(note)
+        place.update(content(note, Role.QUIET))
+        if self._events is None:
+            title = (word("Tail", Role.PLAIN),)
+            pane.show_edge(title=title, state=line(""), age=self._list_words(), counters=line(""))
+            return
+        known = word(self.tail.known_words())
+        # Where the list of runs has its troubles, they are those of every tail.
+        silent = self._silent_words() or self._trouble_words()
+        pane.show_edge(
+            title=(word(self._title(), Role.PLAIN),),
+            state=self.tail.mode_words(),
+            age=(known, (silent, Role.BAD)) if silent else (known,),
+            counters=self.tail.new_words(),
+        )
+
+    # What people do.
+
+    def on_filter_changed(self, message: FilterChanged) -> None:
+        """Filter while a person types."""
+        message.stop()
+        self._filter = message.text.strip()
+        self.tail.filter_by(message.text)
+
+    def on_filter_kept(self, message: FilterKept) -> None:
+        """Go back to the events."""
+        message.stop()
+        self.remove_class("-filtering")
+        self.focus_tail()
+
+    def on_filter_left(self, message: FilterLeft) -> None:
+        """Show all events again."""
+        message.stop()
+        self._take_filter_away()
+
+    def action_filter(self) -> None:
+        """Type a filter."""
+        self.add_class("-filtering")
+        self.query_one(FilterBar).edit(self._filter)
+
+    def action_refresh(self) -> None:
+        """Read the events of every run now."""
+        desk = self.console.desk
+        if desk is not None and self._events is not None:
+            for run_id in self._events.run_ids:
+                desk.live.hurry(run_id)
+
+    def action_new(self) -> None:
+        """Start a run."""
+        self.console.open_run_form()
+
+    async def action_copy(self) -> None:
+        """Copy the id of the run that the event under the cursor belongs to."""
+        run_id = self._run_under_cursor()
+        if run_id:
+            await self.console.copy_text(run_id, line("run id"))
+
+    def action_open_run(self) -> None:
+        """Go to the run that the event under the cursor belongs to."""
+        run_id = self._run_under_cursor()
+        if run_id:
+            # Later, because this screen cannot wait for its own end.
+            self.console.call_later(self.console.open_run, run_id)
+
+    def action_back(self) -> None:
+        """Close the drawer, then take the filter away, then leave."""
+        if self.close_drawer():
+            return
+        if self._filter:
+            self._take_filter_away()
+        else:
+            super().action_back()
+
+    @property
+    def is_at_root(self) -> bool:
+        """Whether going back would leave this screen."""
+        return not self.is_drawer_open and not self._filter
+
+    # Inside.
+
+    def _begin(self) -> None:
+        """Follow the chosen runs, or those that are live by now; one that has ended stays in the list."""
+        desk = self.console.desk
+        if desk is None or not self.is_mounted:
+            return
+        from runwatch.store.sequence import MergedSequence
+
+        wanted = list(self._chosen or self._live())
+        have = () if self._events is None else self._events.run_ids
+        new = [run_id for run_id in wanted if run_id not in have]
+        room = max(0, MOST - len(have))
+        self._left_out = max(0, len(new) - room)
+        if self._events is None and wanted:
+            self._events = MergedSequence(desk.events, desk.scope)
+            self.tail.show(self._events, is_merged=True)
+            if self._filter:
+                self.tail.filter_by(self._filter)
+        if self._events is None or not new[:room]:
+            return
+        for run_id in new[:room]:
+            self._events.add(run_id)
+            desk.live.follow(run_id, in_focus=False)
+        self.tail.grow()
+
+    def _unfollow(self) -> None:
+        desk = self.console.desk
+        if desk is not None and self._events is not None:
+            for run_id in self._events.run_ids:
+                desk.live.unfollow(run_id)
+
+    def _live(self) -> list[str]:
+        """The live runs, in the order in which they began."""
+        desk = self.console.desk
+        assert desk is not None
+        records = desk.store.collection(desk.scope.profile, Run.KIND).records
+        live = [record for record in records if isinstance(record, Run) and not record.is_final]
+        return [run.id for run in sorted(live, key=lambda run: str(run.raw.get("created_at") or ""))]
+
+    def _title(self) -> str:
+        assert self._events is not None
+        desk, runs = self.console.desk, self._events.run_ids
+        ended = 0 if desk is None else sum(desk.live.news(run_id).is_complete for run_id in runs)
+        many = f"{len(runs)} run{'s' * (len(runs) != 1)}"
+        more = f", {self._left_out} more are not followed" if self._left_out else ""
+        return f"Tail of {many} {self.console.glyphs.dot} {len(runs) - ended} live{more}"
+
+    def _silent_words(self) -> Drawn:
+        """How many runs do not answer, and why the first of them does not."""
+        desk = self.console.desk
+        if desk is None or self._events is None:
+            return line("")
+        failures = [desk.live.news(run_id).failure for run_id in self._events.run_ids]
+        told = [failure for failure in failures if failure is not None]
+        dot = self.console.glyphs.dot
+        return line(f" {dot} no answer for {len(told)}: {told[0].title}" if told else "")
+
+    def _list_state(self) -> PaneState:
+        """How it is with the list of runs, which says what is live."""
+        console = self.console
+        return StoreSource(RUNS, console.store, console.profile_name, console.clock, console.desk).state()
+
+    def _list_words(self) -> Pieces:
+        """The state of the list of runs; it shows nothing yet, so this is the state of the screen."""
+        if self.console.desk is None:
+            return line("")
+        words = age_words(self._list_state(), self.console.context())
+        return (word(words.text, str(words.role)),)
+
+    def _trouble_words(self) -> Drawn:
+        """What keeps the list of runs from being read, which no run that is followed may have noticed yet."""
+        state = self._list_state()
+        if state.load not in TROUBLED and state.load is not LoadState.RATE_LIMITED:
+            return line("")
+        return line(f" {self.console.glyphs.dot} {age_words(state, self.console.context()).text}")
+
+    def _note(self) -> Drawn:
+        if self._events is not None:
+            return line("")
+        if self.console.desk is None:
+            return line(self.console.opening_words)
+        keys, state = self.console.keys, self._list_state()
+        if state.age_s is None:
+            return line(" ".join(note_lines(RUNS, state, self.console.context(), keys.shown)), None)
+        return line(
+            f"No run is live. {keys.shown('screen.new')} starts one; on Runs, {keys.shown('list.mark')} marks runs and"
+            f" {keys.shown('screen.tail_all')} follows the marked ones."
+        )
+
+    def _take_filter_away(self) -> None:
+        self._filter = ""
+        self.remove_class("-filtering")
+        self.tail.filter_by("")
+        self.focus_tail()
+
+    def _run_under_cursor(self) -> str:
+        event = self.tail.event(self.query_one(EventLog).cursor)
+        return "" if event is None else event.execution_id or ""

@@ -1,0 +1,240 @@
+"""Events on a screen: shown as they come in, filtered where they are kept, marked where they match."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from runwatch.base.errors import UsageError
+from runwatch.tui.draw import Pieces, word
+from runwatch.tui.lines import StoredLines
+from runwatch.tui.work import start_work
+from runwatch.view.drawn import Drawn, line
+from runwatch.view.format import count
+from runwatch.view.glyphs import Role
+
+if TYPE_CHECKING:
+    from runwatch.records.event import RunEvent
+    from runwatch.store.sequence import EventSequence
+    from runwatch.tui.screens.base import ConsoleScreen
+    from runwatch.tui.widgets.event_log import EventLog
+    from runwatch.view.event_filter import EventFilter
+
+SLICE: Final = 1_000
+"""How many events one step of a filter looks at, so that the events to be drawn come in between."""
+
+LONG: Final = 20_000
+"""From so many events on a single word is looked for by the database first, which finds most of it at once."""
+
+FILTER_CELLS: Final = 24
+"""How much of the filter stands in the frame."""
+
+
+class Tail:
+    """What a list of events shows.
+
+    Args:
+        screen: The screen that it is on.
+        log: The list.
+        changed: Called when what the frame says has changed.
+        refused: Told why a filter cannot be read; the one before stays.
+        counted: Told how many events a filter has found, and among how many.
+    """
+
+    def __init__(
+        self,
+        screen: ConsoleScreen,
+        log: EventLog,
+        *,
+        changed: Callable[[], None],
+        refused: Callable[[Drawn], None],
+        counted: Callable[[int, int], None],
+    ) -> None:
+        self._screen = screen
+        self._log = log
+        self._changed = changed
+        self._refused = refused
+        self._counted = counted
+        self._events: EventSequence | None = None
+        self._lines: StoredLines | None = None
+        self._is_merged = False
+        self._has_news = False
+        self._is_growing = False
+        self._filter: EventFilter | None = None
+        self._hides_others = True
+        # What the filter has found, in order, and the stretch of numbers that it has looked at.
+        self._found: list[int] = []
+        self._looked_from = self._looked_to = 0
+        self._is_looking = False
+        self._is_refused = False
+
+    # What the screen asks for.
+
+    def show(self, events: EventSequence, *, is_merged: bool = False) -> None:
+        """Show these events and follow their end, without any filter.
+
+        Args:
+            events: The events.
+            is_merged: Whether they are of several runs, so that each line names its run.
+        """
+        self.clear()
+
+        def fetch(page: int) -> None:
+            async def load() -> None:
+                start, length = await lines.load(page)
+                if lines is self._lines:
+                    self._log.refresh_lines_of(start, length)
+
+            start_work(self._screen, load(), "reading events", group="pages")
+
+        lines = StoredLines(events, self._screen.console.context, fetch, names_runs=is_merged)
+        self._events, self._lines, self._is_merged = events, lines, is_merged
+        self._log.show(lines, following=True)
+        self.grow()
+
+    def clear(self) -> None:
+        """Show nothing, and filter by nothing."""
+        self._events = self._lines = self._filter = None
+        self._has_news = self._is_looking = False
+        self._found = []
+        self._log.highlighter = None
+
+    @property
+    def is_showing(self) -> bool:
+        """Whether there are events to show, or may come."""
+        return self._lines is not None
+
+    @property
+    def length(self) -> int:
+        """How many events there are."""
+        return 0 if self._lines is None else self._lines.events_count
+
+    def grow(self) -> None:
+        """Take in what was kept meanwhile; news that come while that is done are taken in afterwards."""
+        self._has_news = True
+        if not self._is_growing and self._events is not None:
+            start_work(self._screen, self._grow(), "reading events", group="tail")
+
+    def filter_by(self, text: str) -> None:
+        """Show only what a filter keeps, or mark it; empty shows everything."""
+        from runwatch.view.event_filter import read_filter
+
+        try:
+            found = read_filter(text, is_merged=self._is_merged, named=self._screen.console.settings.filters)
+        except UsageError as error:
+            self._is_refused = True
+            self._refused(line(error.detail or error.title))
+            return
+        self._is_refused = False
+        self._filter, self._found = found, []
+        self._looked_from = self._looked_to = self.length
+        self._is_looking = False
+        self._look()
+        self._show_found()
+
+    def toggle_context(self) -> Drawn:
+        """Hide what does not match, or mark what does and show everything; answers which."""
+        self._hides_others = not self._hides_others
+        self._show_found()
+        return line("other events are hidden" if self._hides_others else "matches are marked, other events are shown")
+
+    def move_match(self, index: int, step: int) -> bool:
+        """Go to the next event that matches, round the end; answers whether there is any."""
+        lines = self._lines
+        if lines is None or not self._found:
+            return False
+        here = lines.number(index)
+        place = bisect_left(self._found, -1 if here is None else here)
+        is_on_match = place < len(self._found) and self._found[place] == here
+        move = step if is_on_match or step < 0 else 0
+        target = lines.index(self._found[(place + move) % len(self._found)])
+        if target is not None:
+            self._log.move_cursor(target)
+        return True
+
+    def event(self, index: int) -> RunEvent | None:
+        """The event on a line; ``None`` on a gap, and as long as it is being fetched."""
+        return None if self._lines is None else self._lines.event(index)
+
+    # What the frame says.
+
+    def mode_words(self) -> Pieces:
+        """Whether the end is followed."""
+        return (word("follow", Role.LIVE) if self._log.following else word("PAUSED", Role.WARN),)
+
+    def new_words(self) -> Pieces:
+        """How many events came in since the end is no longer followed."""
+        new = self._log.new_lines
+        return (word(f"+{count(new)} new", Role.WARN if new else Role.QUIET),)
+
+    def known_words(self) -> Drawn:
+        """How many events there are; whoever looks at a filtered list has to see that it is one."""
+        events = self.length
+        known = f"{count(events)} event{'s' * (events != 1)}" if events else "no event yet"
+        if self._filter is None or not events:
+            return line(known)
+        so_far = f" so far{self._screen.console.glyphs.ellipsis}" if self._is_looking else ""
+        return line(f"{count(len(self._found))} of {known} match {line(self._filter.text, FILTER_CELLS)}{so_far}")
+
+    # Inside.
+
+    async def _grow(self) -> None:
+        self._is_growing = True
+        try:
+            while self._has_news and (events := self._events) is not None:
+                self._has_news = False
+                await events.grow()
+                if self._lines is not None and events is self._events:
+                    self._lines.update()
+                    self._log.update_count()
+                    self._look()
+                    self._changed()
+        finally:
+            self._is_growing = False
+
+    def _look(self) -> None:
+        """Let the filter look at what it has not seen yet."""
+        if self._filter is not None and not self._is_looking:
+            self._is_looking = True
+            start_work(self._screen, self._look_through(), "filtering events", group="search", exclusive=True)
+
+    async def _look_through(self) -> None:
+        """New events first, because they are in sight; then back to the first one, slice by slice."""
+        events, wanted = self._events, self._filter
+        if events is None or wanted is None:
+            return
+        keep = wanted.keeps(self._screen.console.context())
+        if wanted.word and self._looked_from > LONG:
+            quick = await events.holding(wanted.word)
+            if wanted is not self._filter:
+                return
+            self._found = quick[: bisect_left(quick, self._looked_from)] + self._found
+            self._show_found()
+        while True:
+            if self._looked_to < self.length:
+                start, stop = self._looked_to, min(self._looked_to + SLICE, self.length)
+            elif self._looked_from > 0:
+                start, stop = max(0, self._looked_from - SLICE), self._looked_from
+            else:
+                break
+            part = await events.scan(start, stop, keep)
+            if wanted is not self._filter:
+                return
+            self._found[bisect_left(self._found, start) : bisect_left(self._found, stop)] = part
+            self._looked_from, self._looked_to = min(start, self._looked_from), max(stop, self._looked_to)
+            self._show_found()
+        self._is_looking = False
+        self._show_found()
+
+    def _show_found(self) -> None:
+        lines, wanted = self._lines, self._filter
+        if lines is None:
+            return
+        lines.only(self._found if wanted is not None and self._hides_others else None)
+        self._log.highlighter = None if wanted is None else wanted.places
+        self._log.update_count()
+        # Events that come meanwhile do not take away what is wrong with the filter.
+        if wanted is not None and not self._is_refused:
+            self._counted(len(self._found), self.length)
+        self._changed()

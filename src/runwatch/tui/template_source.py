@@ -1,0 +1,78 @@
+"""Templates with what this machine knows beside them: decisions, earlier versions, applications begun here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runwatch.records.template import Template
+from runwatch.store.freshness import PaneState
+from runwatch.tui.sources import Source
+from runwatch.view.application import application_of_note
+from runwatch.view.decisions import Decision, decisions_of
+from runwatch.view.eligibility import TemplateFacts
+
+if TYPE_CHECKING:
+    from runwatch.store.desk import Desk
+    from runwatch.store.versions import Version
+
+
+class TemplateSource:
+    """A source of templates, each with the rest of what is known.
+
+    Args:
+        inner: Where the templates come from.
+        desk: Where the rest is kept; gives ``None`` before there is a service.
+    """
+
+    def __init__(self, inner: Source, desk: Callable[[], Desk | None]) -> None:
+        self._inner = inner
+        self._desk = desk
+        self._decisions: dict[str, Decision] = {}
+        self._applications: dict[str, str] = {}
+        self._versions: dict[str, list[Version[Template]]] = {}
+        self._made_of: Sequence[Any] | None = None
+        self._items: Sequence[Any] = ()
+
+    def items(self) -> Sequence[Any]:
+        """The templates, each with what is known beside it."""
+        inner = self._inner.items()
+        if inner is not self._made_of:
+            self._made_of = inner
+            self._items = [self._facts(item) if isinstance(item, Template) else item for item in inner]
+        return self._items
+
+    def state(self) -> PaneState:
+        """That of the list."""
+        return self._inner.state()
+
+    def end_is_proven(self) -> bool:
+        """As the list says."""
+        return self._inner.end_is_proven()
+
+    async def read(self) -> None:
+        """Read what is kept here.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        await self._inner.read()
+        desk = self._desk()
+        if desk is None:
+            return
+        notes = await desk.notes.of(desk.scope, Template.KIND)
+        self._decisions = decisions_of(notes)
+        self._applications = {
+            note.record_id: application_of_note(note.text) for note in notes if note.purpose == "intent"
+        }
+        self._versions = await desk.versions.of(desk.scope, Template)
+        self._made_of = None
+
+    def _facts(self, template: Template) -> TemplateFacts:
+        known = template.id
+        return TemplateFacts(
+            template,
+            self._decisions.get(known),
+            tuple(self._versions.get(known, ())),
+            self._applications.get(known, ""),
+        )

@@ -1,0 +1,168 @@
+"""The fields of a form: what each is called, what stands in it, and below it what it takes or what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal, VerticalScroll
+from textual.widget import Widget
+from textual.widgets import Static
+
+from runwatch.tui.draw import content
+from runwatch.tui.kit import kit
+from runwatch.tui.themes import ACCENT
+from runwatch.tui.widgets.line_input import LineInput
+from runwatch.view.drawn import line
+from runwatch.view.form import REST, next_choice
+from runwatch.view.glyphs import Role
+from runwatch.view.mutation import Ask
+
+OFFERED: Final = 3
+OFFERED_CHARACTERS: Final = 30
+"""So many words, of so many characters in all, are told beside a field; of others their number."""
+
+
+class FormFields(VerticalScroll, can_focus=False):
+    """The fields of a form, one below the other, with whatever else belongs among them.
+
+    A mark stands before each field, another one before that with the focus, so that fields are seen without colours.
+
+    Args:
+        asks: What is asked.
+        values: What stands in the fields at first, by the id of the ask.
+        before: What stands above the fields.
+        after: What stands below them.
+    """
+
+    DEFAULT_CSS = """
+    FormFields {
+        & .row {
+            height: 1;
+        }
+        & .label {
+            width: 15;
+            padding: 0 1;
+        }
+        & .mark {
+            width: 2;
+        }
+        & .row LineInput {
+            width: 1fr;
+        }
+        & .note {
+            height: auto;
+            padding: 0 0 0 17;
+        }
+    }
+    """
+
+    def __init__(
+        self,
+        asks: Sequence[Ask],
+        values: Mapping[str, str],
+        *,
+        before: Sequence[Widget] = (),
+        after: Sequence[Widget] = (),
+        id: str | None = None,
+    ) -> None:
+        super().__init__(id=id)
+        self._asks: Final = tuple(asks)
+        self._first: Final = dict(values)
+        self._before: Final = tuple(before)
+        self._after: Final = tuple(after)
+        self._offered: dict[str, dict[str, str]] = {ask.id: dict.fromkeys(ask.choices, "") for ask in asks}
+
+    def compose(self) -> ComposeResult:
+        """A row and a note for each."""
+        yield from self._before
+        for ask in self._asks:
+            label = Static(content(line(ask.label), Role.QUIET), classes="label")
+            mark = Static(content(line(kit(self).marks.bar), Role.QUIET), id=f"mark-{ask.id}", classes="mark")
+            yield Horizontal(label, mark, LineInput(self._first.get(ask.id, ""), id=f"field-{ask.id}"), classes="row")
+            yield Static(content(line(ask.hint), Role.QUIET), id=f"note-{ask.id}", classes="note")
+        yield Static(id=f"note-{REST}", classes="note")
+        yield from self._after
+
+    def values(self) -> dict[str, str]:
+        """What stands in the fields now, by the id of the ask."""
+        return {ask.id: self.input(ask.id).value for ask in self._asks}
+
+    def input(self, id: str) -> LineInput:
+        """The field of an ask."""
+        return self.query_one(f"#field-{id}", LineInput)
+
+    def inputs(self) -> Iterator[LineInput]:
+        """All fields, in order."""
+        for ask in self._asks:
+            yield self.input(ask.id)
+
+    def go_to(self, id: str) -> None:
+        """Put the focus into a field; the first one where there is none of that id."""
+        ids = [ask.id for ask in self._asks]
+        if ids:
+            self.input(id if id in ids else ids[0]).focus()
+
+    def offer(self, id: str, words: Mapping[str, str]) -> None:
+        """Have more words offered in a field, once they are known; with each what people call it."""
+        self._offered[id] |= words
+
+    def choose(self, field: LineInput, step: int) -> bool:
+        """Put the next choice into a field; answer whether it has any."""
+        id = str(field.id).removeprefix("field-")
+        choices = tuple(self._offered.get(id, ()))
+        if choices:
+            field.value = next_choice(choices, field.value.strip(), step)
+            field.cursor_position = len(field.value)
+        return bool(choices)
+
+    def show_problems(self, problems: Mapping[str, str], silent: frozenset[str]) -> None:
+        """Say below each field what is wrong with it, or what it takes.
+
+        Args:
+            problems: What is wrong, by the id of the ask.
+            silent: Asks that nobody has come to yet, whose hint says enough.
+        """
+        app = kit(self)
+        for ask in self._asks:
+            problem = problems.get(ask.id)
+            note = self.query_one(f"#note-{ask.id}", Static)
+            is_bad = problem is not None and ask.id not in silent
+            if is_bad:
+                note.update(content(line(f"{app.glyphs.bad} {problem}"), Role.BAD))
+            else:
+                note.update(content(line(self._hint(ask)), Role.QUIET))
+            self.input(ask.id).set_class(is_bad, "-invalid")
+        rest = problems.get(REST, "")
+        self.query_one(f"#note-{REST}", Static).update(content(line(rest, None), Role.WARN))
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Mark the field with the focus."""
+        self._mark()
+
+    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
+        """Take the mark away."""
+        self._mark()
+
+    def _hint(self, ask: Ask) -> str:
+        """What a field takes, and what can be chosen there; for what is chosen, what people call it."""
+        words = self._offered[ask.id]
+        name = words.get(self.input(ask.id).value.strip(), "")
+        if name:
+            return name
+        if not words:
+            return ask.hint
+        if ask.choices:
+            return f"{ask.hint}; up and down choose"
+        few = ", ".join([*words][:OFFERED])
+        offered = few if len(few) <= OFFERED_CHARACTERS else f"{len(words)} that are known"
+        return f"{ask.hint}; up and down offer {offered}"
+
+    def _mark(self) -> None:
+        app = kit(self)
+        for ask in self._asks:
+            has_focus = self.screen.focused is self.input(ask.id)
+            mark, role = (app.marks.cursor, ACCENT) if has_focus else (app.marks.bar, Role.QUIET)
+            self.query_one(f"#mark-{ask.id}", Static).update(content(line(mark), role))

@@ -1,0 +1,230 @@
+"""Whatever an action declares keeps the promises that every write keeps.
+
+One sheet, nothing sent before it is confirmed, read-only profiles, lost answers with a way out, refusals on the fields
+that they are about.
+
+A new action gets all of this by being declared; what it needs to be done is one line in :data:`SUBJECTS` or
+:data:`TYPED`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from runwatch.api.operations import OPERATIONS, Operation
+from runwatch.records.record import Record
+from runwatch.tui.doing import ActionForm, do_action
+from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.tui.widgets.sheet import Sheet
+from runwatch.view.entry import Entered
+from runwatch.view.mutation import Mutation
+from runwatch.view.registry import RESOURCES
+from runwatch.view.resource import Action, ResourceSpec
+from tests.support import resources
+from tests.support.builders import account, problem
+from tests.support.scripted import Said, ScriptedService
+from tests.tui import noon
+from tests.tui.console import Driven, console
+
+SIZE: Final = (120, 50)
+LOST: Final = Said(503, problem("upstream_unavailable"))
+PENDING: Final = {"handle": resources.HANDLE, "captured_generation": 3, "staged_until": None}
+
+SUBJECTS: Final[dict[str, Record]] = {
+    "model": resources.catalog_entry(),
+    "arm": resources.arm(),
+    "verifier": resources.verifier(),
+    "agent": resources.agent(),
+    "connection": resources.connection(),
+    "source_profile": resources.source_profile(),
+    "proposal": resources.proposal(),
+    "api_key": resources.api_key(),
+    "template": resources.template(),
+    "webhook": resources.webhook(),
+    "delivery": resources.delivery(),
+}
+"""A record of each kind with which most can be done."""
+
+TYPED: Final[dict[str, str]] = {
+    "display_name": "Something new", "capability_tags": "code", "data_class_grants": "public", "provider": "northwind",
+    "model_id": "ember-7b", "endpoint-url": "https://check.example.test/score", "artifact-content": "Be brief.",
+    "artifact-version": "1", "input_data_classes": "public", "version": "2", "repository": "acme/widgets",
+    "max_runtime_s": "60", "source_id": "northwind_direct", "auth_scheme": "api_key", "reason": "Too bold.",
+    "amount_usd": "5", "url": "https://hooks.example.test/in", "stop": "no_expiration", "role": "reader",
+}  # fmt: skip
+"""What is typed where an action asks for it, by the id of the ask."""
+
+Case = tuple[ResourceSpec[Any], Action[Any], Any]
+
+
+def _cases() -> Iterator[Any]:
+    """Everything that is declared, with the steps that come after private pages."""
+    for spec in RESOURCES:
+        for action in spec.makes:
+            yield from _with_next(spec, action, None)
+        for action in spec.actions:
+            if action.mutation is not None:
+                yield from _with_next(spec, action, SUBJECTS[spec.kind])
+
+
+def _with_next(spec: ResourceSpec[Any], action: Action[Any], subject: Any) -> Iterator[Any]:
+    yield pytest.param((spec, action, subject), id=f"{spec.name}-{action.id}")
+    entry = action.mutation.entry if action.mutation is not None else None
+    if entry is not None and entry.then is not None and entry.then not in spec.actions:
+        state = {"pending_key": PENDING, "generation": 3, **resources.handoff("completed").raw}
+        entered = Entered("" if subject is None else subject.id, subject, {}, state)
+        yield pytest.param((spec, entry.then, entered), id=f"{spec.name}-{action.id}-{entry.then.id}")
+
+
+CASES: Final = list(_cases())
+each_mutation = pytest.mark.parametrize("case", CASES)
+each_form = pytest.mark.parametrize("case", [case for case in CASES if case.values[0][1].mutation.asks])
+
+
+def path_of(operation: Operation) -> str:
+    """The pattern of an operation's path."""
+    return re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(operation.path))
+
+
+def service_for(case: Case) -> ScriptedService:
+    """A service that lists the record, and tells what an action reads first or afterwards."""
+    spec, _, subject = case
+    made = noon.service(account=account())
+    wire = spec.record.WIRE
+    assert wire is not None
+    record = subject.subject if isinstance(subject, Entered) else subject
+    listed = [] if record is None else [dict(record.raw)]
+    if wire.items:
+        made.say("GET", wire.path, Said(200, {wire.items: listed, "next_cursor": None}))
+    mutation = mutation_of(case)
+    for read in (mutation.first, mutation.proof):
+        if read is not None:
+            state = dict(resources.key_connection(pending_key=PENDING).raw)
+            made.say("GET", path_of(OPERATIONS[read.operation]), Said(200, state))
+    return made
+
+
+def mutation_of(case: Case) -> Mutation[Any]:
+    """What the action declares."""
+    assert case[1].mutation is not None
+    return case[1].mutation
+
+
+def answer_of(case: Case) -> dict[str, Any]:
+    """A good answer that names the record."""
+    wire = case[0].record.WIRE
+    assert wire is not None
+    return {"intent_id" if wire.id == "tenant_id" else wire.id: "new_0001", "status": "ready"}
+
+
+def place_of(case: Case) -> str:
+    """The screen that the action is done from: what belongs to another record has none of its own."""
+    return case[0].name if case[0].has_screen else "runs"
+
+
+async def begin(driven: Driven, case: Case) -> None:
+    """Do the action, and type what it asks for."""
+    _, action, subject = case
+    screen = driven.app.screen
+    assert isinstance(screen, ConsoleScreen)
+    do_action(screen, subject, action, values=TYPED)
+
+
+async def sheet(driven: Driven, case: Case) -> None:
+    """Do the action until its sheet is open."""
+    await begin(driven, case)
+    if mutation_of(case).asks:
+        await driven.until(lambda: isinstance(driven.app.screen, ActionForm), "the form to open")
+        form = driven.app.screen
+        assert isinstance(form, ActionForm)
+        await driven.until(lambda: not form.query_one("#start").disabled, "the request to be valid")
+        form.query_one("#start").focus()
+        await driven.press("enter")
+    await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+
+
+def sent(service: ScriptedService, case: Case) -> list[Any]:
+    """The requests of the action that the service got."""
+    operation = OPERATIONS[mutation_of(case).operation]
+    return service.requests(operation.method, path_of(operation))
+
+
+@each_mutation
+async def test_nothing_is_sent_before_the_sheet_is_confirmed_and_a_lost_answer_is_asked_for_again(
+    tmp_path: Path, case: Case
+) -> None:
+    service, operation = service_for(case), OPERATIONS[mutation_of(case).operation]
+    service.say(operation.method, path_of(operation), LOST)
+    async with console(service, tmp_path, size=SIZE, open_at=place_of(case)) as driven:
+        await sheet(driven, case)
+        assert f"{operation.method} /v1/" in driven.text
+        assert driven.focused is not None
+        assert driven.focused.id == "sheet-keep"
+        assert sent(service, case) == []
+        await driven.press("tab", "enter")
+        await driven.pass_time(5)
+        await driven.shows("asks again with the same key and body")
+        lost = len(sent(service, case))
+        service.say(operation.method, path_of(operation), Said(200, answer_of(case)))
+        await driven.press("r")
+        await driven.shows(re.compile("done +new_0001 +ready"))
+        heard = sent(service, case)
+        assert len(heard) == lost + 1
+        assert len({(one.body, one.head.header("idempotency-key")) for one in heard}) == 1
+        assert await driven.desk.outbox.waiting(driven.desk.scope) == []
+
+
+@each_mutation
+async def test_a_read_only_profile_sends_nothing_and_says_why(tmp_path: Path, case: Case) -> None:
+    service = service_for(case)
+    async with console(service, tmp_path, size=SIZE, open_at=place_of(case), settings="read_only = true\n") as driven:
+        await begin(driven, case)
+        await driven.shows("This profile is read-only; nothing can be sent.")
+        assert not driven.app.screen.query("#sheet-confirm") or driven.app.screen.query_one("#sheet-confirm").disabled
+        assert sent(service, case) == []
+
+
+@each_form
+async def test_what_the_service_says_of_a_field_stands_at_the_field(tmp_path: Path, case: Case) -> None:
+    service, mutation = service_for(case), mutation_of(case)
+    operation = OPERATIONS[mutation.operation]
+    asked = [ask for ask in mutation.asks if ask.path]
+    errors = [{"field": ask.path, "message": f"Refused {number}."} for number, ask in enumerate(asked)]
+    refused = Said(400, problem("validation_failed", errors=errors))
+    service.say(operation.method, path_of(operation), refused)
+    async with console(service, tmp_path, size=SIZE, open_at=place_of(case)) as driven:
+        await sheet(driven, case)
+        await driven.press("tab", "enter")
+        await driven.shows("validation_failed · HTTP 400")
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, ActionForm), "the form to be in front again")
+        form = driven.app.screen
+        assert isinstance(form, ActionForm)
+        for number, ask in enumerate(asked):
+            assert f"Refused {number}." in str(form.query_one(f"#note-{ask.id}").render())
+        await driven.until(
+            lambda: driven.focused is form.fields.input(asked[0].id), "the first field to have the focus"
+        )
+        key = sent(service, case)[-1].head.header("idempotency-key")
+        form.fields.input(asked[0].id).value += "x"
+        await driven.until(lambda: "Refused 0." not in str(form.query_one(f"#note-{asked[0].id}").render()), "it to go")
+        assert key not in driven.text
+
+
+@each_mutation
+def test_what_is_sent_keeps_the_rules_that_the_service_checks(case: Case) -> None:
+    from runwatch.view.form import form_of, has_body
+
+    mutation = mutation_of(case)
+    subject = case[2]
+    if mutation.first is not None and not isinstance(subject, Entered):
+        subject = Entered(subject.id, subject, {}, {"pending_key": PENDING, "generation": 3})
+    form = form_of(mutation, subject)
+    values = {**form.start, **{id: text for id, text in TYPED.items() if id in form.start}}
+    assert form.problems(values) == {}
+    assert has_body(mutation) or form.body(values) == {}

@@ -1,0 +1,146 @@
+"""The rows of any list are written to a file that is whole, private and named."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from runwatch.base.json import loads
+from tests.support.builders import live_receipt
+from tests.support.scripted import ScriptedService
+from tests.tui import noon
+from tests.tui.console import NARROW, WIDE, Driven, console
+
+NAME = "receipts-20261121-120431"
+
+
+def exports(home: Path) -> Path:
+    return home / "runwatch-data" / "exports"
+
+
+async def exported(driven: Driven, file: Path) -> str:
+    """The content of a file that is being written."""
+    await driven.until(file.exists, f"{file} to be written")
+    return file.read_text("utf-8")
+
+
+async def say(driven: Driven, text: str) -> None:
+    """Say something on the command line."""
+    await driven.press("colon")
+    await driven.type(text)
+    await driven.press("enter")
+
+
+async def test_all_rows_that_are_shown_are_written_with_two_keys(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await driven.press("e")
+        await driven.shows("Export   6 receipts")
+        await driven.press("enter")
+        text = await exported(driven, exports(tmp_path) / f"{NAME}.ndjson")
+        listed = sorted(service.receipts, key=lambda one: str(one.get("created_at")), reverse=True)
+        assert [loads(row) for row in text.splitlines()] == listed
+        await driven.until(lambda: f"{NAME}.ndjson" in driven.text.replace("\n", ""), "the file to be named")
+
+
+async def test_marked_rows_are_written_alone(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await driven.press("space", "down", "space", "e")
+        await driven.shows("Export   2 receipts")
+        await driven.press("down", "enter")
+        rows = list(csv.reader(io.StringIO(await exported(driven, exports(tmp_path) / f"{NAME}.csv"))))
+        assert rows[0][0] == "execution_id"
+        assert [row[0] for row in rows[1:]] == [noon.TEST, noon.FALLBACK]
+
+
+async def test_a_filter_leaves_out_of_the_file_what_it_leaves_out_of_the_list(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await driven.press("slash")
+        await driven.type("is:test")
+        await driven.press("enter", "e")
+        await driven.shows("Export   1 receipt;")
+        await driven.press("down", "down", "enter")
+        text = await exported(driven, exports(tmp_path) / f"{NAME}.json")
+        assert [one["execution_id"] for one in loads(text)] == [noon.TEST]
+
+
+async def test_the_file_is_for_this_user_alone_and_its_whole_name_is_said(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=NARROW, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await driven.press("e", "enter")
+        file = exports(tmp_path) / f"{NAME}.ndjson"
+        await exported(driven, file)
+        await driven.shows("written: 6 receipts")
+        assert str(file) in "".join(row.strip() for row in driven.lines)
+        assert file.stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_second_export_of_the_same_second_gets_a_name_of_its_own(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        for name in (NAME, f"{NAME}-2", f"{NAME}-3"):
+            await driven.press("e", "enter")
+            await exported(driven, exports(tmp_path) / f"{name}.ndjson")
+
+
+async def test_a_file_of_ones_own_is_written_as_its_ending_says(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await say(driven, f"export {tmp_path}/mine.md")
+        assert (await exported(driven, tmp_path / "mine.md")).startswith("| status | run |")
+
+
+async def test_a_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("precious", "utf-8")
+    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await say(driven, f"export {tmp_path}/mine.csv")
+        await driven.shows("is there already")
+        assert (tmp_path / "mine.csv").read_text("utf-8") == "precious"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("mine.txt", "A file to export to ends in .ndjson, .csv, .json, .md."),
+        ("settings.toml/x.csv", "cannot be written"),
+    ],
+)
+async def test_what_cannot_be_written_says_why(tmp_path: Path, name: str, words: str) -> None:
+    async with console(noon.service(), tmp_path, size=(200, 50), settings="\n", open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await say(driven, f"export {tmp_path}/{name}")
+        await driven.shows(words)
+
+
+async def test_every_resource_is_exported_the_same_way(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=WIDE, open_at="runs") as driven:
+        await driven.shows("Runs · executions   9")
+        await driven.press("e")
+        await driven.shows("Export   9 runs")
+        await driven.press("enter")
+        text = await exported(driven, exports(tmp_path) / "runs-20261121-120431.ndjson")
+        assert len(text.splitlines()) == 9
+
+
+async def test_an_empty_list_has_nothing_to_export(tmp_path: Path) -> None:
+    async with console(ScriptedService(), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   0")
+        await driven.press("e")
+        await driven.shows("There are no rows to export.")
+        assert not exports(tmp_path).exists()
+
+
+async def test_many_rows_are_written_beside_the_screen(tmp_path: Path) -> None:
+    many = [live_receipt(f"ex_{number:05}") for number in range(900)]
+    async with console(noon.service(receipts=many), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   900")
+        await driven.press("e", "enter")
+        text = await exported(driven, exports(tmp_path) / f"{NAME}.ndjson")
+        assert len(text.splitlines()) == 900

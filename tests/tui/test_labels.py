@@ -1,0 +1,102 @@
+"""Labels and notes about runs: written in one line, kept on this machine, found again by a filter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from runwatch.records.run import Run
+from runwatch.tui.widgets.note_editor import NoteEditor
+from runwatch.tui.widgets.record_table import RecordTable
+from runwatch.view import table as rows_module
+from tests.support.builders import run
+from tests.support.scripted import ScriptedService
+from tests.tui import noon
+from tests.tui.console import Driven, console
+
+SIZE = (160, 40)
+
+
+async def kept(driven: Driven) -> set[tuple[str, str, str]]:
+    """What is on the disk."""
+    notes = await driven.desk.notes.of(driven.desk.scope, Run.KIND)
+    return {(note.record_id, note.purpose, note.text) for note in notes}
+
+
+async def write(driven: Driven, run_id: str, label: str, note: str = "") -> None:
+    """Write a label and a note about a run, key by key."""
+    driven.table.select(run_id)
+    await driven.press("i")
+    await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+    await driven.type(label)
+    if note:
+        await driven.press("tab")
+        await driven.type(note)
+    await driven.press("enter")
+    await driven.until(lambda: not driven.app.screen.query(NoteEditor), "the editor to close")
+
+
+async def test_a_label_and_a_note_are_written_shown_and_sent_to_nobody(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        assert "nightly" not in driven.text
+        await write(driven, noon.LIVE, "nightly", "ask Kim")
+        await driven.shows("nightly")
+        assert await kept(driven) == {(noon.LIVE, "label", "nightly"), (noon.LIVE, "note", "ask Kim")}
+        assert isinstance(driven.focused, RecordTable)
+        await driven.press("greater_than_sign")
+        await driven.shows("ask Kim")
+        assert service.requests("POST") == []
+
+
+async def test_a_label_is_found_by_a_filter_and_changed_in_place(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await write(driven, noon.LIVE, "night")
+        await driven.shows("night")
+        await write(driven, noon.LIVE, "ly")
+        await driven.shows("nightly")
+        await driven.press("slash")
+        await driven.type("label:nightly")
+        await driven.shows("1 of 9")
+        assert [row.key for row in driven.table.rows] == [noon.LIVE]
+
+
+async def test_marked_runs_get_one_label_and_keep_their_notes(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await write(driven, noon.LIVE, "", "stays")
+        await driven.until(lambda: driven.table.rows[1].subject.note == "stays", "the note")  # type: ignore[attr-defined]
+        for chosen in (noon.LIVE, noon.QUEUED):
+            driven.table.select(chosen)
+            await driven.press("space")
+        await write(driven, noon.QUEUED, "both")
+        await driven.shows("both")
+        assert await kept(driven) == {
+            (noon.LIVE, "label", "both"), (noon.QUEUED, "label", "both"), (noon.LIVE, "note", "stays"),
+        }  # fmt: skip
+
+
+async def test_leaving_the_editor_changes_nothing(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.press("i")
+        await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+        await driven.type("never")
+        await driven.press("escape")
+        await driven.until(lambda: not driven.app.screen.query(NoteEditor), "the editor to close")
+        assert await kept(driven) == set()
+
+
+async def test_a_list_too_long_for_one_go_is_sorted_beside_the_screen(
+    tmp_path: Path,
+) -> None:
+    many = [run(f"ex_{number:05}", "completed", created_at=noon.at(number)) for number in range(rows_module.AT_ONCE)]
+    async with console(ScriptedService(runs=many[:90]), tmp_path, size=SIZE) as driven:
+        await driven.shows("ex_00001")
+        screen = driven.app.screen
+        found = rows_module.rows_of(screen._drawing, [*many, run("ex_last", "running", created_at=noon.at(5))])  # type: ignore[attr-defined]
+        screen._arrange(found)  # type: ignore[attr-defined]
+        assert screen._arranging is not None  # type: ignore[attr-defined]
+        assert len(screen._rows) == 90, "the rows of before stay until then"  # type: ignore[attr-defined]
+        await driven.until(lambda: screen._arranging is None, "the rows to be sorted")  # type: ignore[attr-defined]

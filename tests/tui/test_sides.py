@@ -1,0 +1,177 @@
+"""Records with several sides: what is read for a tab only while it is shown, with the states of a pane of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runwatch.tui.screens.tabbed import TabbedScreen
+from tests.support import resources
+from tests.support.builders import problem
+from tests.support.scripted import Said, ScriptedService
+from tests.tui import noon
+from tests.tui.console import NARROW, WIDE, Driven, console
+from tests.tui.golden import check_golden
+
+CONNECTION = "/v1/verifiers/vrf_90aa/connection"
+
+
+def service() -> ScriptedService:
+    """A service with checks, agents and webhooks, and what can be read of each."""
+    made = noon.service()
+    days = [
+        {"day": f"2026-11-{day:02}", "verifier_id": "vrf_90aa", "activity": "customer", "attempted_checks": 5,
+         "technical_failures": day % 2, "total": 4, "passed": day % 5, "pass_rate": (day % 5) / 4}
+        for day in range(14, 20)
+    ]  # fmt: skip
+    delivered = [
+        resources.delivery(),
+        resources.delivery(
+            "dlv_02", status="failed", status_code=500, error="http_error", attempts=5, delivered_at=None
+        ),
+        resources.delivery("dlv_03", status="pending", attempts=1, next_attempt_at="2026-11-21T12:14:31Z"),
+    ]
+    told: dict[str, Any] = {
+        "/v1/verifiers": {"verifiers": listed("verifier"), "next_cursor": None},
+        CONNECTION: resources.key_connection(),
+        "/v1/eval-summary": dict(resources.eval_summary(pass_rate_trend=days).raw),
+        "/v1/review-composer/agents": {"agents": listed("agent")},
+        "/v1/review-composer/agents/[^/]+/connection": resources.key_connection(),
+        "/v1/webhooks": {"webhooks": listed("webhook")},
+        "/v1/webhooks/[^/]+/deliveries": {"deliveries": [dict(one.raw) for one in delivered], "next_cursor": "more"},
+        "/v1/github-connections": {"connections": listed("github")},
+    }
+    for path, value in told.items():
+        made.say("GET", path, Said(200, value))
+    return made
+
+
+def listed(kind: str) -> list[dict[str, Any]]:
+    """The records of a list as they come."""
+    return [dict(record.raw) for record in resources.LISTS[kind]()]
+
+
+async def side(driven: Driven, screen: str, label: str) -> None:
+    """Go to a screen and show a side of its first record."""
+    await driven.app.go_to(screen)
+    await rows(driven)
+    front = driven.app.screen
+    assert isinstance(front, TabbedScreen)
+    for _ in front.TABS:
+        if dict(front.TABS)[front.tab] == label:
+            break
+        await driven.press("greater_than_sign")
+    assert dict(front.TABS)[front.tab] == label
+
+
+async def rows(driven: Driven) -> None:
+    """Let time go by until the list has rows."""
+    for _ in range(20):
+        if driven.table.rows:
+            return
+        await driven.pass_time(0.5)
+    raise AssertionError(driven.text)
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=lambda size: "x".join(map(str, size)))
+async def test_the_trend_of_a_check_stands_in_its_detail(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with console(service(), tmp_path, size=size) as driven:
+        await side(driven, "verifiers", "Trend")
+        await driven.comes("Verdicts on live runs")
+        await driven.pass_time(2)
+        check_golden(f"{size[0]}x{size[1]}/verifiers-trend", driven.text)
+
+
+async def test_a_side_is_read_only_while_it_is_shown(tmp_path: Path) -> None:
+    told = service()
+    async with console(told, tmp_path, size=WIDE) as driven:
+        await side(driven, "verifiers", "Record")
+        assert not told.requests("GET", CONNECTION)
+        await side(driven, "verifiers", "Connection")
+        await driven.comes("The key is entered on a private page")
+        await driven.shows("generation")
+        await driven.press("less_than_sign")
+        count = len(told.requests("GET", CONNECTION))
+        assert count == 1
+        await driven.pass_time(200)
+        assert len(told.requests("GET", CONNECTION)) == count
+
+
+async def test_a_side_that_is_refused_says_why_and_the_list_goes_on(tmp_path: Path) -> None:
+    told = service()
+    told.say("GET", CONNECTION, Said(403, problem("permission_denied")))
+    async with console(told, tmp_path, size=WIDE) as driven:
+        await side(driven, "verifiers", "Connection")
+        await driven.comes("not authorised")
+        assert "Five bullets" in driven.text
+        told.say("GET", CONNECTION, Said(200, resources.key_connection()))
+        await driven.press("r")
+        await driven.comes("generation")
+
+
+async def test_a_check_that_was_not_tested_here_says_how_to_test_it(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=WIDE) as driven:
+        await side(driven, "verifiers", "Test")
+        await driven.shows("No test of it was started here yet.")
+        await driven.shows("T tests it.")
+
+
+async def test_what_a_test_found_stays_beside_its_check(tmp_path: Path) -> None:
+    told = service()
+    told.say("POST", "/v1/verifiers/vrf_90aa/test", Said(200, resources.verifier_test()))
+    async with console(told, tmp_path, size=WIDE) as driven:
+        await side(driven, "verifiers", "Test")
+        await driven.press("T")
+        await driven.shows("POST /v1/verifiers/vrf_90aa/test")
+        await driven.press("tab", "enter")
+        await driven.shows("done")
+        await driven.press("escape")
+        await driven.shows("tested from here")
+        await driven.shows("response_compatibility")
+
+
+async def test_the_connection_of_an_agent_and_why_it_is_not_ready(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=WIDE) as driven:
+        await side(driven, "agents", "Connection")
+        await driven.comes("generation")
+        await driven.press("j")
+        await driven.shows("degraded: endpoint_unreachable")
+
+
+async def test_an_agent_leads_to_the_connection_of_its_repository(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=WIDE) as driven:
+        await side(driven, "agents", "Record")
+        await driven.press("enter", *["down"] * 20)
+        view = driven.app.screen.query_one("#fields")
+        target = next(row.target for row in view._rows if row.target is not None)  # type: ignore[attr-defined]
+        assert (target.screen, target.filter) == ("github", "repository=acme/widgets")
+        await driven.app.go_to_view(target)
+        await driven.comes("connected")
+
+
+async def test_deliveries_stand_beside_their_webhook_and_can_be_made_again(tmp_path: Path) -> None:
+    told = service()
+    told.say("POST", "/v1/webhooks/deliveries/dlv_01/replay", Said(200, resources.delivery("dlv_09", status="pending")))
+    async with console(told, tmp_path, size=WIDE) as driven:
+        await side(driven, "webhooks", "Deliveries")
+        await driven.comes("http_error")
+        await driven.pass_time(2)
+        check_golden("160x50/webhooks-deliveries", driven.text)
+        await driven.press("enter")
+        await driven.press("down", "down", "down", "enter")
+        await driven.shows("Deliver")
+        await driven.shows("POST /v1/webhooks/deliveries/dlv_01/replay")
+        await driven.press("tab", "enter")
+        await driven.shows("done")
+        (sent,) = told.requests("POST", "/v1/webhooks/deliveries/.*")
+        assert sent.head.header("idempotency-key")
+
+
+async def test_in_a_narrow_window_a_side_opens_the_detail(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=NARROW) as driven:
+        await side(driven, "agents", "Connection")
+        await driven.comes("generation")
+        await driven.press("escape")
+        await driven.shows("Patch agent")

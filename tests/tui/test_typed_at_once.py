@@ -1,0 +1,51 @@
+"""Keys that come faster than what they open: nothing ends the console, and what is typed goes where it belongs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from runwatch.tui.command_words import Command
+from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.tui.widgets.command_line import CommandLine
+from runwatch.tui.widgets.filter_bar import FilterBar
+from runwatch.tui.widgets.note_editor import NoteEditor
+from runwatch.tui.widgets.overlay import Overlay
+from tests.tui import noon
+from tests.tui.console import console
+
+SIZE = (160, 40)
+
+
+async def nothing(argument: str) -> None:
+    """A command that does nothing."""
+
+
+async def test_a_key_typed_twice_at_once_opens_one_overlay(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        screen = driven.app.screen
+        assert isinstance(screen, ConsoleScreen)
+        for _ in range(2):
+            screen.put_over(CommandLine([Command("runs", "Go to Runs.", nothing)], id="command"))
+        await driven.until(lambda: len(screen.query(Overlay)) == 1, "one of them to stay")
+
+
+async def test_a_search_begun_beside_the_events_takes_what_is_typed(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        driven.table.select(noon.LIVE)
+        await driven.press("enter", "greater_than_sign")
+        await driven.press("slash")
+        await driven.type("is:x")
+        assert not driven.app.screen.query(NoteEditor)
+        assert driven.app.screen.focused is not None
+        assert any(isinstance(widget, FilterBar) for widget in driven.app.screen.focused.ancestors)
+
+
+async def test_a_filter_that_cannot_be_read_stays_to_be_put_right(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.press("slash")
+        await driven.type("status>")
+        await driven.press("enter")
+        await driven.shows("at character")
+        assert any(isinstance(widget, FilterBar) for widget in (driven.app.screen.focused or driven.table).ancestors)
