@@ -1,19 +1,30 @@
-"""Makes the pictures of the running console: ``python -m tests.make_screenshots``.
+"""Makes the pictures of the running console: ``python -m tests.make_screenshots [NAME…]``.
 
-Every picture shows the same noon (:mod:`tests.tui.noon`) on a clock that stands still, so that two runs of this script
-differ in nothing but the console.
+Those of :data:`NOON` show the same noon (:mod:`tests.tui.noon`) on a clock that stands still, so that two runs of this
+script differ in nothing but the console. Those of :data:`SAMPLE` show every other screen on the sample organization of
+a real local service, whose ids and times differ from run to run.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from textual.pilot import Pilot
+
+from runwatch.settings import local
+from runwatch.settings.resolve import Options
+from runwatch.settings.throwaway import IDLE_EXIT_S, throw_away_place
+from runwatch.tui.app import ConsoleApp, Opening
+from runwatch.tui.screens.list_screen import ListScreen
 from runwatch.tui.widgets.sheet import Sheet
+from runwatch.view.table import Row
 from tests.tui import noon
 from tests.tui.console import Driven, console
 
@@ -68,7 +79,7 @@ async def _command(driven: Driven) -> None:
     await driven.settle()
 
 
-PICTURES: Final[dict[str, Callable[[Driven], Awaitable[None]]]] = {
+NOON: Final[dict[str, Callable[[Driven], Awaitable[None]]]] = {
     "runs": _runs,
     "receipt": _receipt,
     "run-form": _form,
@@ -76,6 +87,16 @@ PICTURES: Final[dict[str, Callable[[Driven], Awaitable[None]]]] = {
     "help": _help,
     "command-line": _command,
 }
+
+
+SAMPLE: Final = (
+    "overview", "receipts", "models", "arms", "verifiers", "templates", "agents", "credentials", "github", "sources",
+    "proposals", "keys", "webhooks", "usage", "compliance", "problems", "requests", "settings",
+)  # fmt: skip
+"""Screens by name, each of which is its own picture."""
+
+SELECTED: Final = {"receipts": "failed", "templates": "blocked"}
+"""What the row says that the cursor stands on, where the first one tells less."""
 
 
 def stable(svg: str) -> str:
@@ -86,20 +107,81 @@ def stable(svg: str) -> str:
     return _RATE.sub("18/min&#160;of&#160;60&#160;left&#160;42", svg)
 
 
-async def make(name: str) -> None:
-    """Make one picture."""
+def _write(app: ConsoleApp, name: str) -> None:
+    svg = stable(app.export_screenshot(title="runwatch"))
+    (SCREENSHOTS / f"{name}.svg").write_text(svg, "utf-8")
+
+
+async def make_noon(name: str) -> None:
+    """Make one picture of :data:`NOON`."""
     with tempfile.TemporaryDirectory() as home:
         async with console(noon.service(), Path(home), size=SIZE) as driven:
             await driven.shows("77ab…02d1")
-            await PICTURES[name](driven)
-            (SCREENSHOTS / f"{name}.svg").write_text(stable(driven.app.export_screenshot(title="runwatch")), "utf-8")
+            await NOON[name](driven)
+            _write(driven.app, name)
+
+
+async def make_samples(names: Sequence[str]) -> None:
+    """Make pictures of :data:`SAMPLE`, all on one local service."""
+    with throw_away_place() as paths:
+        start = partial(local.ensure, idle_exit_s=IDLE_EXIT_S, more=("--sample", "--sample-runs", "60"))
+        app = ConsoleApp(Opening(paths, {}, Options(local=True), start_local=start))
+        async with app.run_test(size=SIZE) as pilot:
+            await _until(lambda: app.desk is not None, pilot)
+            await _look_around(app, pilot)
+            for name in names:
+                await app.go_to(name)
+                await _until(lambda: _is_full(app), pilot)
+                _choose(app, SELECTED.get(name, ""))
+                await _rest(pilot)
+                _write(app, name)
+
+
+async def _look_around(app: ConsoleApp, pilot: Pilot[None]) -> None:
+    """See every list once and meet a problem, so that the screens of this machine's own journal have something."""
+    for name in ("receipts", "arms", "verifiers", "sources", "templates"):
+        await app.go_to(name)
+        await _until(lambda: _is_full(app), pilot)
+    await app.open_record("run", "ex_of_another_service")
+    await _rest(pilot)
+
+
+def _is_full(app: ConsoleApp) -> bool:
+    screen = app.screen
+    return not isinstance(screen, ListScreen) or bool(screen.table.rows) or screen.spec.name in {"github", "webhooks"}
+
+
+def _choose(app: ConsoleApp, word: str) -> None:
+    screen = app.screen
+    if isinstance(screen, ListScreen) and word:
+        for row in screen.table.rows:
+            if isinstance(row, Row) and any(word in str(row.value(column.id) or "") for column in screen.spec.columns):
+                screen.table.select(row.key)
+                return
+
+
+async def _rest(pilot: Pilot[None]) -> None:
+    """Let what was asked for come and be drawn: nothing tells when a screen is complete."""
+    for _ in range(12):
+        await pilot.pause(0.1)
+
+
+async def _until(condition: Callable[[], bool], pilot: Pilot[None]) -> None:
+    async with asyncio.timeout(60):
+        while not condition():
+            await pilot.pause(0.05)
 
 
 def main() -> None:
-    """Make all pictures."""
+    """Make the named pictures, or all."""
     SCREENSHOTS.mkdir(exist_ok=True)
-    for name in PICTURES:
-        asyncio.run(make(name))
+    wanted = sys.argv[1:] or [*NOON, *SAMPLE]
+    for name in wanted:
+        if name in NOON:
+            asyncio.run(make_noon(name))
+    samples = [name for name in wanted if name in SAMPLE]
+    if samples:
+        asyncio.run(make_samples(samples))
 
 
 if __name__ == "__main__":

@@ -282,6 +282,15 @@ COMPLIANCE: Final[Shape] = {
     ],
     "attestation": {"algorithm": words("sha256"), "digest": str},
 }  # fmt: skip
+# Ours: the Problems that the service keeps, for the owner of its data directory alone.
+_ANSWERED: Final[Shape] = {
+    "instance": str, "at": TIME, "code": str, "method": str, "path": str, "principal_id": TEXT_OR_NULL,
+    "cause": TEXT_OR_NULL, "problem": {"type": str, "title": str, "status": int, "instance": str},
+}  # fmt: skip
+PROBLEM_LOOKUP: Final[Shape] = {
+    "problems": [_ANSWERED], "kept": int, "oldest_at": TIME_OR_NULL, "newest_at": TIME_OR_NULL,
+    "before?": (None, _ANSWERED), "after?": (None, _ANSWERED),
+}  # fmt: skip
 # What a new organization answers is named; what renaming one answers is ours.
 TENANT: Final[Shape] = {"tenant_id": str, "display_name": str}
 NEW_TENANT: Final[Shape] = {**TENANT, "api_key": MINTED_KEY}

@@ -171,6 +171,8 @@ _ORGANIZATION: Final = (
         "from": ("2026-11-01", "soon"), "to": ("2099-11-30", "late")}),
     _op("getComplianceExport", "GET /v1/compliance-export", m.COMPLIANCE, make=goods.report,
         filters={"period": ("2026-11", "November")}),
+    _op("getProblemLookups", "GET /v1/problem-lookups", m.PROBLEM_LOOKUP, is_owners=True, ours=True, filters={
+        "since": ("2026-11-01", "soon"), "until": ("2099-11-30T10:00:00Z", "late"), "instance": ("nobody", "")}),
     _op("postTenants", "POST /v1/tenants", m.NEW_TENANT, make=sending({"display_name": "Fabrikam"}),
         takes=b.NAME_BODY, is_open=True),
     _op("patchTenantsByTenantId", "PATCH /v1/tenants/{tenant_id}", m.TENANT, make=goods.rename_tenant,

@@ -13,7 +13,7 @@ import platform
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.performance import console, first_paint, many_runs, read_side
+from tests.performance import console, first_paint, many_runs, read_side, soak
 from tests.performance.measure import Figure, print_table
 
 SUITES: dict[str, Callable[[], list[Figure]]] = {
@@ -21,6 +21,7 @@ SUITES: dict[str, Callable[[], list[Figure]]] = {
     "first-paint": first_paint.figures,
     "console": console.figures,
     "many-runs": many_runs.figures,
+    "soak": soak.figures,
 }
 README = Path(__file__).resolve().parents[2] / "README.md"
 BEGIN, END = "<!-- figures -->", "<!-- /figures -->"

@@ -5,18 +5,24 @@ Each step is handed the passage of one request and decides what reaches the serv
 
 from __future__ import annotations
 
+import math
 import random
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from email.utils import format_datetime, parsedate_to_datetime
 from typing import Final, Literal, Protocol
 
-from runwatch.base.clock import Clock
+from runwatch.base.clock import Clock, iso
 from runwatch.base.json import dumps
 from runwatch.records.problem import PROBLEM_TYPE, Problem
 from tests.support.builders import problem
 from tests.support.http1 import Head, answer_bytes, answer_head, chunk, unchunked
 
 PIECE: Final = 1 << 16
+
+_MOMENT: Final = re.compile(rb'"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +264,56 @@ class Retyped:
     async def apply(self, passage: Passage) -> None:
         response = await passage.ask()
         await passage.send(response.head.replace(content_type=self.content_type) + response.wire)
+
+
+@dataclass(frozen=True, slots=True)
+class Skewed:
+    """The service's clock is wrong: every moment of its answer, and its ``Date``, stand so far from the truth.
+
+    Attributes:
+        seconds: How far; below 0 for a clock that is behind.
+    """
+
+    seconds: float
+
+    async def apply(self, passage: Passage) -> None:
+        response = await passage.ask()
+        by = timedelta(seconds=self.seconds)
+
+        def moved(found: re.Match[bytes]) -> bytes:
+            return b'"' + iso(datetime.fromisoformat(found[1].decode()) + by).encode() + b'"'
+
+        body = _MOMENT.sub(moved, response.content)
+        date = response.head.header("date")
+        changed = {"content_length": str(len(body)), "transfer_encoding": None}
+        if date is not None:
+            changed["date"] = format_datetime(parsedate_to_datetime(date) + by, usegmt=True)
+        await passage.send(response.head.replace(**changed) + body)
+
+
+@dataclass(slots=True)
+class Storm:
+    """A 429 for everything, for a while from its first request on; use it as ``always``.
+
+    Every answer names the seconds that are left, so that whoever heeds the first sends nothing before the end.
+
+    Attributes:
+        seconds: How long it lasts.
+        ignored: How many requests came after the first answer and before the end.
+    """
+
+    seconds: float
+    ignored: int = field(default=0, init=False)
+    _until: float | None = field(default=None, init=False, repr=False)
+
+    async def apply(self, passage: Passage) -> None:
+        now = passage.clock.monotonic()
+        if self._until is None:
+            self._until = now + self.seconds
+        elif now < self._until:
+            self.ignored += 1
+        left = self._until - now
+        await (too_many(math.ceil(left)) if left > 0 else Pass()).apply(passage)
 
 
 @dataclass(frozen=True, slots=True)

@@ -571,6 +571,7 @@ def webhook(webhook_id: str = "wh_01", **over: Any) -> Webhook:
         "event_types": ["execution.completed"],
         "status": "active",
         "created_at": "2026-11-01T00:00:00Z",
+        "secret_rotated_at": None,
     }
     return Webhook(merged(raw, over))
 
@@ -586,11 +587,11 @@ def delivery(delivery_id: str = "dlv_01", **over: Any) -> Delivery:
         "status": "delivered",
         "attempts": 1,
         "next_attempt_at": None,
-        "response_status": 204,
-        "failure_class": None,
+        "status_code": 204,
+        "error": None,
         "replay_of": None,
         "created_at": AT,
-        "completed_at": AT,
+        "delivered_at": AT,
     }
     return Delivery(merged(raw, over))
 
@@ -703,5 +704,6 @@ LISTS: Final[Mapping[str, Callable[[], Sequence[Record]]]] = {
     "definition": lambda: [definition(), definition("contoso/atlas-12b", publisher_id="contoso", family="atlas")],
     "proposal": lambda: [proposal(), proposal("prop_02", "approved")],
     "api_key": lambda: [api_key(), api_key("key_Z9y8X7", "revoked", display_name="old laptop")],
+    "webhook": lambda: [webhook(), webhook("wh_02", url="https://audit.example.test/ended")],
 }  # fmt: skip
 """What a list of each kind gives."""

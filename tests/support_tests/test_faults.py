@@ -7,6 +7,7 @@ import contextlib
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import datetime
 
 import pytest
 
@@ -25,9 +26,11 @@ from tests.support.fault_steps import (
     Pass,
     Reset,
     Retyped,
+    Skewed,
     SlowClose,
     Stall,
     Step,
+    Storm,
     deep_json,
     failing,
     html_502,
@@ -280,6 +283,29 @@ async def test_a_retyped_answer_keeps_its_body(pair: Pair) -> None:
     assert html.head.header("content-type") == "text/html"
     assert none.head.header("content-type") is None
     assert json.loads(html.body) == json.loads(none.body)
+
+
+@pytest.mark.parametrize("seconds", [-86_400.0, 90.0])
+async def test_a_skewed_clock_moves_every_moment_of_the_answer_and_nothing_else(pair: Pair, seconds: float) -> None:
+    plain = json.loads((await pair.call()).body)
+    pair.next(Skewed(seconds))
+    skewed = json.loads((await pair.call()).body)
+    told, true = (datetime.fromisoformat(value.pop("created_at")) for value in (skewed, plain))
+    assert (told - true).total_seconds() == seconds
+    assert skewed == plain
+
+
+async def test_a_storm_answers_429_for_its_time_and_counts_who_does_not_wait(pair: Pair) -> None:
+    storm = Storm(20)
+    pair.peer.plan(match(), always=storm)
+    first = await pair.call()
+    pair.clock.advance(15)
+    early = await pair.call()
+    assert [json.loads(got.body)["retry_after_s"] for got in (first, early)] == [20, 5]
+    assert storm.ignored == 1
+    pair.clock.advance(5)
+    assert (await pair.call()).status == 200
+    assert storm.ignored == 1
 
 
 @pytest.mark.parametrize(("commits", "heard"), [(False, 0), (True, 1)])

@@ -1,0 +1,222 @@
+"""Run the tests behind each promise of README: ``python -m tests.promises [--readme] [NUMBER ...]``.
+
+Prints the table *Promises and how they are tested* with the result of this very run; ``--readme`` also puts it into
+README between its two marks, which is the only way a result gets there. Exits 1 when a test fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+README: Final = ROOT / "README.md"
+BEGIN, END = "<!-- promises -->", "<!-- /promises -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """Something that a user may rely on.
+
+    Attributes:
+        promise: What holds, in one sentence.
+        how: How that is tested, in one sentence.
+        tests: Files of tests, or single tests as ``file::name``; all cases of each are run.
+    """
+
+    promise: str
+    how: str
+    tests: tuple[str, ...]
+
+    @property
+    def command(self) -> str:
+        """What runs them."""
+        return f"pytest {' '.join(self.tests)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of the tests of a promise.
+
+    Attributes:
+        passed: How many cases passed.
+        cases: How many there were.
+        seconds: How long they took.
+    """
+
+    passed: int
+    cases: int
+    seconds: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether there were tests, and all of them passed."""
+        return self.passed == self.cases > 0
+
+    def __str__(self) -> str:
+        """For the table."""
+        told = f"{self.passed:,} of {self.cases:,} passed in {self.seconds:,.0f} s"
+        return told if self.holds else f"**{told}**"
+
+
+PROMISES: Final = (
+    Promise(
+        "Nothing is retried that could happen twice.",
+        "Every method, key, outcome and attempt has its cell in one table, and each cell is checked.",
+        ("tests/api/test_retry.py", "tests/end_to_end/test_client_faults.py"),
+    ),
+    Promise(
+        "One submit is one run.",
+        "Submits through cut, lost and doubled answers, and after kills, reach the service as one run.",
+        ("tests/end_to_end/test_submit_faults.py", "tests/store/test_outbox.py", "tests/service/test_idempotency.py"),
+    ),
+    Promise(
+        "No event is lost or doubled.",
+        "State machines read through random faults and restarts; processes write the same events at once.",
+        ("tests/store/test_event_machine.py", "tests/store/test_processes.py", "tests/store/test_follow.py"),
+    ),
+    Promise(
+        "An acknowledged run survives.",
+        "The service is killed at random moments under load and at every recorded state of a live run.",
+        ("tests/end_to_end/test_service_dies.py", "tests/service/test_live_restart.py"),
+    ),
+    Promise(
+        "After a 429 nothing is asked before its time.",
+        "Holds are counted to the moment on a clock of the tests; the console counts them down in silence.",
+        (
+            "tests/api/test_gate.py",
+            "tests/end_to_end/test_console_troubles.py::test_a_429_is_counted_down_in_silence_and_then_read_once",
+        ),
+    ),
+    Promise(
+        "Data cannot drive your terminal.",
+        "The hostile corpus stands in every string of every record, in every list and in every verb that reads; the "
+        "bytes that a terminal gets are looked at.",
+        (
+            "tests/view/test_hostile_records.py",
+            "tests/commands/test_hostile_reads.py",
+            "tests/end_to_end/test_console_hostile.py",
+            "tests/end_to_end/test_console_hostile_screens.py",
+            "tests/end_to_end/test_hostile_verbs.py",
+            "tests/end_to_end/test_hostile_problems.py",
+            "tests/tui/test_hostile_widgets.py",
+        ),
+    ),
+    Promise(
+        "Exported files are safe to open.",
+        "No cell of a CSV is a formula and nothing in Markdown is markup, for any text in any member.",
+        (
+            "tests/view/test_exports.py",
+            "tests/view/test_hostile_records.py::"
+            "test_every_file_for_people_is_safe_to_open_and_every_file_for_programs_exact",
+            "tests/commands/test_hostile_reads.py::test_a_file_for_people_is_safe_to_open",
+        ),
+    ),
+    Promise(
+        "A key goes to its own service and nowhere else.",
+        "A canary is looked for in streams, files, the database and its log, bundles, traces and arguments, while the "
+        "service repeats it, redirects, and is reached by foreign names.",
+        (
+            "tests/end_to_end/test_canaries.py",
+            "tests/api/test_secrets.py",
+            "tests/store/test_secrets.py",
+            "tests/view/test_bundle.py",
+            "tests/base/test_secret.py",
+            "tests/api/test_transport.py::test_the_key_is_given_to_the_exact_origin_only",
+        ),
+    ),
+    Promise(
+        "A file is whole, whatever fails while it is written.",
+        "Every step of a write fails or is cut; what is read afterwards is the old content or the new.",
+        ("tests/base/test_files.py", "tests/base/test_cuts.py", "tests/settings/test_change.py"),
+    ),
+    Promise(
+        "The terminal comes back whole.",
+        "The console is quit, interrupted, killed by signals, suspended, resized, and loses its terminal.",
+        ("tests/tui/test_terminal.py", "tests/tui/test_console_terminal.py"),
+    ),
+    Promise(
+        "Errors can be quoted.",
+        "A problem is found again by its instance, its time and its words, in a bundle too.",
+        ("tests/commands/test_problems.py", "tests/view/test_recognise.py"),
+    ),
+    Promise(
+        "The local service speaks the interface.",
+        "Every operation is called rightly and wrongly, and the official Python client works with it.",
+        ("tests/contract", "tests/end_to_end/test_official_client.py"),
+    ),
+)
+"""Every promise, in README's order."""
+
+
+def run(promise: Promise) -> Result:
+    """Run the tests of a promise in a process of their own."""
+    with tempfile.TemporaryDirectory() as place:
+        report = Path(place) / "report.xml"
+        words = ["-q", "-p", "no:cacheprovider", f"--junitxml={report}", *promise.tests]
+        subprocess.run([sys.executable, "-m", "pytest", *words], cwd=ROOT, stdout=sys.stderr, check=False)
+        return read_report(report.read_text("utf-8")) if report.exists() else Result(0, 0, 0)
+
+
+def read_report(text: str) -> Result:
+    """The result that a report in the form of JUnit tells; skipped cases count as not passed."""
+    cases = failed = 0
+    seconds = 0.0
+    for suite in ElementTree.fromstring(text).iter("testsuite"):
+        cases += int(suite.get("tests", 0))
+        failed += sum(int(suite.get(name, 0)) for name in ("failures", "errors", "skipped"))
+        seconds += float(suite.get("time", 0))
+    return Result(cases - failed, cases, seconds)
+
+
+def table(results: Iterable[tuple[Promise, Result]]) -> str:
+    """The table for README."""
+    machine = f"CPython {platform.python_version()}, {platform.system()} {platform.machine()}"
+    rows = [f"| {each.promise} | {each.how} | `{each.command}` | {result} |" for each, result in results]
+    head = "| Promise | How it is tested | Command | Result |\n|---|---|---|---|\n"
+    return f"{machine}.\n\n{head}" + "".join(f"{row}\n" for row in rows)
+
+
+def put_between_marks(readme: str, text: str) -> str:
+    """README with the table in it.
+
+    Raises:
+        ValueError: it does not have both marks in their order.
+    """
+    before, begin, rest = readme.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"README has no {BEGIN} followed by {END}")
+    return f"{before}{BEGIN}\n{text}{END}{after}"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the named promises, or all of them."""
+    parser = argparse.ArgumentParser(prog="python -m tests.promises", description=__doc__)
+    parser.add_argument("numbers", nargs="*", type=int, metavar="NUMBER", help=f"of 1 to {len(PROMISES)}")
+    parser.add_argument("--readme", action="store_true", help="put the table of all promises into README")
+    given = parser.parse_args(words)
+    if not set(given.numbers) <= set(range(1, len(PROMISES) + 1)):
+        parser.error(f"numbers are 1 to {len(PROMISES)}")
+    if given.readme and given.numbers:
+        parser.error("README gets all promises or none")
+    if given.readme:
+        put_between_marks(README.read_text("utf-8"), "")
+    results = [(each, run(each)) for each in [PROMISES[number - 1] for number in given.numbers] or PROMISES]
+    text = table(results)
+    print(text)
+    if given.readme:
+        README.write_text(put_between_marks(README.read_text("utf-8"), text), "utf-8")
+    return 0 if all(result.holds for _, result in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

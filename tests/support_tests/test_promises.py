@@ -1,0 +1,55 @@
+"""README's table of promises names tests that exist, and tells what came of them."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tests.promises import BEGIN, END, PROMISES, ROOT, Promise, Result, put_between_marks, read_report, table
+
+IDS = sorted({test for promise in PROMISES for test in promise.tests})
+
+
+@pytest.mark.parametrize("test", IDS)
+def test_a_named_test_exists(test: str) -> None:
+    path, _, name = test.partition("::")
+    assert (ROOT / path).exists()
+    if name:
+        tree = ast.parse((ROOT / path).read_text("utf-8"))
+        functions = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+        assert name in functions
+
+
+def test_no_promise_is_without_tests_and_none_is_made_twice() -> None:
+    assert all(promise.tests for promise in PROMISES)
+    assert len({promise.promise for promise in PROMISES}) == len(PROMISES)
+
+
+@pytest.mark.parametrize(
+    ("counts", "result", "holds"),
+    [
+        ('tests="7" failures="0" errors="0" skipped="0" time="1.5"', Result(7, 7, 1.5), True),
+        ('tests="7" failures="1" errors="1" skipped="0" time="1.5"', Result(5, 7, 1.5), False),
+        ('tests="7" failures="0" errors="0" skipped="1" time="1.5"', Result(6, 7, 1.5), False),
+        ('tests="0" failures="0" errors="0" skipped="0" time="0"', Result(0, 0, 0), False),
+    ],
+)
+def test_a_promise_holds_when_all_its_tests_ran_and_passed(counts: str, result: Result, holds: bool) -> None:
+    read = read_report(f"<testsuites><testsuite {counts}/></testsuites>")
+    assert read == result
+    assert read.holds is holds
+    assert str(read).startswith("**") is not holds
+
+
+def test_the_table_stands_between_its_marks_and_replaces_the_one_before() -> None:
+    text = table([(Promise("It holds.", "Tried.", ("tests/x.py",)), Result(2, 2, 3))])
+    assert "| It holds. | Tried. | `pytest tests/x.py` | 2 of 2 passed in 3 s |" in text
+    once = put_between_marks(f"before\n{BEGIN}\nold\n{END}\nafter\n", text)
+    assert once == f"before\n{BEGIN}\n{text}{END}\nafter\n"
+    assert put_between_marks(once, text) == once
+
+
+def test_a_readme_without_marks_is_left_alone() -> None:
+    with pytest.raises(ValueError, match="has no"):
+        put_between_marks("nothing", "text")
