@@ -144,6 +144,8 @@ async def _look_around(app: ConsoleApp, pilot: Pilot[None]) -> None:
         await _until(lambda: _is_full(app), pilot)
     await app.open_record("run", "ex_of_another_service")
     await _rest(pilot)
+    # What was said about it stands above the hints until somebody hides it.
+    await pilot.press("escape")
 
 
 def _is_full(app: ConsoleApp) -> bool:

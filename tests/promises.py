@@ -71,17 +71,23 @@ PROMISES: Final = (
     Promise(
         "Nothing is retried that could happen twice.",
         "Every method, key, outcome and attempt has its cell in one table, and each cell is checked.",
-        ("tests/api/test_retry.py", "tests/end_to_end/test_client_faults.py"),
+        ("tests/api/test_retry.py", "tests/end_to_end/test_client_faults.py", "tests/faults/test_retry_table.py"),
     ),
     Promise(
         "One submit is one run.",
         "Submits through cut, lost and doubled answers, and after kills, reach the service as one run.",
-        ("tests/end_to_end/test_submit_faults.py", "tests/store/test_outbox.py", "tests/service/test_idempotency.py"),
+        (
+            "tests/end_to_end/test_submit_faults.py", "tests/store/test_outbox.py", "tests/service/test_idempotency.py",
+            "tests/faults/test_cut_writes.py", "tests/faults/test_outbox_machine.py",
+        ),
     ),
     Promise(
         "No event is lost or doubled.",
         "State machines read through random faults and restarts; processes write the same events at once.",
-        ("tests/store/test_event_machine.py", "tests/store/test_processes.py", "tests/store/test_follow.py"),
+        (
+            "tests/store/test_event_machine.py", "tests/store/test_processes.py", "tests/store/test_follow.py",
+            "tests/faults/test_disconnects.py",
+        ),
     ),
     Promise(
         "An acknowledged run survives.",
@@ -92,7 +98,7 @@ PROMISES: Final = (
         "After a 429 nothing is asked before its time.",
         "Holds are counted to the moment on a clock of the tests; the console counts them down in silence.",
         (
-            "tests/api/test_gate.py",
+            "tests/api/test_gate.py", "tests/faults/test_storms.py", "tests/faults/test_scheduler_machine.py",
             "tests/end_to_end/test_console_troubles.py::test_a_429_is_counted_down_in_silence_and_then_read_once",
         ),
     ),

@@ -202,3 +202,8 @@ async def settle_drawn(driven: Driven) -> None:
     if isinstance(screen, ResourceScreen):
         screen.show_detail()
         await driven.settle()
+    # What is read from the database comes by way of work beside the screen.
+    workers = driven.app.workers
+    await driven.until(lambda: all(worker.is_finished for worker in workers), "the work beside the screen to end")
+    driven.app._tick()
+    await driven.settle()

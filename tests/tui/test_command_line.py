@@ -192,11 +192,11 @@ async def test_only_what_works_where_the_focus_was_is_offered(service: ScriptedS
     async with console(service, tmp_path) as driven:
         await driven.press("colon")
         await driven.type("events: ")
-        assert "events: follow" not in driven.text
+        assert "events: wrap" not in driven.text
         await driven.press("escape", "enter")
         await driven.press("colon")
-        await driven.type("events: fo")
-        assert "events: follow" in driven.text
+        await driven.type("events: wr")
+        assert "events: wrap" in driven.text
 
 
 async def test_an_unknown_command_says_so_and_the_line_stays(service: ScriptedService, tmp_path: Path) -> None:

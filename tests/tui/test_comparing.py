@@ -55,6 +55,21 @@ async def test_the_same_row_again_takes_the_left_side_back(tmp_path: Path) -> No
         assert isinstance(driven.app.screen, ReceiptsScreen)
 
 
+async def test_esc_takes_the_left_side_back_and_only_then_leaves_the_screen(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, open_at="runs") as driven:
+        await driven.press("2")
+        await driven.shows("Receipts   6")
+        await driven.press("D")
+        await driven.shows("left side receipt")
+        await driven.press("escape")
+        await driven.shows("The left side is taken back.")
+        screen = driven.app.screen
+        assert isinstance(screen, ReceiptsScreen)
+        assert screen.compared is None
+        await driven.press("escape")
+        await driven.shows("Runs · executions   9")
+
+
 async def test_two_marked_rows_are_compared_at_once(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, open_at="receipts") as driven:
         await driven.shows("Receipts   6")

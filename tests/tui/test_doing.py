@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from pathlib import Path
 from typing import Any, Final
 
 from textual import events
 
+from runwatch.tui.app import ConsoleApp
 from runwatch.tui.doing import ActionForm
 from runwatch.tui.screens.resource import ResourceScreen
 from tests.support import resources
@@ -17,6 +19,17 @@ from tests.tui import noon
 from tests.tui.console import Driven, console
 
 SIZE: Final = (120, 40)
+
+
+class Noting(ConsoleApp):
+    """A console that notes what it sends to the terminal to be copied."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        self.sent: list[str] = []
+        super().__init__(*arguments, **named)
+
+    def _write_to_terminal(self, data: str) -> None:
+        self.sent.append(data)
 
 
 def service(**lists: Any) -> ScriptedService:
@@ -117,6 +130,31 @@ async def test_a_key_is_shown_once_and_kept_nowhere(tmp_path: Path) -> None:
         assert driven.app.clipboard == ""
     left = [file for file in tmp_path.rglob("*") if file.is_file() and secret.encode() in file.read_bytes()]
     assert left == []
+
+
+async def test_a_minted_key_is_copied_from_its_sheet_and_the_route_is_said_without_it(tmp_path: Path) -> None:
+    made = service(keys=[resources.api_key()])
+    secret = "rk_live_shown_once_0123456789"
+    made.say("POST", "/v1/api-keys", Said(200, {**resources.api_key("key_new").raw, "key": secret}))
+    async with console(made, tmp_path, size=SIZE, open_at="keys", app_class=Noting) as driven:
+        await driven.press("plus")
+        await form(driven)
+        await driven.type("ci")
+        await driven.press("enter", "enter")
+        await driven.until(lambda: driven.focused is not None and driven.focused.id == "start", "the button")
+        await driven.press("enter")
+        await driven.shows("Make the key")
+        assert "Copy the key" not in driven.text
+        await driven.press("tab", "enter")
+        await driven.shows("Copy the key (y)")
+        app = driven.app
+        assert isinstance(app, Noting)
+        await driven.press("y")
+        await driven.shows("copied key by OSC 52 ")
+        sequence = f"\x1b]52;c;{b64encode(secret.encode()).decode()}\x1b\\"
+        assert app.sent == [sequence]
+        await driven.click_text("Copy the key (y)")
+        await driven.until(lambda: app.sent == [sequence] * 2, "the button to copy it too")
 
 
 async def test_the_sheet_that_destroys_names_what_hangs_on_the_record(tmp_path: Path) -> None:

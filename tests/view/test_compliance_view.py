@@ -92,6 +92,15 @@ def test_a_period_without_decisions_says_so() -> None:
     assert section.lines[0].text == "Nobody decided anything in this period."
 
 
+def test_an_export_without_a_decision_log_is_not_one_of_no_decisions() -> None:
+    raw = dict(resources.compliance_export().raw)
+    del raw["decision_log"]
+    exported = ComplianceExport(raw)
+    assert by_label(summary_sections(exported, CONTEXT)[0])["decisions"].text == "the answer has no decision log"
+    (section,) = decision_sections(exported, CONTEXT)
+    assert [entry.text for entry in section.lines] == ["The answer has no decision log."]
+
+
 def test_the_file_holds_exactly_what_the_service_sent() -> None:
     exported = resources.compliance_export(more={"exact": 1.10})
     assert loads(file_text(exported)) == dict(exported.raw)

@@ -107,6 +107,11 @@ def test_a_period_without_runs_says_so() -> None:
     assert [entry.text for entry in section.lines] == ["No run became final in this period."]
 
 
+def test_a_report_without_a_list_of_days_is_not_one_of_no_runs() -> None:
+    section = shown(Usage({"period": {"from": "2026-11-21", "to": "2026-11-21"}}))["Spend by day"]
+    assert [entry.text for entry in section.lines] == ["The answer has no days."]
+
+
 def test_members_that_nobody_knows_and_wrong_types_are_shown() -> None:
     rest = by_label(shown(Usage({"carbon_g": 12, "totals": {"executions": "many"}}))["Further members"])
     assert rest["carbon_g"].text == "12"
