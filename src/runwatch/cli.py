@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from runwatch import __version__
 from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.commands import COMPLETE
 
 if TYPE_CHECKING:
     from runwatch.commands.call import Call
@@ -56,6 +57,10 @@ def run(words: list[str]) -> int:
     if words == ["--version"]:
         sys.stdout.write(f"runwatch {__version__}\n")
         return 0
+    if words[:1] == [COMPLETE]:
+        from runwatch.commands.complete import complete
+
+        return complete(words[1:])
     try:
         if not words:
             return console()

@@ -101,6 +101,7 @@ async def seen(tmp_path: Path) -> Path:
         ("problems show |", [INSTANCE]),
         ("runs list --profile |", ["work", "home"]),
         ("receipts list --profile |", ["work", "home", "all"]),
+        ("problems list --profile a|", ["all"]),
         ("receipts list --profile work,h|", ["work,home"]),
         ("--profile w|", ["work"]),
         ("config key set h|", ["home"]),
@@ -149,6 +150,32 @@ async def test_a_console_that_is_open_is_read_while_it_writes(seen: Path) -> Non
     assert offered("runs", "show", "ex_n") == ["ex_new"]
     assert {path.name for path in seen.iterdir()} == before
     database.close()
+
+
+@pytest.mark.parametrize(("lost", "names"), [((), ["ex_late"]), (("-shm",), []), (("-shm", "-wal"), [])])
+async def test_what_a_killed_console_left_is_read_and_stays(
+    seen: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: tuple[str, ...], names: list[str]
+) -> None:
+    database = Database.open(find_paths().database)
+    await WatchList(database).add(Scope("work", "svc", "key_1"), ["ex_late"])
+    killed = tmp_path / "killed"
+    shutil.copytree(seen, killed)
+    database.close()
+    for ending in lost:
+        (killed / f"console.db{ending}").unlink()
+    monkeypatch.setenv("RUNWATCH_DATA_DIR", str(killed))
+    before = {name: content for name, content in contents(killed).items() if not name.endswith("-shm")}
+    assert offered("runs", "show", "ex_l") == names
+    assert {name: content for name, content in contents(killed).items() if not name.endswith("-shm")} == before
+    assert offered("arms", "show", "") == ["arm_1", "arm_2", "7"]
+
+
+async def test_many_runs_of_one_profile_do_not_hide_those_of_another(seen: Path) -> None:
+    database = Database.open(find_paths().database)
+    await WatchList(database).add(Scope("home", "svc", "key_2"), [f"ex_many_{number}" for number in range(1_500)])
+    database.close()
+    assert offered("runs", "show", "--profile", "work", "") == ["ex_cached", "ex_watched"]
+    assert len(offered("runs", "show", "ex_many")) == 1_000
 
 
 def test_without_data_nothing_is_made(tmp_path: Path) -> None:

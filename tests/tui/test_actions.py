@@ -105,6 +105,11 @@ def test_two_actions_may_trade_keys_where_they_never_meet() -> None:
     assert KeyMap({"list.wide": "f"}).problems == []
 
 
+def test_a_key_of_a_sheet_may_be_that_of_a_screen_but_not_of_another_action_of_the_sheet() -> None:
+    assert KeyMap({"screen.raw": "y", "screen.copy": "v"}).problems == []
+    assert KeyMap({"sheet.ask_again": "y"}).problems == ["sheet.ask_again: y belongs to sheet.copy"]
+
+
 def test_two_actions_may_change_places() -> None:
     keys = KeyMap({"screen.copy": "Y", "screen.copy_menu": "y"})
     assert keys.problems == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,17 @@ async def test_the_row_under_the_cursor_says_the_moment(service: ScriptedService
         await driven.until(lambda: isinstance(driven.app.screen, ProblemsScreen), "the way back")
         await driven.press("right_square_bracket")
         await driven.shows("Around a time   3 ")
+
+
+async def test_the_moment_is_in_sight_where_more_was_found_than_the_window_shows(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, open_at="problems", size=NARROW) as driven:
+        for number in range(60):
+            met(driven, problem("not_found"), minutes=90 - number / 10)
+        await driven.desk.journal.flush()
+        await ask(driven, "10:37 within 5m")
+        await driven.shows(re.compile(r"▸ 10:3[67]:"))
 
 
 async def test_a_miss_says_what_was_searched_and_names_the_neighbours(service: ScriptedService, tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from runwatch.store.freshness import LoadState
+from runwatch.tui.actions import ACTIONS
+from runwatch.tui.commanding import commands
 from runwatch.tui.screens.base import ConsoleScreen
 from runwatch.tui.screens.list_screen import ListScreen
 from runwatch.tui.widgets.overlay import Overlay
@@ -67,6 +69,16 @@ async def test_every_key_of_the_status_line_works_as_soon_as_the_screen_is_there
                 await driven.press("escape")
         assert hinted(screen)[-1] == "app.quit"
         assert driven.app.is_running
+
+
+async def test_nothing_takes_a_picture_of_the_screen(tmp_path: Path) -> None:
+    assert not [action.id for action in ACTIONS if "screenshot" in action.does]
+    async with console(noon.service(), tmp_path) as driven:
+        assert not driven.app.use_command_palette
+        bound = [binding.action for _, binding, _, _ in driven.app.screen.active_bindings.values()]
+        assert bound
+        assert not [action for action in bound if "screenshot" in action or "command_palette" in action]
+        assert not [command.name for command in commands(driven.app) if "screenshot" in command.name.lower()]
 
 
 @each_screen

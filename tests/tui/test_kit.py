@@ -16,6 +16,7 @@ from runwatch.tui.kit import kit
 from runwatch.tui.messages import CopyWanted, HintChosen, WorkFailed
 from runwatch.tui.terminal import INTERRUPTED, TerminalApp
 from runwatch.tui.themes import PLAIN, load_theme, theme_directories
+from runwatch.tui.widgets.line_input import LineInput
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.push_button import PushButton
 from runwatch.tui.widgets.record_table import RecordTable
@@ -148,6 +149,25 @@ async def test_a_hint_does_what_its_key_does() -> None:
         app.post_message(HintChosen("screen.raw"))
         await pilot.pause()
         assert app.copied == 1
+        assert not await app.do("screen.raw")
+
+
+async def test_a_hint_does_what_it_says_while_letters_go_into_an_input() -> None:
+    class Typing(Stage):
+        BINDINGS = bindings("app", only=("app.help",))
+        helped = 0
+
+        def action_help(self) -> None:
+            self.helped += 1
+
+    typed = LineInput()
+    app = Typing(typed)
+    async with app.run_test(size=(80, 20)) as pilot:
+        typed.focus()
+        await pilot.press("question_mark")
+        assert (typed.value, app.helped) == ("?", 0)
+        assert await app.do("app.help")
+        assert app.helped == 1
         assert not await app.do("screen.raw")
 
 

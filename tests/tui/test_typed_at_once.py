@@ -6,6 +6,7 @@ from pathlib import Path
 
 from runwatch.tui.command_words import Command
 from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.tui.screens.help import HelpScreen
 from runwatch.tui.widgets.command_line import CommandLine
 from runwatch.tui.widgets.filter_bar import FilterBar
 from runwatch.tui.widgets.note_editor import NoteEditor
@@ -39,6 +40,19 @@ async def test_a_search_begun_beside_the_events_takes_what_is_typed(tmp_path: Pa
         assert not driven.app.screen.query(NoteEditor)
         assert driven.app.screen.focused is not None
         assert any(isinstance(widget, FilterBar) for widget in driven.app.screen.focused.ancestors)
+
+
+async def test_hints_can_be_clicked_while_a_filter_is_typed(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.press("slash")
+        await driven.type("status:live")
+        await driven.click_text("? help")
+        await driven.until(lambda: isinstance(driven.app.screen, HelpScreen), "the help")
+        await driven.press("escape")
+        await driven.click_text("enter open")
+        await driven.until(lambda: driven.focused is driven.table, "the filter to be kept")
+        await driven.shows("filter status:live")
 
 
 async def test_a_filter_that_cannot_be_read_stays_to_be_put_right(tmp_path: Path) -> None:

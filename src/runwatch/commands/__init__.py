@@ -2,3 +2,10 @@
 
 :mod:`runwatch.commands.grammar` declares every verb and flag in one table; each verb's module is imported when it runs.
 """
+
+from __future__ import annotations
+
+from typing import Final
+
+COMPLETE: Final = "__complete"
+"""The word by which completion scripts ask for names; no verb, so that help and completion do not offer it."""

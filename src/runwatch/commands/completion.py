@@ -1,9 +1,10 @@
-"""Completion scripts for bash, zsh and fish, made from the grammar."""
+"""Completion scripts for bash, zsh and fish, made from the grammar; for ids and names they ask :mod:`.complete`."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from runwatch.commands import COMPLETE
 from runwatch.commands.call import Call
 from runwatch.commands.grammar import CONSOLE, GROUPS, VERBS, Verb
 
@@ -48,7 +49,18 @@ def _values() -> dict[str, tuple[str, ...]]:
 
 
 def _valued() -> list[str]:
-    return sorted({flag.name for verb in VERBS for flag in verb.flags if flag.kind != "switch" and not flag.hidden})
+    every = (CONSOLE, *(verb.flags for verb in VERBS))
+    return sorted({flag.name for flags in every for flag in flags if flag.kind != "switch" and not flag.hidden})
+
+
+def _named_flags() -> list[str]:
+    """The flags whose values are asked for."""
+    return sorted({flag.name for flags in (CONSOLE, *(verb.flags for verb in VERBS)) for flag in flags if flag.names})
+
+
+def _named_verbs() -> list[str]:
+    """The verbs whose arguments are asked for."""
+    return [verb.name for verb in VERBS if any(argument.names for argument in verb.arguments)]
 
 
 def _quoted(text: str) -> str:
@@ -64,7 +76,7 @@ def _bash() -> str:
     return f"""\
 # bash completion of runwatch; load it with: source <(runwatch completion bash)
 _runwatch() {{
-    local path= word words= skip= index
+    local path= word words= skip= ask= index
     for ((index = 1; index < COMP_CWORD; index++)); do
         word=${{COMP_WORDS[index]}}
         if [[ -n $skip ]]; then skip=; continue; fi
@@ -79,10 +91,20 @@ _runwatch() {{
     done
     case ${{COMP_WORDS[COMP_CWORD - 1]}} in
 {values}
-        *) [[ -n $skip ]] || case $path in
+        {" | ".join(_named_flags())}) ask=1 ;;
+        *)
+            if [[ -z $skip ]]; then
+                case $path in
 {words}
-        esac ;;
+                esac
+                case $path in
+                {" | ".join(map(_quoted, _named_verbs()))}) ask=1 ;;
+                esac
+            fi ;;
     esac
+    if [[ -n $ask && ${{COMP_WORDS[COMP_CWORD]}} != -* ]]; then
+        words+=" $("${{COMP_WORDS[0]}}" {COMPLETE} "${{COMP_WORDS[@]:1:COMP_CWORD}}" 2>/dev/null)"
+    fi
     if [[ -n $words ]]; then
         COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
     else
@@ -107,7 +129,7 @@ def _zsh() -> str:
 # zsh completion of runwatch; put it into a directory of $fpath as _runwatch, or: source <(runwatch completion zsh)
 _runwatch() {{
     local path_words= word skip= index
-    local -a offers
+    local -a offers names
     for ((index = 2; index < CURRENT; index++)); do
         word=$words[index]
         if [[ -n $skip ]]; then skip=; continue; fi
@@ -122,12 +144,20 @@ _runwatch() {{
     done
     case $words[CURRENT-1] in
 {values}
+        ({" | ".join(_named_flags())}) _runwatch_names; compadd -a names; return ;;
     esac
     if [[ -n $skip ]]; then _files; return; fi
     case $path_words in
 {offers}
     esac
-    _describe 'runwatch' offers || _files
+    case $path_words in
+        ({" | ".join(map(_quoted, _named_verbs()))}) [[ $words[CURRENT] = -* ]] || _runwatch_names ;;
+    esac
+    (( ! $#names )) || compadd -a names
+    _describe 'runwatch' offers || (( $#names )) || _files
+}}
+_runwatch_names() {{
+    names=(${{(f)"$("$words[1]" {COMPLETE} "${{(@)words[2,CURRENT]}}" 2>/dev/null)"}})
 }}
 if [[ $funcstack[1] = _runwatch ]]; then _runwatch "$@"; else compdef _runwatch runwatch; fi
 """
@@ -153,18 +183,29 @@ def _fish() -> str:
         "    end",
         '    test "$path" = "$argv"',
         "end",
+        "function __runwatch_names",
+        "    set -l words (commandline -opc)",
+        "    set -l begun (commandline -ct)",
+        '    set -q begun[1]; or set begun ""',
+        f"    command $words[1] {COMPLETE} $words[2..] $begun 2>/dev/null",
+        "end",
         "complete -c runwatch -f",
     ]
-    values = _values()
+    values = {name: " ".join(choices) for name, choices in _values().items()}
+    values.update(dict.fromkeys(_named_flags(), "(__runwatch_names)"))
     for path, offer in _offers().items():
         when = _quoted(f"__runwatch_path {path}".rstrip())
         for word, text in offer.items():
             if word.startswith("--"):
-                choices = f" -x -a {_quoted(' '.join(values[word]))}" if word in values else ""
+                choices = f" -x -a {_quoted(values[word])}" if word in values else ""
                 needs = " -r" if word in _valued() and not choices else ""
                 lines.append(f"complete -c runwatch -n {when} -l {word[2:]}{needs}{choices} -d {_quoted(text)}")
             else:
                 lines.append(f"complete -c runwatch -n {when} -a {word} -d {_quoted(text)}")
+    lines += [
+        f"complete -c runwatch -n {_quoted(f'__runwatch_path {name}')} -a '(__runwatch_names)'"
+        for name in _named_verbs()
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -15,6 +15,8 @@ class Flag(NamedTuple):
         kind: ``switch``, ``text``, ``texts`` (may be repeated), ``count`` (whole number, 0 or more) or ``number``.
         choices: The accepted values; empty accepts any.
         hidden: Whether the help text leaves it out.
+        names: What its value names, so that a shell can offer it: the ``KIND`` of a record, ``profile``, ``profiles``
+            (several may be joined), ``theme`` or ``screen``; empty for anything else.
     """
 
     name: str
@@ -23,6 +25,7 @@ class Flag(NamedTuple):
     kind: str = "switch"
     choices: tuple[str, ...] = ()
     hidden: bool = False
+    names: str = ""
 
 
 class Argument(NamedTuple):
@@ -33,12 +36,14 @@ class Argument(NamedTuple):
         help: One line for the help text.
         takes: ``1``, ``?`` (may be left out), ``+`` (at least one) or ``*`` (any number).
         choices: The accepted values; empty accepts any.
+        names: What it names, as that of :class:`Flag`.
     """
 
     name: str
     help: str
     takes: str = "1"
     choices: tuple[str, ...] = ()
+    names: str = ""
 
 
 class Verb(NamedTuple):
@@ -69,7 +74,7 @@ class Verb(NamedTuple):
 FORMATS = ("table", "json", "ndjson", "csv")
 
 TARGET = (
-    Flag("--profile", "the profile of the settings file to use", "NAME", "text"),
+    Flag("--profile", "the profile of the settings file to use", "NAME", "text", names="profile"),
     Flag("--base-url", "the service to call, with or without /v1", "URL", "text"),
     Flag("--local", "use the local service, and start it when it is not running"),
     Flag("--read-only", "refuse everything that changes something"),
@@ -77,15 +82,15 @@ TARGET = (
 PROFILES = Flag(
     "--profile",
     "the profile to use; A,B or all reads several, and JSON then has an object {profile, record} for each record",
-    "NAME", "text",
+    "NAME", "text", names="profiles",
 )  # fmt: skip
 """For verbs that read several profiles at once."""
 
 SEVERAL = (PROFILES, *TARGET[1:])
 CONSOLE = (
     *TARGET,
-    Flag("--theme", "the colours of the console", "NAME", "text"),
-    Flag("--open", "the screen to begin with, and the id of what to show there", "SCREEN[/ID]", "text"),
+    Flag("--theme", "the colours of the console", "NAME", "text", names="theme"),
+    Flag("--open", "the screen to begin with, and the id of what to show there", "SCREEN[/ID]", "text", names="screen"),
 )
 """The options of the console itself, which has no verb."""
 
@@ -105,6 +110,6 @@ MODES = ("echo", "live")
 REACTIONS = ("gate", "fallback", "repair_retry")
 
 SETTING = Argument("NAME", "the setting, e.g. profiles.work.base_url")
-PROFILE = Argument("PROFILE", "the profile")
-RUN_ID = Argument("ID", "the run's id")
-RUN_IDS = Argument("ID", "ids of runs", "+")
+PROFILE = Argument("PROFILE", "the profile", names="profile")
+RUN_ID = Argument("ID", "the run's id", names="run")
+RUN_IDS = Argument("ID", "ids of runs", "+", names="run")

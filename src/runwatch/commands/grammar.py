@@ -77,8 +77,8 @@ VERBS = (
             Flag("--data-class", "a data class the run may touch; may be repeated", "CLASS", "texts"),
             Flag("--max-cost-usd", "stop further provider calls at this spend", "USD", "number"),
             Flag("--max-runtime-s", "end the run after so many seconds", "SECONDS", "count"),
-            Flag("--verifier-id", "the output check to use; live runs only", "ID", "text"),
-            Flag("--arm-id", "the one saved model that may run", "ID", "text"),
+            Flag("--verifier-id", "the output check to use; live runs only", "ID", "text", names="verifier"),
+            Flag("--arm-id", "the one saved model that may run", "ID", "text", names="arm"),
             Flag("--on-eval", "what a verdict may cause; may be repeated", "REACTION", "texts", REACTIONS),
             Flag("--cost-coefficient", "weight of cost against quality, 0 to 1", "NUMBER", "number"),
             Flag("--inputs", "a JSON file sent along as the task's inputs", "FILE", "text"),
@@ -111,7 +111,7 @@ VERBS = (
         ("runs", "watch"),
         "follow runs to their final event, one line an event",
         "commands.watch:watch",
-        (Argument("ID", "ids of runs", "*"),),
+        (Argument("ID", "ids of runs", "*", names="run"),),
         (Flag("--all", "every run that is not final now"), EXIT_STATUS, *TARGET, *FORMAT),
         notes=(
             "Events kept on this machine come first, then new ones; a lost connection or a restarted service loses"
@@ -143,7 +143,7 @@ VERBS = (
         flags=(
             STATUS,
             SINCE,
-            Flag("--arm-id", "only receipts of runs that used this saved model", "ID", "text"),
+            Flag("--arm-id", "only receipts of runs that used this saved model", "ID", "text", names="arm"),
             FILTER, LIMIT, FIELDS, *SEVERAL, *FORMAT,
         ),
     ),
@@ -155,7 +155,7 @@ VERBS = (
         ("receipts", "compare"),
         "show every value in which the receipts of two runs differ",
         "commands.receipts:compare",
-        (RUN_ID, Argument("OTHER", "the other run's id")),
+        (RUN_ID, Argument("OTHER", "the other run's id", names="run")),
         (*TARGET, *FORMAT),
     ),
     Verb(
@@ -165,7 +165,7 @@ VERBS = (
         flags=(
             STATUS,
             SINCE,
-            Flag("--arm-id", "only receipts of runs that used this saved model", "ID", "text"),
+            Flag("--arm-id", "only receipts of runs that used this saved model", "ID", "text", names="arm"),
             OUTPUT, LIMIT, *TARGET,
         ),
         notes="The ending of the file says how: .ndjson, .csv, .json or .md; standard output gets NDJSON.",
@@ -177,7 +177,7 @@ VERBS = (
         "commands.problems:list_problems",
         flags=(
             SINCE, FILTER, LIMIT, FIELDS,
-            Flag("--profile", "only problems of this profile, or of several: A,B", "NAME", "text"),
+            Flag("--profile", "only problems of this profile, or of several: A,B", "NAME", "text", names="profiles"),
             *FORMAT,
         ),
     ),
@@ -208,7 +208,7 @@ VERBS = (
         ("problems", "show"),
         "show one problem with what to do next",
         "commands.problems:show",
-        (Argument("INSTANCE", "the instance id, or six or more characters of it"),),
+        (Argument("INSTANCE", "the instance id, or six or more characters of it", names="problem"),),
         (
             Flag("--bundle", "write the problem and what is around it to this file, for support staff", "FILE", "text"),
             FIELDS, *FORMAT,

@@ -62,21 +62,25 @@ CHECK = (
 )
 
 
-def _id(noun: str, takes: str = "1") -> Argument:
-    return Argument("ID", f"the {noun}'s id" if takes in "1?" else f"ids of {noun}s", takes)
+def _id(kind: str, takes: str = "1", *, noun: str = "") -> Argument:
+    noun = noun or kind
+    return Argument("ID", f"the {noun}'s id" if takes in "1?" else f"ids of {noun}s", takes, names=kind)
+
+
+CHECK_ID = _id("verifier", noun="check")
 
 
 RESOURCE_VERBS = (
     Verb(("models", "list"), "list the models that can be saved", "commands.resources:list_records", flags=LISTED),
     Verb(
         ("models", "show"), "show a model of the catalog", "commands.resources:show",
-        (Argument("ID", "the model's deployment id, or its key"),), SHOWN,
+        (Argument("ID", "the model's deployment id, or its key", names="model"),), SHOWN,
     ),
     Verb(
         ("models", "save"),
         "save a model of the catalog, so that runs can use it",
         "commands.models:save",
-        (Argument("ID", "the model's deployment id, or its key"),),
+        (Argument("ID", "the model's deployment id, or its key", names="model"),),
         (NAME, CAPABILITY, DATA_CLASS, COST_CLASS, IDEMPOTENCY, *TARGET, *FORMAT),
         notes="What is not given is taken from the catalog; tags and data classes may be fewer than it grants.",
     ),
@@ -112,7 +116,7 @@ RESOURCE_VERBS = (
         (_id("arm", "+"),), (YES, *TARGET, *FORMAT),
     ),
     Verb(("verifiers", "list"), "list output checks", "commands.resources:list_records", flags=(STATUS, *LISTED)),
-    Verb(("verifiers", "show"), "show an output check", "commands.resources:show", (_id("check"),), SHOWN),
+    Verb(("verifiers", "show"), "show an output check", "commands.resources:show", (CHECK_ID,), SHOWN),
     Verb(
         ("verifiers", "register"),
         "register an output check",
@@ -121,43 +125,43 @@ RESOURCE_VERBS = (
         notes="The endpoint's key is never given here: 'runwatch verifiers connect' enters it on a private page.",
     ),
     Verb(
-        ("verifiers", "update"), "change an output check", "commands.verifiers:update", (_id("check"),),
+        ("verifiers", "update"), "change an output check", "commands.verifiers:update", (CHECK_ID,),
         (*CHECK, Flag("--not-deterministic", "withdraw that declaration"), *TARGET, *FORMAT),
     ),
     Verb(
-        ("verifiers", "retire"), "retire output checks", "commands.verifiers:retire", (_id("check", "+"),),
-        (YES, *TARGET, *FORMAT),
+        ("verifiers", "retire"), "retire output checks", "commands.verifiers:retire",
+        (_id("verifier", "+", noun="check"),), (YES, *TARGET, *FORMAT),
     ),
     Verb(
         ("verifiers", "test"), "probe the endpoint of an output check; exit 1 when it cannot be used",
-        "commands.verifiers:test", (_id("check"),), (FIELDS, *TARGET, *FORMAT),
+        "commands.verifiers:test", (CHECK_ID,), (FIELDS, *TARGET, *FORMAT),
     ),
     Verb(
         ("verifiers", "connect"),
         "enter the key of an output check, test it and use it",
         "commands.connections:connect_verifier",
-        (_id("check"),),
+        (CHECK_ID,),
         (*SECRET, *STOP, *TARGET, *FORMAT),
         notes="Without a key source a person at a terminal is asked; otherwise the address of the private page is told"
         " on stderr, and this waits until somebody has entered the key there.",
     ),
     Verb(
         ("verifiers", "promote"), "test the key that was entered, and use it", "commands.connections:promote",
-        (_id("check"),), (*TARGET, *FORMAT),
+        (CHECK_ID,), (*TARGET, *FORMAT),
     ),
     Verb(
         ("verifiers", "revoke"), "stop using the key of an output check", "commands.connections:revoke",
-        (_id("check"),), (YES, *TARGET, *FORMAT),
+        (CHECK_ID,), (YES, *TARGET, *FORMAT),
     ),
     Verb(
         ("verifiers", "connection"), "show the protected connection of an output check",
-        "commands.connections:connection", (_id("check"),),
+        "commands.connections:connection", (CHECK_ID,),
         (Flag("--operation", "also tell about the operation of this key", "KEY", "text"), *SHOWN),
     ),
     Verb(("templates", "list"), "list templates and what blocks them", "commands.resources:list_records", flags=LISTED),
     Verb(
         ("templates", "show"), "show a template with its blockers and next actions, or an application",
-        "commands.templates:show", (Argument("ID", "the template's or the application's id"),), SHOWN,
+        "commands.templates:show", (Argument("ID", "the template's or the application's id", names="template"),), SHOWN,
     ),
     Verb(
         ("templates", "report"), "report what blocks templates, what to do next and what was decided on this machine",
@@ -166,13 +170,13 @@ RESOURCE_VERBS = (
     ),
     Verb(
         ("templates", "plan"), "show what applying a template would do and cost; changes nothing",
-        "commands.templates:plan", (Argument("TEMPLATE", "the template"),), (*OFFERING, *SHOWN),
+        "commands.templates:plan", (Argument("TEMPLATE", "the template", names="template"),), (*OFFERING, *SHOWN),
     ),
     Verb(
         ("templates", "apply"),
         "apply a template, once its plan is approved",
         "commands.templates:apply",
-        (Argument("TEMPLATE", "the template"),),
+        (Argument("TEMPLATE", "the template", names="template"),),
         (
             *OFFERING,
             Flag("--digest", "the digest of the plan that is approved", "DIGEST", "text"),
@@ -231,7 +235,7 @@ RESOURCE_VERBS = (
         ("sources", "connect"),
         "connect a model source, test it, and save a model of it",
         "commands.connect_source:connect",
-        (Argument("SOURCE", "the source; left out where an address is given", "?"),),
+        (Argument("SOURCE", "the source; left out where an address is given", "?", names="source_profile"),),
         (
             Flag("--openai-compatible", "a server at this address that speaks OpenAI's protocol", "URL", "text"),
             Flag("--anthropic-compatible", "a server at this address that speaks Anthropic's protocol", "URL", "text"),
@@ -266,7 +270,7 @@ RESOURCE_VERBS = (
     ),
     Verb(
         ("proposals", "list"), "list proposed repairs of skills", "commands.resources:list_records",
-        flags=(STATUS, Flag("--arm-id", "only proposals for this skill", "ID", "text"), *LISTED),
+        flags=(STATUS, Flag("--arm-id", "only proposals for this skill", "ID", "text", names="arm"), *LISTED),
     ),
     Verb(
         ("proposals", "show"), "show a proposal with its change and evidence", "commands.resources:show",
@@ -294,10 +298,10 @@ RESOURCE_VERBS = (
     ),
     Verb(
         ("keys", "label"), "give an API key another name", "commands.keys:label",
-        (_id("key"), Argument("NAME", "its new name")), (*TARGET, *FORMAT),
+        (_id("api_key", noun="key"), Argument("NAME", "its new name")), (*TARGET, *FORMAT),
     ),
     Verb(
-        ("keys", "revoke"), "revoke API keys for good", "commands.keys:revoke", (_id("key", "+"),),
+        ("keys", "revoke"), "revoke API keys for good", "commands.keys:revoke", (_id("api_key", "+", noun="key"),),
         (YES, *TARGET, *FORMAT),
     ),
     Verb(

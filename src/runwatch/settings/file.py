@@ -61,10 +61,15 @@ class Loaded:
         return {} if self.is_broken else key_lines(self.text)
 
 
-def load(path: Path, *, clock: Clock | None = None) -> Loaded:
+def load(path: Path, *, clock: Clock | None = None, keeps_copy: bool = True) -> Loaded:
     """Read the settings file; a missing one means defaults. Never raises for what the file holds.
 
     A file that cannot be read means defaults too, and a copy beside it, one for each content.
+
+    Args:
+        path: The settings file.
+        clock: Gives the time in the copy's name.
+        keeps_copy: Whether that copy is made; without it nothing is ever written.
     """
     try:
         information = path.stat()
@@ -80,7 +85,7 @@ def load(path: Path, *, clock: Clock | None = None) -> Loaded:
     try:
         text, raw = decode(content)
     except NotToml as error:
-        copy = _set_aside_once(path, content, (clock or SystemClock()).now())
+        copy = _set_aside_once(path, content, (clock or SystemClock()).now()) if keeps_copy else None
         return _broken(path, f"{error}; the defaults are used", line=error.line, column=error.column, copy=copy)
     reading = Reading(path, raw)
     settings = reading.settings()

@@ -147,6 +147,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     _action("detail.top", "g home", "top", "Go to the first line.", "move_to(0)"),
     _action("detail.bottom", "G end", "bottom", "Go to the last line.", "move_to(-1)"),
     _action("sheet.leave", "escape", "leave", "Leave without doing anything."),
+    _action("sheet.copy", "y", "copy", "Copy the key or the secret that is shown this once."),
     _action("sheet.ask_again", "r", "ask again", "Send the same request again, with the same key."),
 )
 """All actions; within a scope the order is that of the help screen."""
@@ -258,6 +259,9 @@ _REVIEWED: Final[tuple[Scope, ...]] = ("review", "list", "detail")
 
 
 def _meet(one: Scope, other: Scope) -> bool:
+    if "sheet" in (one, other):
+        # It covers the screen, whose keys and those of the app do nothing below it.
+        return one == other
     is_review = "review" in (one, other) and one in _REVIEWED and other in _REVIEWED
     return one == other or is_review or one in _ALWAYS_TOGETHER or other in _ALWAYS_TOGETHER
 

@@ -140,7 +140,6 @@ class ConsoleApp(NavigatingApp):
         """Copy, and say by which way and what; a secret itself is not said."""
         from runwatch.tui.clipboard import Surroundings, copy
 
-        screen = self.console_screen
         try:
             route = await copy(
                 text,
@@ -150,16 +149,24 @@ class ConsoleApp(NavigatingApp):
                 several_lines=several_lines,
             )
         except RunwatchError as error:
-            screen.say(str(error), Role.BAD)
+            self._say_in_front(str(error), Role.BAD)
             return
         shown = line(" ".join(text[:400].split()))
         if is_secret:
-            screen.say(f"copied {what} by {route}")
+            self._say_in_front(f"copied {what} by {route}")
         elif " " not in shown and cell_width(shown) <= WHOLE_CELLS:
             # An id comes first, so that a narrow window cuts what is said of it and not the id.
-            screen.say(f"copied {shown} {self.glyphs.dot} {what} by {route}")
+            self._say_in_front(f"copied {shown} {self.glyphs.dot} {what} by {route}")
         else:
-            screen.say(f"copied {what} by {route}: {cut(shown, 80, self.glyphs.ellipsis)}")
+            self._say_in_front(f"copied {what} by {route}: {cut(shown, 80, self.glyphs.ellipsis)}")
+
+    def _say_in_front(self, notice: str, role: str = Role.PLAIN) -> None:
+        """Say it on the screen, and in the frame of a sheet that covers the screen's status line."""
+        from runwatch.tui.widgets.sheet import Sheet
+
+        self.console_screen.say(notice, role)
+        if isinstance(self.screen, Sheet):
+            self.screen.tell(((line(notice), role),))
 
     def alarm(self) -> None:
         """Ring the bell for an error that is shown, if the settings want it."""

@@ -45,11 +45,16 @@ def compare_rows(screen: ListScreen) -> None:
         key = screen.console.keys.shown("screen.compare")
         screen.say(f"left side {_name(screen, row)}; {key} on another row compares")
     elif left.key == row.key:
-        screen.compared = None
-        screen.say("The left side is taken back.")
+        take_back(screen)
     else:
         screen.compared = None
         _compare(screen, left, row)
+
+
+def take_back(screen: ListScreen) -> None:
+    """Choose no left side any more."""
+    screen.compared = None
+    screen.say("The left side is taken back.")
 
 
 def open_comparison(screen: ConsoleScreen, left: Side, right: Side) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from rich.style import Style
 from textual import events
+from textual.binding import Binding
+from textual.dom import DOMNode
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.widget import Widget
 
@@ -151,10 +154,31 @@ class KitApp(TerminalApp):
         Args:
             action: Its id.
         """
-        for node, binding, is_enabled, _ in self.screen.active_bindings.values():
+        active = self.screen.active_bindings
+        for node, binding, is_enabled, _ in active.values():
             if binding.id == action and is_enabled:
                 return await self.run_action(binding.action, node)
+        for node, key, binding in self._typed_over(action):
+            # A key that the input or the line around it has a use for, such as escape, does that.
+            nearer = active.get(key)
+            if nearer is not None:
+                return await self.run_action(nearer.binding.action, nearer.node)
+            return await self.run_action(binding.action, node)
         return False
+
+    def _typed_over(self, action: str) -> Iterator[tuple[DOMNode, str, Binding]]:
+        """Where an action would be done if no input took its key as a letter; nothing while none has the focus."""
+        from textual.widgets import Input
+
+        screen = self.screen
+        focused = screen.focused
+        if not isinstance(focused, Input):
+            return
+        around = focused.ancestors_with_self
+        ends = next((place for place, node in enumerate(around) if node.is_modal), len(around))
+        # The list that is filtered stands beside the line for filters, not around it.
+        for node in (*around[: ends + 1], *screen.focus_chain):
+            yield from ((node, key, binding) for key, binding in node._bindings if binding.id == action)
 
     async def on_hint_chosen(self, message: HintChosen) -> None:
         """Do what a clicked hint says."""

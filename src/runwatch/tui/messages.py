@@ -198,11 +198,13 @@ class CopyWanted(FromWidget):
         what: What it is, for the notice: ``instance``, ``support block``, ``event``.
         text: The exact text to copy.
         several_lines: Whether it may have more than one line; an id may not.
+        is_secret: Whether the notice keeps the text to itself.
     """
 
     what: Drawn
     text: str
     several_lines: bool = False
+    is_secret: bool = False
 
 
 @dataclass(eq=False, repr=False)

@@ -18,6 +18,7 @@ from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.api.operations import OPERATIONS, Operation
 from runwatch.base.clock import iso
 from runwatch.base.errors import RunwatchError
+from runwatch.base.secret import Secret
 from runwatch.base.target import Target
 from runwatch.store.desk import Desk
 from runwatch.store.outbox import CANCEL, Kept
@@ -156,6 +157,7 @@ class Sending:
         (error,) = outcomes
         if error is None:
             self.sheet.finish((word("done", Role.GOOD), *pieces_of(told)))
+            self._offer_secret()
         elif isinstance(error, ApiError) and not error.outcome_known:
             self.sheet.lose(line(error.title))
         elif self._items[0].kept is not None and _is_over(error):
@@ -163,6 +165,16 @@ class Sending:
         else:
             entry = problem_entry(self._desk, self._items[0].write.operation, error)
             self.sheet.refuse(entry, next_step=self._refused(error))
+
+    def _offer_secret(self) -> None:
+        """Have the sheet offer the secret that the answer tells this once, where the action says that it does."""
+        from runwatch.view.registry import mutation_of
+
+        mutation = mutation_of(self._items[0].write.operation)
+        name = "" if mutation is None else mutation.copies
+        secret = self._answer.get(name) if name and isinstance(self._answer, dict) else None
+        if isinstance(secret, str) and secret:
+            self.sheet.offer_secret(line(name), Secret(secret))
 
     async def _deliver(self, item: Item) -> RunwatchError | None:
         def told(seconds: float) -> None:

@@ -16,6 +16,9 @@ from rich.style import Style
 from textual.theme import Theme
 
 from runwatch.base.errors import SettingsError
+from runwatch.settings.themefiles import PLAIN_NAME, is_theme_name
+from runwatch.settings.themefiles import theme_directories as theme_directories
+from runwatch.settings.themefiles import theme_names as theme_names
 from runwatch.view.glyphs import Role
 
 DEFAULT_THEME: Final = "runwatch-dark"
@@ -39,7 +42,6 @@ _PLAIN_GROUND: Final = (
     "screen-selection-background", "screen-selection-foreground", "block-cursor-foreground", "block-cursor-background",
 )  # fmt: skip
 _COLOUR: Final = re.compile(r"#[0-9a-fA-F]{6}\Z")
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,40}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,22 +141,8 @@ class Palette:
         return {name: Style(color=colour) for name, colour in self.text.items()}
 
 
-PLAIN: Final = Palette("runwatch-plain", "No colours", dark=True, ground={}, text={}, line={})
+PLAIN: Final = Palette(PLAIN_NAME, "No colours", dark=True, ground={}, text={}, line={})
 """Marks what it must with bold and reverse alone, in the colours of the terminal."""
-
-
-def theme_directories(*more: Path) -> tuple[Path, ...]:
-    """Where theme files are: those given, later ones first, then those that came with the program."""
-    package = Path(__file__).resolve().parents[1]
-    # Beside the package in a wheel, at the root of the project in a checkout.
-    shipped = next((place for place in (package / "themes", package.parents[1] / "themes") if place.is_dir()), None)
-    return (*reversed(more), *([shipped] if shipped else []))
-
-
-def theme_names(directories: Sequence[Path]) -> tuple[str, ...]:
-    """Names of all themes, in alphabetical order."""
-    files = (file.stem for place in directories if place.is_dir() for file in place.glob("*.toml"))
-    return tuple(sorted({PLAIN.name, *(name for name in files if _NAME.match(name))}))
 
 
 def load_theme(name: str, directories: Sequence[Path]) -> Palette:
@@ -166,7 +154,7 @@ def load_theme(name: str, directories: Sequence[Path]) -> Palette:
     """
     for place in directories:
         file = place / f"{name}.toml"
-        if _NAME.match(name) and file.is_file():
+        if is_theme_name(name) and file.is_file():
             return _read(name, file)
     if name == PLAIN.name:
         return PLAIN

@@ -35,6 +35,7 @@ KINDS: Final[Mapping[str, str]] = {
 """The kind of record behind each type of resource that a decision can be about."""
 
 CHECKED: Final = "the attested digest is the SHA-256 of receipts_ndjson, checked here"
+NO_LOG: Final = "the answer has no decision log"
 DIFFERS: Final = "the attested digest is not the SHA-256 of receipts_ndjson; the service may attest other bytes"
 
 
@@ -65,7 +66,8 @@ def summary_sections(exported: ComplianceExport, context: Context) -> list[Secti
     """What is in an export, counted."""
     period, totals = exported.period or Period({}), exported.usage_totals or UsageTotals({})
     start, end = (day or context.glyphs.unknown for day in (period.start, period.end))
-    decisions = exported.decision_log or ()
+    log = exported.decision_log
+    decisions = log or ()
     kinds = Counter(one.kind or context.glyphs.unknown for one in decisions)
     spend = context.glyphs.unknown if totals.usd is None else f"{decimal_text(totals.usd)} USD"
     policy = exported.content_policy or {}
@@ -75,7 +77,7 @@ def summary_sections(exported: ComplianceExport, context: Context) -> list[Secti
             (
                 Line(line("period"), line(f"{start} to {end}, days in UTC")),
                 Line(line("receipts"), count(receipts_in(exported))),
-                Line(line("decisions"), count(len(decisions))),
+                Line(line("decisions"), line(NO_LOG) if log is None else count(len(log))),
                 *(Line(line(f"  {kind}"), count(number)) for kind, number in sorted(kinds.items())),
                 Line(line("runs"), count(totals.executions)),
                 Line(line("spend"), line(spend)),
@@ -90,9 +92,10 @@ def summary_sections(exported: ComplianceExport, context: Context) -> list[Secti
 
 def decision_sections(exported: ComplianceExport, context: Context) -> list[Section]:
     """Who decided what and when, the newest first; each line leads to what was decided upon."""
-    listed = exported.decision_log or ()
+    listed = exported.decision_log
     if not listed:
-        return [Section(line(""), (Line(line(""), line("Nobody decided anything in this period."), Role.QUIET),))]
+        said = f"{NO_LOG[0].upper()}{NO_LOG[1:]}." if listed is None else "Nobody decided anything in this period."
+        return [Section(line(""), (Line(line(""), line(said), Role.QUIET),))]
     ordered = sorted(listed, key=lambda one: str(one.raw.get("at") or ""), reverse=True)
     return [Section(line(""), tuple(_decision(one, context) for one in ordered))]
 

@@ -137,6 +137,7 @@ class Mutation(Generic[S]):
         reads: Kinds whose lists it changes, which are read again.
         told: What the sheet says of a good answer beside id and status, line by line; label and text, both cleaned
             where they are drawn.
+        copies: The member of a good answer that is a secret, told this once and copied from the sheet; empty for none.
         first: What has to be read before, where the record does not tell enough.
         proof: What is read afterwards, where the answer does not tell enough.
         entry: What a person does next on a private page, where the answer names one.
@@ -154,6 +155,7 @@ class Mutation(Generic[S]):
     request: str = ""
     reads: tuple[type[Record], ...] = ()
     told: Callable[[Any], Sequence[tuple[str, str]]] = lambda _: ()
+    copies: str = ""
     first: First | None = None
     proof: Proof | None = None
     entry: Entry[Any] | None = None

@@ -34,6 +34,9 @@ MANY_DAYS: Final = 8
 MOST_DAYS: Final = 400
 """A longer period is plotted without the gaps between its days."""
 
+NO_DAYS: Final = "The answer has no days."
+"""What stands for the days of a report that lists none, not even an empty list."""
+
 NO_MODEL: Final = "not known here"
 """What stands for the model of a saved model that is not listed, or is none."""
 
@@ -161,8 +164,8 @@ def _spend(totals: UsageTotals, context: Context) -> tuple[Drawn, Role]:
 def _days(usage: Usage, period: Period, room_of: RoomOf, context: Context) -> list[Section]:
     by_day = {one.date: one for one in usage.by_day or () if one.date}
     if not by_day:
-        nothing = Line(line(""), line("No run became final in this period."), Role.QUIET)
-        return [Section(line("Spend by day"), (nothing,))]
+        said = NO_DAYS if usage.by_day is None else "No run became final in this period."
+        return [Section(line("Spend by day"), (Line(line(""), line(said), Role.QUIET),))]
     plotted = [_one_day(by_day[day], context) for day in sorted(by_day, reverse=True)]
     listed = _every_day(period, sorted(by_day))
     if len(listed) < MANY_DAYS:

@@ -210,7 +210,9 @@ class ConsoleScreen(Screen[None]):
     async def on_copy_wanted(self, message: CopyWanted) -> None:
         """Copy what a widget offers."""
         message.stop()
-        await self.console.copy_text(message.text, message.what, several_lines=message.several_lines)
+        await self.console.copy_text(
+            message.text, message.what, several_lines=message.several_lines, is_secret=message.is_secret
+        )
 
     def on_crumb_chosen(self, message: CrumbChosen) -> None:
         """Go to a level of the path: every one but the last leads back."""

@@ -361,12 +361,16 @@ class ResourceScreen(ListScreen):
         self.table.focus()
 
     def action_back(self) -> None:
-        """One level: out of the detail, then out of the filter, then to the screen before."""
+        """One level: out of the detail, of a comparison that is begun, of the filter; then to the screen before."""
         if self.has_class("-opened") or self.has_class("-full-detail"):
             self.remove_class("-opened", "-full-detail")
             self.table.focus()
         elif self.query_one("#detail").has_focus_within:
             self.table.focus()
+        elif self.compared is not None:
+            from runwatch.tui.comparing import take_back
+
+            take_back(self)
         elif self.is_filtered:
             self._apply_filter("")
         else:
@@ -377,7 +381,8 @@ class ResourceScreen(ListScreen):
     def is_at_root(self) -> bool:
         """Whether going back would leave this screen."""
         is_open = self.has_class("-opened") or self.has_class("-full-detail")
-        return not is_open and not self.query_one("#detail").has_focus_within and not self.is_filtered
+        is_begun = self.compared is not None or self.is_filtered
+        return not is_open and not self.query_one("#detail").has_focus_within and not is_begun
 
     # Inside.
 

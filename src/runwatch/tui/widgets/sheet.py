@@ -15,6 +15,7 @@ from textual.dom import DOMNode
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from runwatch.base.secret import Secret
 from runwatch.base.text import cell_width
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece, Pieces, content, pieces_of, segment, word
@@ -183,6 +184,8 @@ class Sheet(ModalScreen[None]):
         self._owner: Final = owner
         self._state: SheetState = "asking"
         self._was_sent = False
+        self._secret: Secret | None = None
+        self._secret_name = line("")
 
     def compose(self) -> ComposeResult:
         """Sentence, request, records, what is to be typed, what came of it, buttons."""
@@ -207,6 +210,7 @@ class Sheet(ModalScreen[None]):
             yield Vertical(id="sheet-problem", classes="-hidden")
             with Horizontal(id="sheet-buttons"):
                 yield PushButton(order.keep, id="sheet-keep")
+                yield PushButton(line("Copy"), id="sheet-copy")
                 yield PushButton(order.confirm, role=Role.BAD, id="sheet-confirm")
                 yield PushButton(line("Ask again with the same key"), id="sheet-again")
 
@@ -218,7 +222,7 @@ class Sheet(ModalScreen[None]):
     def on_mount(self) -> None:
         """Say what cannot be done yet."""
         order = self._order
-        self._again.display = False
+        self._again.display = self._copy.display = False
         if order.off is not None:
             self._say((order.off, Role.WARN))
         self._confirm.disabled = order.off is not None or order.typed is not None
@@ -259,6 +263,17 @@ class Sheet(ModalScreen[None]):
         """Say that it is done."""
         self._end("done", *pieces_of(outcome))
 
+    def offer_secret(self, name: Drawn, secret: Secret) -> None:
+        """Let a person copy what the answer tells this once.
+
+        Args:
+            name: What it is: ``key``.
+            secret: The secret itself.
+        """
+        self._secret, self._secret_name = secret, name
+        self._copy.label = line(f"Copy the {name} ({kit(self._copy).keys.shown('sheet.copy')})")
+        self._copy.display = True
+
     def refuse(self, entry: ProblemEntry, *, next_step: Drawn | None = None) -> None:
         """Say that the service refused, and why."""
         self._end("refused")
@@ -296,6 +311,8 @@ class Sheet(ModalScreen[None]):
             self._owner.post_message(Confirmed(self))
         elif event.button is self._again:
             self.action_ask_again()
+        elif event.button is self._copy:
+            self.action_copy()
         else:
             self.action_leave()
 
@@ -330,8 +347,16 @@ class Sheet(ModalScreen[None]):
             self._send()
             self._owner.post_message(AskedAgain(self))
 
+    def action_copy(self) -> None:
+        """Have the secret copied that the answer told."""
+        if self._secret is not None:
+            wanted = CopyWanted(self, self._secret_name, self._secret.reveal(), is_secret=True)
+            self._owner.post_message(wanted)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Asking again is there only when the outcome is unknown."""
+        """Asking again is there only when the outcome is unknown, and copying only when there is a secret to copy."""
+        if action == "copy":
+            return self._secret is not None
         return self._state == "unknown" if action == "ask_again" else True
 
     # Inside.
@@ -343,6 +368,10 @@ class Sheet(ModalScreen[None]):
     @property
     def _confirm(self) -> PushButton:
         return self.query_one("#sheet-confirm", PushButton)
+
+    @property
+    def _copy(self) -> PushButton:
+        return self.query_one("#sheet-copy", PushButton)
 
     @property
     def _again(self) -> PushButton:

@@ -74,6 +74,7 @@ CREATE_KEY: Final = Action[None](
         ),
         request="keys.KeyMint",
         told=_minted,
+        copies="key",
     ),
 )  # fmt: skip
 

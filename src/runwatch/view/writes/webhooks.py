@@ -38,6 +38,7 @@ ADD_WEBHOOK: Final = Action[None](
         request="webhooks.WebhookRequest",
         reads=(Webhook,),
         told=_minted,
+        copies="secret",
     ),
 )  # fmt: skip
 
@@ -51,6 +52,7 @@ ROTATE_SECRET: Final = Action[Webhook](
         path=lambda it: {"webhook_id": it.id},
         reads=(Webhook,),
         told=_minted,
+        copies="secret",
     ),
 )  # fmt: skip
 

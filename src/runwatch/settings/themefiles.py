@@ -1,0 +1,32 @@
+"""Where theme files are and what they are called, without reading them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+PLAIN_NAME: Final = "runwatch-plain"
+"""The theme without colours, which needs no file."""
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,40}\Z")
+
+
+def is_theme_name(text: str) -> bool:
+    """Whether a theme may be called so."""
+    return _NAME.match(text) is not None
+
+
+def theme_directories(*more: Path) -> tuple[Path, ...]:
+    """Where theme files are: those given, later ones first, then those that came with the program."""
+    package = Path(__file__).resolve().parents[1]
+    # Beside the package in a wheel, at the root of the project in a checkout.
+    shipped = next((place for place in (package / "themes", package.parents[1] / "themes") if place.is_dir()), None)
+    return (*reversed(more), *([shipped] if shipped else []))
+
+
+def theme_names(directories: Sequence[Path]) -> tuple[str, ...]:
+    """Names of all themes, in alphabetical order."""
+    files = (file.stem for place in directories if place.is_dir() for file in place.glob("*.toml"))
+    return tuple(sorted({PLAIN_NAME, *(name for name in files if is_theme_name(name))}))
