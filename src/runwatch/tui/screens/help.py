@@ -32,13 +32,22 @@ TABS: Final = (
 )
 
 
+_OF_PANES: Final = ("list.", "tail.", "detail.")
+"""What begins the ids of actions that belong to the pane that has the focus."""
+
+
 def open_help(console: ConsoleApp) -> None:
     """Put the help in front, beginning with what works where the focus is; on the help itself, leave it."""
     screen = console.screen
     if isinstance(screen, HelpScreen):
         screen.action_back()
     elif isinstance(screen, ConsoleScreen):
-        ids = {binding.id or "" for _, binding, is_enabled, _ in screen.active_bindings.values() if is_enabled}
+        ids = {
+            binding.id or ""
+            for node, binding, is_enabled, _ in screen.active_bindings.values()
+            # A screen may lend keys of a pane to all of its panes; the pane's part is not that of where one is then.
+            if is_enabled and not (node is screen and (binding.id or "").startswith(_OF_PANES))
+        }
         console.push_screen(HelpScreen(ids & BY_ID.keys(), screen.crumbs()))
 
 
