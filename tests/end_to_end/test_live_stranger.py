@@ -88,12 +88,9 @@ def test_a_live_run_of_a_foreign_model_is_started_and_read_in_the_console(home: 
     with console(home) as terminal:
         terminal.wait_for("No runs yet.", PATIENCE_S)
         fill_in(terminal)
-        terminal.click("Start…")
-        terminal.wait_for(
-            re.compile(r"Starts a live run\. It calls a model and may spend[\s\S]*Start the run"), PATIENCE_S
-        )
-        terminal.click("Start the run")
-        terminal.wait_for("done", PATIENCE_S)
+        asked = re.compile(r"Starts a live run\. It calls a model and may spend[\s\S]*Start the run")
+        terminal.click_until("Start…", asked, PATIENCE_S)
+        terminal.click_until("Start the run", "done", PATIENCE_S)
         terminal.press("esc")
         terminal.wait_for(re.compile(r"lifecycle +✓ completed"), PATIENCE_S)
         (call,) = server.calls()[before:]
@@ -119,7 +116,7 @@ def test_a_live_run_of_a_foreign_model_is_started_and_read_in_the_console(home: 
 def fill_in(terminal: Terminal) -> None:
     """Open the form and make it a live run."""
     terminal.type("+")
-    terminal.wait_for(re.compile(r"mode +echo[\s\S]*Start…"), PATIENCE_S)
+    terminal.wait_for(re.compile(r"mode +[│▸] echo[\s\S]*Start…"), PATIENCE_S)
     terminal.click("echo")
     enters(terminal, "mode")
     terminal.press("end", "ctrl+u")

@@ -148,6 +148,24 @@ class Terminal:
         place = f"{self.screen.lines[row].index(text) + 1};{row + 1}"
         self._write(f"\x1b[<0;{place}M\x1b[<0;{place}m".encode())
 
+    def click_until(self, text: str, sign: str | re.Pattern[str], timeout: float = TIMEOUT_S) -> None:
+        """Click a text until something shows: it may go down a row while what stands above it is drawn anew.
+
+        Raises:
+            TimeoutError: it did not show in ``timeout`` seconds.
+        """
+        deadline = time.monotonic() + timeout
+        while True:
+            if any(text in line for line in self.screen.lines):
+                self.click(text)
+            try:
+                self.wait_for(sign, min(3.0, timeout))
+            except TimeoutError:
+                if time.monotonic() > deadline:
+                    raise
+            else:
+                return
+
     def _write(self, data: bytes) -> None:
         deadline = time.monotonic() + TIMEOUT_S
         while data:

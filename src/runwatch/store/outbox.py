@@ -29,11 +29,9 @@ from runwatch.api.outcome import proves_nothing_happened
 from runwatch.base.clock import Clock, SystemClock, iso
 from runwatch.base.errors import DataError, UsageError
 from runwatch.base.files import FileLock
-from runwatch.records.run import Run
 from runwatch.store.columns import put, take, take_optional
 from runwatch.store.database import Database
 from runwatch.store.identity import Scope, scope_key
-from runwatch.store.notes import note_down
 from runwatch.store.watchlist import remember
 
 if TYPE_CHECKING:
@@ -66,7 +64,7 @@ class Order:
         path: The parameters of the path.
         body: The exact bytes of the body, or ``None``.
         key: The ``Idempotency-Key``.
-        label: What it is, for people; also the label of a submitted run.
+        label: What it is, for people who find it among the kept writes.
     """
 
     operation: str
@@ -280,8 +278,6 @@ class Outbox:
         if kept.order.operation == SUBMIT and run_id is not None:
             scope, now = scope_key(connection, kept.scope), self._clock.now()
             remember(connection, scope, run_id, source="submitted", request=kept.order.body, at=now)
-            if kept.order.label:
-                note_down(connection, scope, Run.KIND, run_id, "label", kept.order.label, now)
 
     def _delete(self, connection: sqlite3.Connection, number: int) -> None:
         connection.execute("DELETE FROM outbox WHERE id = ?", (number,))

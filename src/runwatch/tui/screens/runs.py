@@ -78,6 +78,8 @@ class RunsScreen(ResourceScreen, TailHost):
             self._has_detail = True
             self.query_one("#detail").mount(RunDetail(lambda: self.console.context(), id="run"))
             self.show_detail()
+            # A run that was opened before its pane was filled is named in the path from now on.
+            self.show_crumbs(self._filter_words())
 
     @cached_property
     def tail(self) -> Tail:

@@ -25,8 +25,8 @@ Complete = Callable[[str], str | None]
 class FilterBar(Horizontal):
     """The line with the input, and behind it how many rows match or what is wrong.
 
-    ``enter`` keeps the filter, ``esc`` leaves without one, ``→`` takes the completion. The line is empty until somebody
-    types first, because making an input takes longer than most screens are given.
+    ``enter`` keeps the filter, ``esc`` leaves without one, ``→`` takes the completion. Its parts are made behind
+    the screen's first paint, which they would hold up.
 
     Args:
         complete: Completes what is typed; see :func:`completion`.
@@ -62,6 +62,10 @@ class FilterBar(Horizontal):
         self._suggester = _Completion(complete) if complete is not None else None
         self._is_made = False
 
+    def on_mount(self) -> None:
+        """Make the parts once the screen stands, so that they are there when somebody types."""
+        self.call_after_refresh(self._make)
+
     @property
     def text(self) -> str:
         """What is typed."""
@@ -77,7 +81,7 @@ class FilterBar(Horizontal):
         field.focus()
 
     def show_count(self, matching: Drawn) -> None:
-        """Say how many rows match, such as ``14/212``; nothing before somebody has typed."""
+        """Say how many rows match, such as ``14/212``; nothing as long as it has no parts."""
         if not self._is_made:
             return
         self._input.remove_class("-invalid")
