@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from runwatch.base.errors import RunwatchError
@@ -25,6 +24,7 @@ from runwatch.store.desk import Desk
 from runwatch.tui.doing import do_action, read_state
 from runwatch.tui.draw import content, word
 from runwatch.tui.messages import WorkFailed
+from runwatch.tui.widgets.front_sheet import BUTTONS, FrontSheet
 from runwatch.tui.widgets.pane import Edge, Pane
 from runwatch.tui.widgets.push_button import PushButton
 from runwatch.tui.work import start_work
@@ -72,7 +72,7 @@ def open_page(
     )
 
 
-class PrivatePage(ModalScreen[None]):
+class PrivatePage(FrontSheet):
     """The sheet of one private page.
 
     Args:
@@ -86,38 +86,6 @@ class PrivatePage(ModalScreen[None]):
 
     AUTO_FOCUS = "#page-leave"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
-    DEFAULT_CSS = """
-    PrivatePage {
-        background: $background;
-        &:ansi {
-            background: $background;
-        }
-        align: center middle;
-        & > Pane {
-            width: 100%;
-            max-width: 100;
-            height: auto;
-            max-height: 100%;
-            overflow-y: auto;
-            background: $surface;
-            padding: 1 1 0 1;
-        }
-        & Static {
-            width: 100%;
-            height: auto;
-            margin-bottom: 1;
-        }
-        & #page-buttons {
-            height: 2;
-            dock: bottom;
-            align-horizontal: right;
-            background: $surface;
-            & > PushButton {
-                margin-left: 2;
-            }
-        }
-    }
-    """
 
     def __init__(
         self,
@@ -157,7 +125,7 @@ class PrivatePage(ModalScreen[None]):
                 if why is not None:
                     yield Static(content(line(f"It is not opened from here: {why}."), Role.WARN))
             yield Static(id="page-state")
-            with Horizontal(id="page-buttons"):
+            with Horizontal(classes=BUTTONS):
                 yield PushButton(line("Leave"), id="page-leave")
                 if self._address is not None:
                     yield PushButton(line("Copy the address"), id="page-copy")

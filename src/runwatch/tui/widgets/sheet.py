@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.dom import DOMNode
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from runwatch.base.secret import Secret
@@ -22,6 +21,7 @@ from runwatch.tui.draw import Piece, Pieces, content, pieces_of, segment, word
 from runwatch.tui.kit import kit
 from runwatch.tui.messages import AskedAgain, Confirmed, CopyWanted, Left
 from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.front_sheet import BUTTONS, FrontSheet
 from runwatch.tui.widgets.line_input import LineInput
 from runwatch.tui.widgets.line_list import LineList
 from runwatch.tui.widgets.pane import Edge, Pane
@@ -101,7 +101,7 @@ class Order:
     off: Drawn | None = None
 
 
-class Sheet(ModalScreen[None]):
+class Sheet(FrontSheet):
     """The sheet. It starts on the harmless button, and once sent it stays until an answer or until a person leaves.
 
     Args:
@@ -113,25 +113,6 @@ class Sheet(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("sheet")
     DEFAULT_CSS = """
     Sheet {
-        background: $background;
-        &:ansi {
-            background: $background;
-        }
-        align: center middle;
-        & > Pane {
-            width: 100%;
-            max-width: 100;
-            height: auto;
-            max-height: 100%;
-            overflow-y: auto;
-            background: $surface;
-            padding: 1 1 0 1;
-        }
-        & Static {
-            width: 100%;
-            height: auto;
-            margin-bottom: 1;
-        }
         & LineList {
             height: auto;
             max-height: 8;
@@ -161,15 +142,6 @@ class Sheet(ModalScreen[None]):
             & > LineInput {
                 width: 1fr;
                 background: $background;
-            }
-        }
-        & #sheet-buttons {
-            height: 2;
-            dock: bottom;
-            align-horizontal: right;
-            background: $surface;
-            & > PushButton {
-                margin-left: 2;
             }
         }
         & .-hidden {
@@ -208,7 +180,7 @@ class Sheet(ModalScreen[None]):
                     yield LineInput()
             yield Static(id="sheet-state", classes="-hidden")
             yield Vertical(id="sheet-problem", classes="-hidden")
-            with Horizontal(id="sheet-buttons"):
+            with Horizontal(classes=BUTTONS):
                 yield PushButton(order.keep, id="sheet-keep")
                 yield PushButton(line("Copy"), id="sheet-copy")
                 yield PushButton(order.confirm, role=Role.BAD, id="sheet-confirm")
