@@ -76,7 +76,7 @@ COLUMNS: Final = (
     ),
     Column[Receipt](
         id="spend", title="spend", aliases=("cost",), value=lambda it: it.spend_usd, cell=_spend, align="right",
-        leaves=8, least=6,
+        leaves=8, least=7,
     ),
     Column[Receipt](id="check", title="check", value=_check_kind, cell=_check, leaves=7, least=8),
     Column[Receipt](id="mode", title="mode", value=lambda it: it.mode, leaves=5),
