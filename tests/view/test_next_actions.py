@@ -54,7 +54,7 @@ def test_every_step_names_something_that_there_is() -> None:
         if step.resource:
             spec = by_name(step.resource)
             assert step.operation in OPERATIONS
-            found = {each.operation for each in (*spec.actions, *spec.makes)}
+            found = {each.calls for each in (*spec.actions, *spec.makes)}
             assert step.operation in found
 
 

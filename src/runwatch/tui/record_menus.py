@@ -148,7 +148,7 @@ def _key_of(screen: ResourceScreen, action: Action[Any], row: Row[Any] | None) -
 
 def is_write(action: Action[Any]) -> bool:
     """Whether an action changes something at the service."""
-    return action.operation in OPERATIONS and OPERATIONS[action.operation].mutates
+    return action.calls in OPERATIONS and OPERATIONS[action.calls].mutates
 
 
 def _title(screen: ResourceScreen, row: Row[Any], what: str) -> Pieces:

@@ -216,7 +216,7 @@ class Action(Generic[A]):
         id: Its name in key maps.
         label: What it does, as an imperative.
         verb: The verb of the command line that does the same; empty where the console alone does it.
-        operation: The operation id it calls; empty for what needs no request.
+        operation: The operation id it calls; empty for what needs no request, and where a mutation names it.
         is_destructive: Whether it goes through the sheet that asks.
         enabled_when: Whether the record's state allows it.
         off_because: What is said when it does not.
@@ -231,6 +231,11 @@ class Action(Generic[A]):
     enabled_when: Callable[[A], bool] = lambda _: True
     off_because: str = ""
     mutation: Mutation[A] | None = None
+
+    @property
+    def calls(self) -> str:
+        """The operation id it calls, wherever that is named; empty for what needs no request."""
+        return self.operation if self.mutation is None else self.mutation.operation
 
 
 def _itself(record: Any) -> Any:

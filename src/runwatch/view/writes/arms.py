@@ -66,7 +66,7 @@ def _probe(answer: Any) -> list[tuple[str, str]]:
 
 
 SAVE: Final = Action[CatalogEntry](
-    "save", "Save the model", "models save", "postArms",
+    "save", "Save the model", "models save",
     enabled_when=lambda it: it.arm_registration_template is not None,
     off_because="The entry says not how it is to be saved.",
     mutation=Mutation(
@@ -83,7 +83,7 @@ SAVE: Final = Action[CatalogEntry](
 )  # fmt: skip
 
 CREATE_MODEL: Final = Action[None](
-    "model", "Save a model", "arms create", "postArms",
+    "model", "Save a model", "arms create",
     mutation=Mutation(
         operation="postArms",
         sentence=lambda _: "Saves a model, so that runs can be routed to it. It calls no model and costs nothing.",
@@ -104,7 +104,7 @@ CREATE_MODEL: Final = Action[None](
 )  # fmt: skip
 
 CREATE_AGENT: Final = Action[None](
-    "agent", "Save an agent", "arms create", "postArms",
+    "agent", "Save an agent", "arms create",
     mutation=Mutation(
         operation="postArms",
         sentence=lambda _: "Saves an agent and looks once whether its address can be reached. No job is given to it.",
@@ -125,7 +125,7 @@ CREATE_AGENT: Final = Action[None](
 )  # fmt: skip
 
 CREATE_SKILL: Final = Action[None](
-    "skill", "Save a skill", "arms create", "postArms",
+    "skill", "Save a skill", "arms create",
     mutation=Mutation(
         operation="postArms",
         sentence=lambda _: "Saves a text that is used with a model. It calls no model and costs nothing.",
@@ -145,7 +145,7 @@ CREATE_SKILL: Final = Action[None](
 )  # fmt: skip
 
 EDIT: Final = Action[Arm](
-    "edit", "Change it", "arms edit", "patchArmsByArmId", enabled_when=lambda it: it.status != "disabled",
+    "edit", "Change it", "arms edit", enabled_when=lambda it: it.status != "disabled",
     off_because="It is disabled, and nothing enables it again.",
     mutation=Mutation(
         operation="patchArmsByArmId",
@@ -159,7 +159,7 @@ EDIT: Final = Action[Arm](
 )  # fmt: skip
 
 DISABLE: Final = Action[Arm](
-    "disable", "Disable it", "arms disable", "deleteArmsByArmId", is_destructive=True,
+    "disable", "Disable it", "arms disable", is_destructive=True,
     enabled_when=lambda it: it.status != "disabled", off_because="It is disabled already.",
     mutation=Mutation(
         operation="deleteArmsByArmId",

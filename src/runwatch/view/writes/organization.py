@@ -30,7 +30,7 @@ def _minted(answer: Any) -> list[tuple[str, str]]:
 
 
 APPROVE: Final = Action[Proposal](
-    "approve", "Approve it", "proposals approve", "postProposalsByProposalIdApprove",
+    "approve", "Approve it", "proposals approve",
     enabled_when=_is_pending, off_because=_DECIDED,
     mutation=Mutation(
         operation="postProposalsByProposalIdApprove",
@@ -44,7 +44,7 @@ APPROVE: Final = Action[Proposal](
 )  # fmt: skip
 
 REJECT: Final = Action[Proposal](
-    "reject", "Reject it", "proposals reject", "postProposalsByProposalIdReject",
+    "reject", "Reject it", "proposals reject",
     enabled_when=_is_pending, off_because=_DECIDED,
     mutation=Mutation(
         operation="postProposalsByProposalIdReject",
@@ -59,7 +59,7 @@ REJECT: Final = Action[Proposal](
 )  # fmt: skip
 
 CREATE_KEY: Final = Action[None](
-    "create", "Make an API key", "keys create", "postApiKeys",
+    "create", "Make an API key", "keys create",
     mutation=Mutation(
         operation="postApiKeys",
         sentence=lambda _: "Makes a key to this organization. Whoever has it may do what its role allows. It is shown"
@@ -79,7 +79,7 @@ CREATE_KEY: Final = Action[None](
 )  # fmt: skip
 
 LABEL_KEY: Final = Action[ApiKey](
-    "edit", "Label it", "keys label", "patchApiKeysByApiKeyId", enabled_when=lambda it: it.status != "revoked",
+    "edit", "Label it", "keys label", enabled_when=lambda it: it.status != "revoked",
     off_because="It is revoked, for good.",
     mutation=Mutation(
         operation="patchApiKeysByApiKeyId",
@@ -95,7 +95,7 @@ LABEL_KEY: Final = Action[ApiKey](
 )  # fmt: skip
 
 REVOKE_KEY: Final = Action[ApiKey](
-    "revoke", "Revoke it", "keys revoke", "postApiKeysByApiKeyIdRevoke", is_destructive=True,
+    "revoke", "Revoke it", "keys revoke", is_destructive=True,
     enabled_when=lambda it: it.status != "revoked", off_because="It is revoked already, for good.",
     mutation=Mutation(
         operation="postApiKeysByApiKeyIdRevoke",
@@ -108,7 +108,7 @@ REVOKE_KEY: Final = Action[ApiKey](
 )  # fmt: skip
 
 NAME_CREDENTIAL: Final = Action[None](
-    "create", "Name a credential", "", "postCredentials",
+    "create", "Name a credential", "",
     mutation=Mutation(
         operation="postCredentials",
         sentence=lambda _: "Makes a reference that options can name. It holds no secret, and none is asked for here.",
@@ -123,7 +123,7 @@ NAME_CREDENTIAL: Final = Action[None](
 )  # fmt: skip
 
 TOP_UP: Final = Action[None](
-    "top_up", "Add sample credit", "account", "postAccountTopUpIntents",
+    "top_up", "Add sample credit", "account",
     mutation=Mutation(
         operation="postAccountTopUpIntents",
         sentence=lambda _: "Asks for a private page on which sample credit is added. No money moves.",

@@ -39,7 +39,7 @@ def _kept_intent(body: Mapping[str, Any], answer: Mapping[str, Any]) -> Kept:
 
 
 REGISTER: Final = Action[None](
-    "register", "Register a review agent", "agents register", "postReviewComposerAgents",
+    "register", "Register a review agent", "agents register",
     mutation=Mutation(
         operation="postReviewComposerAgents",
         sentence=lambda _: "Registers an agent for one connected repository. No job is given to it before its key was"
@@ -60,7 +60,7 @@ REGISTER: Final = Action[None](
 )  # fmt: skip
 
 DISABLE: Final = Action[ReviewAgent](
-    "disable", "Disable it", "arms disable", "deleteArmsByArmId", is_destructive=True, enabled_when=_is_on,
+    "disable", "Disable it", "arms disable", is_destructive=True, enabled_when=_is_on,
     off_because="It is disabled already.",
     mutation=Mutation(
         operation="deleteArmsByArmId",
@@ -80,7 +80,7 @@ REVOKE: Final = revoke(CONNECTION, _is_on, "It is disabled.")
 AGENT_ACTIONS: Final = (CONNECT, PROMOTE, DISABLE, REVOKE)
 
 CONNECT_REPOSITORY: Final = Action[None](
-    "connect", "Connect a repository", "github connect", "postGithubConnectionsIntents",
+    "connect", "Connect a repository", "github connect",
     mutation=Mutation(
         operation="postGithubConnectionsIntents",
         sentence=lambda _: "Asks for a private page on which a person connects the repository. Nothing is connected"

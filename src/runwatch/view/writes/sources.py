@@ -64,7 +64,7 @@ def _effects(answer: Any) -> list[tuple[str, str]]:
 
 
 CONNECT_WITH: Final = Action[Entered](
-    "connect_with", "Connect with the entered key", "", "postSourceConnections",
+    "connect_with", "Connect with the entered key", "",
     mutation=Mutation(
         operation="postSourceConnections",
         sentence=lambda it: f"Connects {it.state.get('source_id')} with the key that was entered. No model is called;"
@@ -83,7 +83,7 @@ CONNECT_WITH: Final = Action[Entered](
 )  # fmt: skip
 
 ROTATE_WITH: Final = Action[Entered](
-    "rotate_with", "Give it the entered key", "", "postSourceConnectionsByConnectionIdRotate",
+    "rotate_with", "Give it the entered key", "",
     mutation=Mutation(
         operation="postSourceConnectionsByConnectionIdRotate",
         sentence=lambda it: f"Gives connection {it.subject.id} the key that was entered, in place of the one it has."
@@ -141,7 +141,7 @@ CONNECT_PROFILE: Final = Action[SourceProfile](
 )  # fmt: skip
 
 TEST: Final = Action[SourceConnection](
-    "test", "Test it", "sources test", "postSourceConnectionsByConnectionIdTest", enabled_when=_is_on,
+    "test", "Test it", "sources test", enabled_when=_is_on,
     off_because="It is disconnected.",
     mutation=Mutation(
         operation="postSourceConnectionsByConnectionIdTest",
@@ -154,7 +154,7 @@ TEST: Final = Action[SourceConnection](
 )  # fmt: skip
 
 SYNC: Final = Action[SourceConnection](
-    "sync", "Read which models it serves", "sources sync", "postSourceConnectionsByConnectionIdDeploymentsSync",
+    "sync", "Read which models it serves", "sources sync",
     enabled_when=lambda it: it.is_usable, off_because="It is not usable before a test has passed.",
     mutation=Mutation(
         operation="postSourceConnectionsByConnectionIdDeploymentsSync",
@@ -169,7 +169,7 @@ SYNC: Final = Action[SourceConnection](
 )  # fmt: skip
 
 ROTATE: Final = Action[SourceConnection](
-    "rotate", "Give it another key", "sources rotate", "postSourceCredentialHandoffs", enabled_when=_is_on,
+    "rotate", "Give it another key", "sources rotate", enabled_when=_is_on,
     off_because="It is disconnected.",
     mutation=Mutation(
         operation="postSourceCredentialHandoffs",
@@ -190,7 +190,7 @@ ROTATE: Final = Action[SourceConnection](
 )  # fmt: skip
 
 DISCONNECT: Final = Action[SourceConnection](
-    "disconnect", "Disconnect it", "sources disconnect", "deleteSourceConnectionsByConnectionId", is_destructive=True,
+    "disconnect", "Disconnect it", "sources disconnect", is_destructive=True,
     enabled_when=_is_on, off_because="It is disconnected already.",
     mutation=Mutation(
         operation="deleteSourceConnectionsByConnectionId",

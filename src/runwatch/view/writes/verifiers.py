@@ -89,7 +89,7 @@ _NAME: Final = Ask(
 )
 
 REGISTER: Final = Action[None](
-    "register", "Register an output check", "verifiers register", "postVerifiers",
+    "register", "Register an output check", "verifiers register",
     mutation=Mutation(
         operation="postVerifiers",
         sentence=lambda _: "Registers an endpoint that scores output, and calls it once with a reserved probe. A check"
@@ -115,7 +115,7 @@ REGISTER: Final = Action[None](
 )  # fmt: skip
 
 TEST: Final = Action[Verifier](
-    "test", "Test it", "verifiers test", "postVerifiersByVerifierIdTest", enabled_when=_is_there,
+    "test", "Test it", "verifiers test", enabled_when=_is_there,
     off_because="It is retired.",
     mutation=Mutation(
         operation="postVerifiersByVerifierIdTest",
@@ -130,7 +130,7 @@ TEST: Final = Action[Verifier](
 )  # fmt: skip
 
 EDIT: Final = Action[Verifier](
-    "edit", "Change it", "verifiers update", "patchVerifiersByVerifierId", enabled_when=_is_there,
+    "edit", "Change it", "verifiers update", enabled_when=_is_there,
     off_because="It is retired.",
     mutation=Mutation(
         operation="patchVerifiersByVerifierId",
@@ -157,7 +157,7 @@ EDIT: Final = Action[Verifier](
 )  # fmt: skip
 
 RETIRE: Final = Action[Verifier](
-    "retire", "Retire it", "verifiers retire", "deleteVerifiersByVerifierId", is_destructive=True,
+    "retire", "Retire it", "verifiers retire", is_destructive=True,
     enabled_when=_is_there, off_because="It is retired already.",
     mutation=Mutation(
         operation="deleteVerifiersByVerifierId",

@@ -22,7 +22,7 @@ def _minted(answer: Any) -> list[tuple[str, str]]:
 
 
 ADD_WEBHOOK: Final = Action[None](
-    "create", "Add a webhook", "webhooks create", "postWebhooks",
+    "create", "Add a webhook", "webhooks create",
     mutation=Mutation(
         operation="postWebhooks",
         sentence=lambda _: "Has every run that ends told to this address, signed with a secret that is shown once,"
@@ -43,7 +43,7 @@ ADD_WEBHOOK: Final = Action[None](
 )  # fmt: skip
 
 ROTATE_SECRET: Final = Action[Webhook](
-    "rotate", "Give it another secret", "webhooks rotate", "postWebhooksByWebhookIdRotateSecret",
+    "rotate", "Give it another secret", "webhooks rotate",
     mutation=Mutation(
         operation="postWebhooksByWebhookIdRotateSecret",
         sentence=lambda it: f"Gives the webhook to {it.url or it.id} another signing secret. The one before ends at"
@@ -57,7 +57,7 @@ ROTATE_SECRET: Final = Action[Webhook](
 )  # fmt: skip
 
 REPLAY: Final = Action[Delivery](
-    "replay", "Deliver it again", "webhooks replay", "postWebhooksDeliveriesByDeliveryIdReplay",
+    "replay", "Deliver it again", "webhooks replay",
     enabled_when=lambda it: it.status != "pending", off_because="It is still being tried.",
     mutation=Mutation(
         operation="postWebhooksDeliveriesByDeliveryIdReplay",
