@@ -52,7 +52,7 @@ async def test_any_text_can_be_a_note(notes: Notes, scope: Scope) -> None:
         assert (note.record_id, note.text) == (hostile.text, hostile.text), hostile.name
 
 
-async def test_labels_of_an_earlier_watch_list_become_notes_and_its_runs_stay(database_path: Path) -> None:
+async def test_labels_that_nobody_gave_are_left_behind_and_the_runs_of_the_watch_list_stay(database_path: Path) -> None:
     scope = Scope("work", "ten_01", "key_1")
     database_path.parent.mkdir(mode=0o700)
     with sqlite3.connect(database_path) as old:
@@ -71,7 +71,7 @@ async def test_labels_of_an_earlier_watch_list_become_notes_and_its_runs_stay(da
     database = Database.open(database_path)
     try:
         texts = {note.record_id: note.text for note in await Notes(database).of(scope, "run")}
-        assert texts == {"ex_1": "kept", "ex_2": "nightly"}
+        assert texts == {"ex_1": "kept"}
         watched = await WatchList(database).list(scope)
         assert [entry.run_id for entry in watched] == ["ex_3", "ex_2", "ex_1"]
         assert all(entry.request == {"mode": "echo"} for entry in watched)

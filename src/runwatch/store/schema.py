@@ -184,11 +184,8 @@ _SECOND: Final = (
 )
 
 _THIRD: Final = (
-    # A run's label is a note like every other record's; the watch list had labels of its own before.
-    """
-    INSERT OR IGNORE INTO note (scope, kind, record_id, purpose, at, text)
-    SELECT scope, 'run', run_id, 'label', added_at, label FROM watch WHERE label <> ''
-    """,
+    # A run's label is a note like every other record's. What the watch list had under that name was the beginning of
+    # the objective, which nobody gave as a label and which no list may show.
     """
     CREATE TABLE watched (
         scope INTEGER NOT NULL REFERENCES scope (id) ON DELETE CASCADE,
