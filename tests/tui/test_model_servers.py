@@ -88,9 +88,9 @@ async def test_the_welcome_names_the_key_and_nothing_is_looked_for_until_it_is_p
 
 
 async def test_the_key_of_the_settings_is_the_one_that_is_named_and_looks(tmp_path: Path) -> None:
-    async with local(finding(OLLAMA), tmp_path, settings='[keys]\n"app.find_servers" = "L"\n') as driven:
-        await driven.shows("For live runs: L looks for model servers on this machine.")
-        await driven.press("L")
+    async with local(finding(OLLAMA), tmp_path, settings='[keys]\n"app.find_servers" = "f12"\n') as driven:
+        await driven.shows("For live runs: f12 looks for model servers on this machine.")
+        await driven.press("f12")
         await driven.shows("Ollama, port 11434")
 
 

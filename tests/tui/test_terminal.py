@@ -79,6 +79,25 @@ def test_a_signal_that_comes_twice_changes_nothing(tmp_path: Path) -> None:
         assert_whole(terminal)
 
 
+def test_a_program_that_does_not_end_by_itself_is_ended_with_everything_put_away(tmp_path: Path) -> None:
+    with victim(tmp_path) as terminal:
+        terminal.wait_for("ready")
+        terminal.press("s")
+        terminal.wait_for("stuck")
+        terminal.signal(signal.SIGTERM)
+        assert terminal.wait_exit() == 143
+        assert_whole(terminal)
+    assert (tmp_path / "away").exists()
+
+
+def test_a_program_that_ends_by_itself_leaves_the_rest_to_whoever_called_it(tmp_path: Path) -> None:
+    with victim(tmp_path) as terminal:
+        terminal.wait_for("ready")
+        terminal.signal(signal.SIGTERM)
+        assert terminal.wait_exit() == 143
+    assert not (tmp_path / "away").exists()
+
+
 @pytest.mark.parametrize("way", ["key", "exception at the start", "worker"])
 def test_an_exception_is_told_in_two_lines_without_the_value_of_any_variable(tmp_path: Path, way: str) -> None:
     with victim(tmp_path, way) as terminal:

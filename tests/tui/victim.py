@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from pathlib import Path
 
 from textual import events
@@ -73,6 +74,9 @@ class Victim(TerminalApp):
                 raise ValueError("told")
             case "e":
                 raise RunwatchError("The data is gone", detail="\x1b]0;x\x07", hint="Look for it.")
+            case "s":
+                print("stuck", file=sys.__stderr__, flush=True)
+                threading.Event().wait()
             case other:
                 self.query_one(_Label).text = f"got {other}"
                 self.query_one(_Label).refresh()
@@ -82,4 +86,5 @@ if __name__ == "__main__":
     log = Path(sys.argv[2]) if len(sys.argv) > 2 else None
     if log is not None:
         start_log(log)
-    sys.exit(run_app(Victim(sys.argv[1]), log_file=log, patience_s=1.0))
+    away = log.with_name("away").touch if log is not None else None
+    sys.exit(run_app(Victim(sys.argv[1]), log_file=log, patience_s=1.0, at_forced_end=away))

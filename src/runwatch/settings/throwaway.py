@@ -40,13 +40,22 @@ def throw_away_place() -> Iterator[Paths]:
             # A closing terminal sends its signal twice, and the second one must not end the cleaning.
             for number in (*_ENDINGS, signal.SIGINT):
                 previous.setdefault(number, signal.signal(number, signal.SIG_IGN))
-            try:
-                local.stop(paths.local_service_dir)
-            finally:
-                shutil.rmtree(directory, ignore_errors=True)
+            throw_away(paths)
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def throw_away(paths: Paths) -> None:
+    """Stop the local service of a place made by :func:`throw_away_place` and delete everything in it.
+
+    Raises:
+        LocalServiceError: the service could not be stopped; its files are deleted all the same.
+    """
+    try:
+        local.stop(paths.local_service_dir)
+    finally:
+        shutil.rmtree(paths.data_dir, ignore_errors=True)
 
 
 def _end(number: int, _: FrameType | None) -> NoReturn:

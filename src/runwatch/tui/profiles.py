@@ -147,30 +147,33 @@ async def choose_profiles(console: ConsoleApp, text: str) -> None:
         open_menu(console)
 
 
-def open_menu(console: ConsoleApp, *, start: int = 0) -> None:
+def open_menu(console: ConsoleApp) -> None:
     """Mark the profiles whose records are listed together."""
-    profiles, screen = console.profiles, console.console_screen
-    marks = console.marks
+    items = partial(_items, console)
+    title = (word("Profiles   ", Role.PLAIN), word("enter marks and unmarks, esc is done"))
+    console.console_screen.put_over(Menu(title, items(), again=items, id="profile-menu"))
+
+
+def _items(console: ConsoleApp) -> list[MenuItem]:
+    profiles, marks = console.profiles, console.marks
     items = []
-    for position, name in enumerate(profiles.known):
+    for name in profiles.known:
         failure = profiles.failures.get(name)
         profile = console.loaded.settings.profiles.get(name)
         note = failure.title if failure is not None else "" if profile is None else profile.base_url
         mark = marks.marked if name in profiles.shown else " "
         off = line("one profile has to stay") if profiles.shown == (name,) else None
-        items.append(MenuItem(line(f"{mark} {name}"), partial(_toggle, console, name, position), line(note), off))
-    title = (word("Profiles   ", Role.PLAIN), word("enter marks and unmarks, esc is done"))
-    screen.put_over(Menu(title, items, start=start, id="profile-menu"))
+        items.append(MenuItem(line(f"{mark} {name}"), partial(_toggle, console, name), line(note), off))
+    return items
 
 
-def _toggle(console: ConsoleApp, name: str, position: int) -> None:
+def _toggle(console: ConsoleApp, name: str) -> None:
     profiles = console.profiles
     profiles.choose(tuple(other for other in profiles.known if (other in profiles.shown) != (other == name)))
     from runwatch.tui.screens.across import AcrossScreen
 
     if isinstance(console.console_screen, AcrossScreen):
         console.console_screen.profiles_chosen()
-    open_menu(console, start=position)
 
 
 def go_to_record(screen: ResourceScreen, profile: str, record_id: str) -> None:

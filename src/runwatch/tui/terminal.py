@@ -23,7 +23,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar, Final
@@ -125,22 +125,31 @@ class TerminalApp(App[None]):
         self._close_messages_no_wait()
 
 
-def run_app(app: TerminalApp, *, log_file: Path | None = None, patience_s: float = PATIENCE_S) -> int:
+def run_app(
+    app: TerminalApp,
+    *,
+    log_file: Path | None = None,
+    patience_s: float = PATIENCE_S,
+    at_forced_end: Callable[[], object] | None = None,
+) -> int:
     """Run the app on the terminal and return the exit code of the process.
 
     Args:
         app: What to run.
         log_file: Named in the message about a crash.
         patience_s: How long after a signal the app may take to end by itself.
+        at_forced_end: What has to be done yet when it does not and the process is ended under it, because no block of
+            a caller ends then.
     """
-    ending = _Ending(app, patience_s)
-    with _terminal_kept(app), ending.listening():
-        try:
-            asyncio.run(ending.run())
-        except Exception as error:
-            # Something that Textual did not catch, such as a fault while it ends.
-            app.crash = app.crash or error
-            _log.error("the console ended on an exception", exc_info=error)
+    with _terminal_kept(app) as give_back:
+        ending = _Ending(app, patience_s, give_back, at_forced_end)
+        with ending.listening():
+            try:
+                asyncio.run(ending.run())
+            except Exception as error:
+                # Something that Textual did not catch, such as a fault while it ends.
+                app.crash = app.crash or error
+                _log.error("the console ended on an exception", exc_info=error)
     if app.crash is not None:
         _say(_crash_message(app.crash, log_file))
         return CRASHED
@@ -154,8 +163,16 @@ class _Ending:
     terminal that reads nothing.
     """
 
-    def __init__(self, app: TerminalApp, patience_s: float) -> None:
+    def __init__(
+        self,
+        app: TerminalApp,
+        patience_s: float,
+        give_back: Callable[[], None],
+        at_forced_end: Callable[[], object] | None,
+    ) -> None:
         self._app: Final = app
+        self._give_back: Final = give_back
+        self._at_forced_end: Final = at_forced_end
         self._loop: asyncio.AbstractEventLoop | None = None
         self._deadline: Final = threading.Timer(patience_s, self._end_now)
         self._deadline.daemon = True
@@ -193,8 +210,14 @@ class _Ending:
             self._end_now()
 
     def _end_now(self) -> None:
-        _reset(self._app)
-        os._exit(self.code or CRASHED)
+        self._give_back()
+        try:
+            if self._at_forced_end is not None:
+                self._at_forced_end()
+        except Exception as error:
+            _log.error("not everything was put away at the end", exc_info=error)
+        finally:
+            os._exit(self.code or CRASHED)
 
 
 def _note_stray(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -203,10 +226,10 @@ def _note_stray(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> Non
 
 
 @contextlib.contextmanager
-def _terminal_kept(app: TerminalApp) -> Iterator[None]:
-    """Give the terminal back as it was found, whatever happens in the block."""
+def _terminal_kept(app: TerminalApp) -> Iterator[Callable[[], None]]:
+    """Give the terminal back as it was found, whatever happens in the block, which gets the function that does it."""
     if os.name != "posix":
-        yield
+        yield lambda: None
         return
     import termios
 
@@ -223,7 +246,7 @@ def _terminal_kept(app: TerminalApp) -> Iterator[None]:
 
     atexit.register(restore)
     try:
-        yield
+        yield restore
     finally:
         restore()
         atexit.unregister(restore)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
@@ -57,6 +57,8 @@ class Menu(Overlay):
         items: What there is to choose.
         start: The line that the cursor begins on.
         id: The widget's id.
+        again: Reads the items once more after a choice, for things that are marked and unmarked: the menu stays, and
+            each target is a function that is called.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -113,10 +115,19 @@ class Menu(Overlay):
             """The menu."""
             return self.menu
 
-    def __init__(self, title: Pieces, items: Sequence[MenuItem], *, start: int = 0, id: str | None = None) -> None:
+    def __init__(
+        self,
+        title: Pieces,
+        items: Sequence[MenuItem],
+        *,
+        start: int = 0,
+        id: str | None = None,
+        again: Callable[[], Sequence[MenuItem]] | None = None,
+    ) -> None:
         super().__init__(edge=Edge(title=title, counters=_KEYS), id=id)
         self._items = tuple(items)
         self._start = start
+        self._again = again
         self._is_chosen = False
         self._stood_on: Screen[Any] | None = None
 
@@ -139,7 +150,13 @@ class Menu(Overlay):
 
     def choose(self, item: MenuItem) -> None:
         """Tell the screen, unless it is off; the reason stands beside it then."""
-        if item.off is None:
+        if item.off is not None:
+            return
+        if self._again is not None:
+            assert callable(item.target)
+            item.target()
+            self.query_one(_Items).show(self._again())
+        else:
             screen = self.screen
             self._is_chosen = True
             self.leave()
@@ -165,10 +182,15 @@ class _Items(LineList, inherit_bindings=False):
 
     def __init__(self, items: Sequence[MenuItem]) -> None:
         super().__init__()
-        self._items: Final = tuple(items)
+        self._items = tuple(items)
 
     def on_mount(self) -> None:
         self.set_size()
+
+    def show(self, items: Sequence[MenuItem]) -> None:
+        self._items = tuple(items)
+        self.set_size()
+        self.refresh()
 
     def line_count(self) -> int:
         return len(self._items)
