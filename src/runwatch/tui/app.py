@@ -25,6 +25,7 @@ from runwatch.store.state import Delta, Store
 from runwatch.tui.actions import KeyMap, bindings
 from runwatch.tui.bell import Bell
 from runwatch.tui.connection import place_of
+from runwatch.tui.keyboard import Keyboard, KeyTaken
 from runwatch.tui.memory import after_first_paint
 from runwatch.tui.navigation import NavigatingApp
 from runwatch.tui.opening import Opening as Opening
@@ -111,6 +112,7 @@ class ConsoleApp(NavigatingApp):
         self._left: View | None = None
         self._listed: tuple[type[Record], ...] = ()
         self._has_begun = False
+        self.keyboard: Final = Keyboard(self, self._hand_on)
 
     @cached_property
     def kept_writes(self) -> KeptWrites:
@@ -315,6 +317,7 @@ class ConsoleApp(NavigatingApp):
         await self._show_first()
         self._has_begun = True
         await self.guard_size()
+        await self.keyboard.begin()
         self.store.listen(self._note_delta)
         self.set_interval(1.0, self._tick)
         if self.opening.demo:
@@ -342,13 +345,19 @@ class ConsoleApp(NavigatingApp):
         start_work(self, self._open(), "opening")
 
     async def on_event(self, event: events.Event) -> None:
-        """Let the notes know of a key before it does what it does; what comes before any screen is for the first."""
-        if isinstance(event, events.InputEvent) and not self._has_begun:
-            self.call_later(self.post_message, event)
-            return
-        if isinstance(event, events.Key) and not event.is_forwarded and self.notes.pressed(event.key):
-            return
-        await super().on_event(event)
+        """Give what a person does its turn, and let the notes know of a key before it does what it does."""
+        if isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded:
+            await self.keyboard.take(event)
+        else:
+            await super().on_event(event)
+
+    async def _hand_on(self, event: events.Event) -> None:
+        if not isinstance(event, events.Key) or not self.notes.pressed(event.key):
+            await super().on_event(event)
+
+    async def on_key_taken(self, message: KeyTaken) -> None:
+        """The next key has its turn."""
+        await self.keyboard.taken(message)
 
     def exit(self, result: None = None, return_code: int = 0, message: Any = None) -> None:
         """End the console; what is in front then is where it was left."""

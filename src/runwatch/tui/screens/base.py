@@ -161,7 +161,13 @@ class ConsoleScreen(Screen[None]):
         for other in others:
             other.leave()
         overlay.before = self.focused
+        self.console.keyboard.hold(overlay)
         self.mount(overlay)
+
+    def on_overlay_stands(self, message: Overlay.Stands) -> None:
+        """What is typed goes on, into what was opened."""
+        message.stop()
+        self.console.keyboard.opened(message.overlay)
 
     def open_sheet(self, sending: Sending) -> None:
         """Put a sheet in front; what it sends is sent when a person confirms it."""

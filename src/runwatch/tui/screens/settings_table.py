@@ -105,7 +105,10 @@ class SettingsTable(ConsoleScreen):
             glyphs=console.glyphs,
         )
         rows = settings_rows(console.resolver, console.loaded, around)
-        self._rows = matching(rows, self._words)
+        before, self._rows = self._rows, matching(rows, self._words)
+        # The rows keep their keys when the service has told where they come from.
+        if self._rows != before:
+            self.table.measure_again()
         self.table.show(self._rows)
         problems = len(console.loaded.problems)
         state = word(f"{problems} problem{'s' * (problems != 1)} in the file" if problems else "", Role.BAD)

@@ -132,9 +132,13 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         """Scroll as little as needed until the cursor is in sight."""
         top, rows = round(self.scroll_y), self.rows_in_sight
         if self._cursor < top:
-            self.scroll_to(y=self._cursor, animate=False)
+            self._scroll_at_once(self._cursor)
         elif self._cursor >= top + rows:
-            self.scroll_to(y=self._cursor - rows + 1, animate=False)
+            self._scroll_at_once(self._cursor - rows + 1)
+
+    def _scroll_at_once(self, top: int) -> None:
+        # Lines that have just come may need a scroll bar that stands only after the next layout.
+        self.scroll_to(y=top, animate=False, force=True)
 
     def set_size(self) -> None:
         """Tell Textual how far the lines can be scrolled."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.widget import Widget
 
 from runwatch.tui.widgets.pane import Edge, Pane
@@ -37,9 +39,23 @@ class Overlay(Pane):
     }
     """
 
+    @dataclass
+    class Stands(Message):
+        """It is there, and what takes the keyboard in it has asked for it.
+
+        Attributes:
+            overlay: The pane.
+        """
+
+        overlay: Overlay
+
     def __init__(self, *, edge: Edge | None = None, id: str | None = None) -> None:
         super().__init__(edge=edge, id=id)
         self.before: Widget | None = None
+
+    def on_mount(self) -> None:
+        """Say that it stands; classes below have had their turn by now."""
+        self.post_message(self.Stands(self))
 
     def leave(self) -> None:
         """Go, and give the focus back."""

@@ -140,6 +140,10 @@ class RecordTable(LineList, inherit_bindings=False):
         if self._cursor_key != before:
             self.post_message(RowHighlighted(self, self._cursor_key))
 
+    def measure_again(self) -> None:
+        """Look at the first rows once more when the next ones come: the same keys say something else by now."""
+        self._sampled = ()
+
     def select(self, key: str) -> bool:
         """Put the cursor on a row by its id; answer whether there is one."""
         index = self._find(-1, key)
