@@ -11,10 +11,13 @@ from runwatch.base.clock import iso
 from runwatch.base.json import loads
 from runwatch.records.compliance import ComplianceExport
 from runwatch.service.access.auth import local_tenant
+from runwatch.service.http.lists import PART_ROWS
 from runwatch.service.organization import audit
 from tests.service.conftest import Local
 from tests.service.test_auth import other_tenant
 from tests.service.test_keys import bearing, keyed, me, mint
+from tests.service.test_lists import keep as keep_many
+from tests.service.test_lists import receipt_text
 from tests.service.test_proposals import clock_of, propose
 from tests.service.test_usage import RECEIPTS, keep
 from tests.support.clock import START
@@ -40,6 +43,17 @@ async def test_an_export_holds_receipts_usage_and_a_digest_over_the_receipts(loc
     assert lines[0] == (await local.http.get("/v1/receipts/ex_1")).text
     assert raw["usage_totals"] == loads((await local.http.get("/v1/usage")).content)["totals"]
     assert raw["decision_log"] == []
+
+
+async def test_reports_over_more_receipts_than_one_part_holds_are_whole(local: Local) -> None:
+    count = 2 * PART_ROWS + 1
+    await keep_many(local, range(count))
+    raw = await local.get("/v1/compliance-export", period="2026-11")
+    text = raw["receipts_ndjson"]
+    assert text == "".join(f"{receipt_text(number)}\n" for number in range(count))
+    assert raw["attestation"]["digest"] == hashlib.sha256(text.encode()).hexdigest()
+    assert raw["usage_totals"]["executions"] == count
+    assert (await local.get("/v1/usage", period="2026-11"))["totals"] == raw["usage_totals"]
 
 
 async def test_every_decision_is_told_in_order_with_who_made_it(held: Local) -> None:

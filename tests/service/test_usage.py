@@ -83,8 +83,13 @@ RECEIPTS = [
 OWNERS = {"ex_1": "key_1", "ex_2": "key_1", "ex_3": "key_2"}
 
 
+def report(found: list[Json], owners: dict[str, str]) -> Json:
+    """A usage report of receipts whose runs these keys submitted."""
+    return usage.report((raw, owners.get(raw["execution_id"])) for raw in found)
+
+
 def test_the_parts_of_a_report_add_up_to_the_last_digit() -> None:
-    found = usage.report(RECEIPTS, OWNERS)
+    found = report(RECEIPTS, OWNERS)
     assert dumps(found["totals"]) == (
         '{"executions":3,"slices":4,"input_tokens":60,"output_tokens":8,"calls":4,"usd":0.410000000000000000001,'
         '"platform_usd":0.10,"passthrough_usd":0.310000000000000000001}'
@@ -104,7 +109,10 @@ def test_the_parts_of_a_report_add_up_to_the_last_digit() -> None:
         '"top_arms":[{"arm_id":"arm_a","selected_count":2},{"arm_id":"arm_b","selected_count":1}]}'
     )
     assert (second["api_key_id"], second["top_arms"]) == ("key_2", [])
-    assert usage.totals_of(RECEIPTS) == found["totals"]
+    sums = usage.Sums()
+    for raw in RECEIPTS:
+        sums.add(raw)
+    assert sums.read_form == found["totals"]
 
 
 def test_what_a_fallback_used_is_divided_among_the_arms_that_were_called() -> None:
@@ -113,7 +121,7 @@ def test_what_a_fallback_used_is_divided_among_the_arms_that_were_called() -> No
         {"arm_id": "arm_a", "input_tokens": 20, "output_tokens": 1, "usd": Numeral("0.10")},
         {"arm_id": "arm_b", "input_tokens": 10, "output_tokens": None, "usd": Numeral("0.20")},
     ]
-    first, second = usage.report([receipt("ex_1", "2026-11-20", [raw], "0.30")], {})["by_arm"]
+    first, second = report([receipt("ex_1", "2026-11-20", [raw], "0.30")], {})["by_arm"]
     assert dumps(first) == (
         '{"arm_id":"arm_a","selected_count":0,"fallback_count":0,"input_tokens":20,"output_tokens":1,"usd":0.10}'
     )
@@ -123,21 +131,21 @@ def test_what_a_fallback_used_is_divided_among_the_arms_that_were_called() -> No
 
 
 def test_a_run_whose_key_nobody_noted_counts_for_no_key() -> None:
-    found = usage.report(RECEIPTS, {"ex_3": "key_2"})
+    found = report(RECEIPTS, {"ex_3": "key_2"})
     assert [row["api_key_id"] for row in found["by_key"]] == ["key_2"]
     assert found["totals"]["executions"] == 3
 
 
 def test_of_many_arms_a_key_names_the_five_most_used() -> None:
     parts = [part(f"arm_{number}", "0") for number in range(7)] + [part("arm_6", "0")]
-    (key,) = usage.report([receipt("ex_1", "2026-11-20", parts, "0")], {"ex_1": "key_1"})["by_key"]
+    (key,) = report([receipt("ex_1", "2026-11-20", parts, "0")], {"ex_1": "key_1"})["by_key"]
     assert [arm["arm_id"] for arm in key["top_arms"]] == ["arm_6", "arm_0", "arm_1", "arm_2", "arm_3"]
 
 
 @pytest.mark.parametrize("cost", [None, {}, {"usd": None, "calls": True}, {"input_tokens": "many"}])
 def test_a_slice_that_says_nothing_of_its_cost_costs_nothing(cost: Any) -> None:
     raw = receipt("ex_1", "2026-11-20", [{**part("arm_a", "0"), "cost": cost}], "0")
-    found = usage.report([raw], {})
+    found = report([raw], {})
     assert found["totals"]["calls"] == found["totals"]["usd"] == found["by_arm"][0]["input_tokens"] == 0
     assert found["by_arm"][0]["selected_count"] == 1
 
@@ -155,7 +163,7 @@ async def test_usage_counts_the_final_runs_of_its_period_and_organization(local:
     assert not shown.flaws()
     assert not shown.unknown()
     assert raw["period"] == {"from": "2026-11-01", "to": "2026-11-30"}
-    expected = usage.report(RECEIPTS, owners)
+    expected = report(RECEIPTS, owners)
     assert dumps({name: raw[name] for name in expected}) == dumps(expected)
     assert await local.get("/v1/usage") == answer.json()
     days = {"from": "2026-10-31", "to": "2026-11-20"}
@@ -203,5 +211,6 @@ async def test_more_runs_than_one_statement_takes_keep_their_keys(local: Local) 
             attribution.note_owner(transaction, name, me)
 
     await local.context.database.write(effect)
-    owners = await local.context.database.read(lambda transaction: attribution.owners_of(transaction, names))
-    assert owners == dict.fromkeys(names, me)
+    found = [{"execution_id": name} for name in [*names, "ex_nobody"]]
+    owned = await local.context.database.read(lambda transaction: list(attribution.owned(transaction, found)))
+    assert owned == [*((raw, me) for raw in found[:-1]), (found[-1], None)]

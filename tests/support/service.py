@@ -36,6 +36,7 @@ class ServiceProcess:
         data_dir: Its data directory; made if it is not there.
         arguments: Further arguments of ``serve``.
         env: Further variables of its environment.
+        program: What the interpreter runs, with the arguments of ``serve`` behind it.
 
     Attributes:
         base_url: Where it listens.
@@ -43,13 +44,20 @@ class ServiceProcess:
         line: What it printed when it accepted connections.
     """
 
-    def __init__(self, data_dir: Path, *arguments: str, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        *arguments: str,
+        env: Mapping[str, str] | None = None,
+        program: Sequence[str] = ("-m", "runwatch", "serve"),
+    ) -> None:
         data_dir.mkdir(parents=True, exist_ok=True)
         self.data_dir: Final = data_dir
         self.base_url = ""
         self.api_key = ""
         self.line: dict[str, object] = {}
         self._arguments: Final[Sequence[str]] = arguments
+        self._program: Final = program
         self._environment = clean_environment(data_dir, env)
         self._errors = data_dir / "stderr.txt"
         self._process: subprocess.Popen[bytes] | None = None
@@ -86,7 +94,7 @@ class ServiceProcess:
             AssertionError: it ended, said something else than its line, or took longer than a minute.
         """
         assert self._process is None, "it runs already"
-        command = [sys.executable, "-m", "runwatch", "serve", "--json", "--data-dir", str(self.data_dir)]
+        command = [sys.executable, *self._program, "--json", "--data-dir", str(self.data_dir)]
         with self._errors.open("ab") as errors:
             self._process = subprocess.Popen(
                 [*command, "--port", str(self.port), *self._arguments],

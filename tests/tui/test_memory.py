@@ -31,17 +31,3 @@ def test_a_collector_that_is_on_is_left_alone() -> None:
     before = gc.get_threshold(), gc.get_freeze_count()
     memory.after_first_paint()
     assert (gc.get_threshold(), gc.get_freeze_count()) == before
-
-
-def test_what_is_there_is_looked_through_no_more_and_is_freed_all_the_same() -> None:
-    class Kept:
-        freed = 0
-
-        def __del__(self) -> None:
-            Kept.freed += 1
-
-    kept = [Kept()]
-    memory.keep_what_is_there()
-    assert not any(each is kept for each in gc.get_objects())
-    kept.clear()
-    assert Kept.freed == 1

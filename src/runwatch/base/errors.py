@@ -10,6 +10,7 @@
     │   └── NotConfigured          nothing says which service to call
     ├── DataError                  the data directory is not usable: newer schema, corrupt, not writable
     ├── LocalServiceError          the local service could not be started, reached or stopped
+    ├── EditorError                a text could not be written in a person's editor (runwatch.tui.editor)
     ├── Refusal                    the local service answers a request with a Problem (runwatch.service.http.answer)
     ├── OutboundError              a call of the local service to another server failed (runwatch.service.outbound)
     ├── ProviderError              a model provider gave no usable answer (runwatch.service.models.providers.model)

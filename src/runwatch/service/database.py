@@ -13,20 +13,22 @@ import os
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 from urllib.parse import quote
 
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Connection,
+    Delete,
     Engine,
     Insert,
+    Integer,
     QueuePool,
     Result,
     RowMapping,
@@ -39,11 +41,11 @@ from sqlalchemy import (
     func,
     select,
 )
-from sqlalchemy.exc import SQLAlchemyError
 
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError
 from runwatch.base.files import PRIVATE_FILE, private_directory
+from runwatch.service.disk import explaining
 from runwatch.service.tables import SCHEMA_VERSION, metadata
 
 T = TypeVar("T")
@@ -86,10 +88,8 @@ class Transaction:
 
     def remove(self, table: Table, where: Mapping[str, object], *, until: tuple[str, object] | None = None) -> None:
         """Delete the rows that match; with ``until`` only those whose column is at most the value."""
-        conditions = _conditions(table, where)
-        if until is not None:
-            conditions.append(table.c[until[0]] <= until[1])
-        self._connection.execute(table.delete().where(*conditions))
+        statement = _removing(table, _shape(where), until and until[0])
+        self._connection.execute(statement, {**_parameters(where), "until": until and until[1]})
 
     def one(self, table: Table, where: Mapping[str, object]) -> Row | None:
         """The one row that matches, or ``None``."""
@@ -115,13 +115,7 @@ class Transaction:
             until: A column and the first value that it may no longer have.
             limit: How many rows at most.
         """
-        statement = _selecting(table, _shape(where)).where(table.c.sequence > after)
-        if since is not None:
-            statement = statement.where(table.c[since[0]] >= since[1])
-        if until is not None:
-            statement = statement.where(table.c[until[0]] < until[1])
-        statement = statement.order_by(table.c.sequence).limit(limit)
-        return self._connection.execute(statement, _parameters(where)).mappings().all()
+        return self._listed(table, where, since, until, after or None, None, limit, is_newest=False)
 
     def least(self, table: Table, column: str, where: Mapping[str, object]) -> Any:
         """The least value of a column among the rows that match, ``None`` when none does."""
@@ -150,18 +144,7 @@ class Transaction:
             within: Another table, a column that both have, and what has to be true there of the same column's value.
             limit: How many rows at most.
         """
-        conditions = _conditions(table, where)
-        if since is not None:
-            conditions.append(table.c[since[0]] >= since[1])
-        if until is not None:
-            conditions.append(table.c[until[0]] < until[1])
-        if before is not None:
-            conditions.append(table.c.sequence < before)
-        if within is not None:
-            other, column, other_where = within
-            conditions.append(table.c[column].in_(select(other.c[column]).where(*_conditions(other, other_where))))
-        statement = select(table).where(*conditions).order_by(table.c.sequence.desc()).limit(limit)
-        return self._connection.execute(statement).mappings().all()
+        return self._listed(table, where, since, until, before, within, limit, is_newest=True)
 
     def every(self, table: Table, where: Mapping[str, object]) -> Sequence[Row]:
         """The rows that match, in no order."""
@@ -177,6 +160,32 @@ class Transaction:
     def last_sequence(self, table: Table) -> int:
         """The highest sequence number of a table, 0 when it is empty."""
         return int(self._connection.execute(select(func.coalesce(func.max(table.c.sequence), 0))).scalar_one())
+
+    def _listed(
+        self,
+        table: Table,
+        where: Mapping[str, object],
+        since: tuple[str, str] | None,
+        until: tuple[str, str] | None,
+        edge: int | None,
+        within: tuple[Table, str, Mapping[str, object]] | None,
+        limit: int | None,
+        *,
+        is_newest: bool,
+    ) -> Sequence[Row]:
+        listing = _Listing(
+            table,
+            _shape(where),
+            since=since and since[0],
+            until=until and until[0],
+            has_edge=edge is not None,
+            within=within and (within[0], within[1], _shape(within[2])),
+            has_limit=limit is not None,
+            is_newest=is_newest,
+        )
+        bounds = {"since": since and since[1], "until": until and until[1], "edge": edge, "limit": limit}
+        values = {**bounds, **_parameters(where), **_parameters(within[2] if within else {}, "within")}
+        return self._connection.execute(_listing(listing), values).mappings().all()
 
     def _found(self, table: Table, where: Mapping[str, object]) -> Result[Any]:
         return self._connection.execute(_selecting(table, _shape(where)), _parameters(where))
@@ -200,16 +209,16 @@ def _shape(where: Mapping[str, object]) -> _Shape:
     )
 
 
-def _parameters(where: Mapping[str, object]) -> dict[str, object]:
+def _parameters(where: Mapping[str, object], prefix: str = "where") -> dict[str, object]:
     # No column's name begins so; a parameter that is called as a column would be taken for a new value of it.
-    return {f"where_{name}": value for name, value in where.items() if value is not None}
+    return {f"{prefix}_{name}": value for name, value in where.items() if value is not None}
 
 
-def _matching(table: Table, shape: _Shape) -> list[ColumnElement[bool]]:
+def _matching(table: Table, shape: _Shape, prefix: str = "where") -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     for name, how in shape:
         column = table.c[name]
-        value: BindParameter[Any] = bindparam(f"where_{name}", expanding=how == "in")
+        value: BindParameter[Any] = bindparam(f"{prefix}_{name}", expanding=how == "in")
         conditions.append(column.is_(None) if how == "null" else column.in_(value) if how == "in" else column == value)
     return conditions
 
@@ -225,8 +234,48 @@ def _updating(table: Table, shape: _Shape) -> Update:
 
 
 @cache
+def _removing(table: Table, shape: _Shape, until: str | None) -> Delete:
+    conditions = _matching(table, shape)
+    if until is not None:
+        conditions.append(table.c[until] <= bindparam("until"))
+    return table.delete().where(*conditions)
+
+
+@cache
 def _selecting(table: Table, shape: _Shape) -> Select[Any]:
     return select(table).where(*_matching(table, shape))
+
+
+class _Listing(NamedTuple):
+    """What makes the statement of a list: everything of :meth:`Transaction.newest` but the values."""
+
+    table: Table
+    shape: _Shape
+    since: str | None
+    until: str | None
+    has_edge: bool
+    within: tuple[Table, str, _Shape] | None
+    has_limit: bool
+    is_newest: bool
+
+
+@cache
+def _listing(listing: _Listing) -> Select[Any]:
+    columns = listing.table.c
+    conditions = _matching(listing.table, listing.shape)
+    if listing.since is not None:
+        conditions.append(columns[listing.since] >= bindparam("since"))
+    if listing.until is not None:
+        conditions.append(columns[listing.until] < bindparam("until"))
+    if listing.has_edge:
+        edge: BindParameter[int] = bindparam("edge")
+        conditions.append(columns.sequence < edge if listing.is_newest else columns.sequence > edge)
+    if listing.within is not None:
+        other, column, shape = listing.within
+        conditions.append(columns[column].in_(select(other.c[column]).where(*_matching(other, shape, "within"))))
+    order = columns.sequence.desc() if listing.is_newest else columns.sequence
+    statement = select(listing.table).where(*conditions).order_by(order)
+    return statement.limit(bindparam("limit", type_=Integer)) if listing.has_limit else statement
 
 
 class _Job(Generic[T]):
@@ -246,7 +295,7 @@ class _Job(Generic[T]):
             SQLAlchemyError: the failure has ended the whole transaction, as a full disk does.
         """
         try:
-            with connection.begin_nested():
+            with _savepoint(connection):
                 transaction = Transaction(connection, now)
                 self._result = self._function(transaction)
             self.added = transaction.added
@@ -266,7 +315,8 @@ class _Job(Generic[T]):
 class Database:
     """The open database. Made by :meth:`open`; the caller holds the data directory's lock."""
 
-    def __init__(self, writer: Engine, reader: Engine, clock: Clock) -> None:
+    def __init__(self, path: Path, writer: Engine, reader: Engine, clock: Clock) -> None:
+        self._path = path
         self._writer = writer
         self._reader = reader
         self._clock = clock
@@ -285,7 +335,7 @@ class Database:
         Raises:
             DataError: it cannot be opened, is damaged, or was written by a newer version.
         """
-        return cls(_open_writer(path), _engine(path, "ro", "BEGIN", READERS), clock)
+        return cls(path, _open_writer(path), _engine(path, "ro", "BEGIN", READERS), clock)
 
     async def read(self, function: Callable[[Transaction], T]) -> T:
         """Run a function that only reads, on a reader thread, over one consistent state of the database."""
@@ -298,14 +348,15 @@ class Database:
         thread and holds up all other writes, so it does nothing but its statements.
 
         Raises:
-            DataError: the database is closed.
+            DataError: the database is closed, or its disk is full or cannot be written.
         """
         job = _Job(function)
         with self._closing:
             if self._is_closed:
                 raise DataError("The service's database is closed", detail="The service is stopping.")
             self._jobs.put(job)
-        return await asyncio.wrap_future(job.future)
+        with explaining(self._path):
+            return await asyncio.wrap_future(job.future)
 
     def watch(self, table: Table, told: Callable[[], None]) -> None:
         """Have a function called on the running event loop after every commit that added rows to a table."""
@@ -388,7 +439,7 @@ class SoleDatabase(Database):
 
     async def write(self, function: Callable[[Transaction], T]) -> T:
         """Run a function that writes, at once; nothing that it wrote stays when it raises."""
-        with self._connection.begin_nested():
+        with _savepoint(self._connection):
             return function(Transaction(self._connection, self._clock.now()))
 
     def close(self) -> None:
@@ -403,7 +454,7 @@ def _open_writer(path: Path) -> Engine:
     """The one connection that writes, to a file that is made when there is none.
 
     Raises:
-        DataError: it cannot be opened, is damaged, or was written by a newer version.
+        DataError: it cannot be opened or written, is damaged, or was written by a newer version.
     """
     try:
         private_directory(path.parent)
@@ -422,6 +473,23 @@ def _open_writer(path: Path) -> Engine:
         writer.dispose()
         raise
     return writer
+
+
+@contextlib.contextmanager
+def _savepoint(connection: Connection) -> Iterator[None]:
+    """Take back what the block wrote when it raises, unless its failure has ended the whole transaction.
+
+    Every savepoint has the same name, so that its statements are made and prepared once and not for every write.
+    """
+    connection.exec_driver_sql("SAVEPOINT one_write")
+    try:
+        yield
+    except BaseException:
+        if _in_transaction(connection):
+            connection.exec_driver_sql("ROLLBACK TO one_write")
+            connection.exec_driver_sql("RELEASE one_write")
+        raise
+    connection.exec_driver_sql("RELEASE one_write")
 
 
 def _in_transaction(connection: Connection) -> bool:
@@ -453,20 +521,13 @@ def _engine(path: Path, mode: str, begin: str, size: int) -> Engine:
 
 
 def _prepare(engine: Engine, path: Path) -> None:
-    try:
-        with engine.begin() as connection:
-            version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
-            if version > SCHEMA_VERSION:
-                raise DataError(
-                    "The service's database was written by a newer version of runwatch",
-                    detail=f"{path} has schema version {version}; this version reads up to {SCHEMA_VERSION}.",
-                    hint="Update runwatch, or name another data directory with --data-dir.",
-                )
-            metadata.create_all(connection)
-            connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
-    except (SQLAlchemyError, sqlite3.Error) as error:
-        raise DataError(
-            "The service's database is damaged or not a database",
-            detail=f"{path}: {getattr(error, 'orig', None) or error}",
-            hint="Move the file aside to start with an empty one, or put a backup in its place.",
-        ) from error
+    with explaining(path), engine.begin() as connection:
+        version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+        if version > SCHEMA_VERSION:
+            raise DataError(
+                "The service's database was written by a newer version of runwatch",
+                detail=f"{path} has schema version {version}; this version reads up to {SCHEMA_VERSION}.",
+                hint="Update runwatch, or name another data directory with --data-dir.",
+            )
+        metadata.create_all(connection)
+        connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")

@@ -11,6 +11,7 @@ from random import Random
 from typing import Final
 
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_CHARACTER_BITS: Final = 5
 _TIME_CHARACTERS: Final = 10
 _RANDOM_CHARACTERS: Final = 16
 _WORD: Final = string.ascii_letters + string.digits
@@ -35,10 +36,14 @@ def seeded_ids(seed: int) -> Iterator[None]:
 
 def new_id(prefix: str, now: datetime) -> str:
     """A new identifier such as ``ex_01K…``: the millisecond and 80 random bits, in Crockford's base 32."""
-    milliseconds = int(now.timestamp() * 1000)
-    time = "".join(_ALPHABET[milliseconds >> 5 * place & 31] for place in reversed(range(_TIME_CHARACTERS)))
-    chance = "".join(_chance.choice(_ALPHABET) for _ in range(_RANDOM_CHARACTERS))
+    time = _base32(int(now.timestamp() * 1000), _TIME_CHARACTERS)
+    # Drawn at once: a draw asks the system, and a run makes some ten identifiers.
+    chance = _base32(_chance.getrandbits(_CHARACTER_BITS * _RANDOM_CHARACTERS), _RANDOM_CHARACTERS)
     return f"{prefix}_{time}{chance}"
+
+
+def _base32(number: int, characters: int) -> str:
+    return "".join(_ALPHABET[number >> _CHARACTER_BITS * place & 31] for place in reversed(range(characters)))
 
 
 def random_word(length: int) -> str:

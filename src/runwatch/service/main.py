@@ -6,6 +6,7 @@ Imports nothing heavy by itself, so that refusing a second service is quick.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -27,6 +28,11 @@ REFUSED: Final = 2
 
 INTERRUPTED: Final = 130
 """Exit code after Ctrl+C (DESIGN, Command line)."""
+
+HAND_OVER_S: Final = 0.001
+"""How long a thread may keep the interpreter while another one waits for it. A request goes to and fro between the
+event loop and a reader of the database, and beside a reader that sums up a long report it waits so long at every turn;
+the interpreter's own value is 5 ms."""
 
 
 def serve(options: ServeOptions) -> int:
@@ -50,6 +56,9 @@ async def _serve(options: ServeOptions, clock: Clock) -> int:
     received: list[int] = []
     async with running(options, clock) as service:
         open_log(options.data_dir)
+        sys.setswitchinterval(HAND_OVER_S)
+        # What is there now stays. Looking through all of it for garbage again and again would hold the event loop.
+        gc.freeze()
 
         def end(number: int) -> None:
             received.append(number)

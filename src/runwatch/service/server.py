@@ -116,12 +116,12 @@ async def running(options: ServeOptions, clock: Clock) -> AsyncIterator[Running]
             os.getpid(),
         )
         # Written at once: what the file said until now may be the address of somebody else, and the id of no service.
-        write_service_file(file)
+        _write_down(file)
         context, key = await open_context(options, file.api_key, clock=clock, origin=file.base_url)
         stack.push_async_callback(context.close)
         if key != file.api_key:
             file = ServiceFile(file.base_url, key, file.data_dir, file.pid)
-            write_service_file(file)
+            _write_down(file)
         keep_secret(key)
         stop = asyncio.Event()
         docks = Docks(clock) if options.sample else None
@@ -172,6 +172,26 @@ def _config(application: Application) -> uvicorn.Config:
     )
 
 
+def _write_down(file: ServiceFile) -> None:
+    """Write ``service.json``.
+
+    Raises:
+        DataError: the data directory is not writable, or its disk is full.
+    """
+    try:
+        write_service_file(file)
+    except OSError as error:
+        raise _unusable(file.data_dir, error) from error
+
+
+def _unusable(data_dir: Path, error: OSError) -> DataError:
+    return DataError(
+        "The service's data directory is not usable",
+        detail=f"{data_dir}: {error.strerror}",
+        hint="Make it writable, see that its disk has space left, or name another one with --data-dir.",
+    )
+
+
 async def _take(data_dir: Path, clock: Clock) -> FileLock:
     """Hold the data directory.
 
@@ -185,11 +205,7 @@ async def _take(data_dir: Path, clock: Clock) -> FileLock:
                 return lock
             await clock.sleep(_LOCK_PAUSE_S)
     except OSError as error:
-        raise DataError(
-            "The service's data directory is not usable",
-            detail=f"{data_dir}: {error.strerror}",
-            hint="Make it writable, or name another one with --data-dir.",
-        ) from error
+        raise _unusable(data_dir, error) from error
     other = read_service_file(data_dir)
     raise LocalServiceError(
         "A service already runs on this data directory",

@@ -1,8 +1,4 @@
-"""When Python looks for garbage: not before the first paint, seldom afterwards, and never through what stays.
-
-Python's collector walks through everything that is alive to find the few objects that point at each other in a circle.
-With a hundred thousand records in memory one such walk takes longer than a screen may stand still (ours, measured).
-"""
+"""When Python looks for garbage: not before the first paint, seldom afterwards, and never through what stays then."""
 
 from __future__ import annotations
 
@@ -19,12 +15,3 @@ def after_first_paint() -> None:
         gc.freeze()
         gc.set_threshold(*THRESHOLDS)
         gc.enable()
-
-
-def keep_what_is_there() -> None:
-    """Leave everything that is alive now out of later walks, as after a long list has come.
-
-    It is freed as before when nothing refers to it; only circles that are garbage already stay for good, so that this
-    is for rare occasions.
-    """
-    gc.freeze()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final
 
 from runwatch.service.database import Transaction
 from runwatch.service.tables.organization import run_owners
@@ -25,3 +26,13 @@ def owners_of(transaction: Transaction, execution_ids: Sequence[str]) -> dict[st
         rows = transaction.every(run_owners, {"execution_id": some})
         owners.update((row["execution_id"], row["api_key_id"]) for row in rows)
     return owners
+
+
+def owned(
+    transaction: Transaction, receipts: Iterable[Mapping[str, Any]]
+) -> Iterator[tuple[Mapping[str, Any], str | None]]:
+    """Decoded receipts, each with the key that submitted its run; ``None`` for one whose key nobody noted."""
+    rest = iter(receipts)
+    while some := list(islice(rest, _AT_ONCE)):
+        owners = owners_of(transaction, [receipt["execution_id"] for receipt in some])
+        yield from ((receipt, owners.get(receipt["execution_id"])) for receipt in some)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -16,7 +16,7 @@ JSON_TYPE: Final = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A complete answer.
+    """An answer.
 
     Attributes:
         status: The HTTP status.
@@ -24,6 +24,8 @@ class Answer:
         media_type: The body's type.
         headers: Further headers.
         kept: What is kept for the idempotency key in place of the body; ``None`` for the body itself.
+        rest: What the body goes on with, made as fast as the caller takes it; ``None`` where it is whole, as it is in
+            every answer to a mutation.
     """
 
     status: int
@@ -31,6 +33,7 @@ class Answer:
     media_type: str = JSON_TYPE
     headers: tuple[tuple[str, str], ...] = ()
     kept: bytes | None = field(default=None, repr=False)
+    rest: AsyncGenerator[bytes, None] | None = field(default=None, repr=False)
 
     @property
     def is_success(self) -> bool:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ipaddress
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Final
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from runwatch.base.errors import DataError
 from runwatch.base.json import loads
 from runwatch.base.target import is_loopback_host
 from runwatch.service.access import sessions
@@ -30,6 +32,7 @@ _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?
 _EVERYWHERE: Final = {"0.0.0.0", "::"}  # noqa: S104
 _METHOD_CHARACTERS: Final = 20
 _PATH_CHARACTERS: Final = 300
+_UNKEPT: Final = "The service cannot write its data; its disk may be full."
 
 # Nothing that the service says is for a cache or for a browser to guess about.
 _HEADERS: Final = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
@@ -73,6 +76,9 @@ class Application:
             answer = await self.refuse(refusal, visit)
         except asyncio.CancelledError:
             answer = await self.refuse(Refusal("internal", cause="the service stopped before the answer"), visit)
+        except DataError as error:
+            _log.error("a request could not be kept: %s", error)
+            answer = await self.refuse(Refusal("internal", _UNKEPT, cause=str(error)), visit)
         except Exception as error:
             _log.exception("a request ended in an unforeseen error")
             answer = await self.refuse(Refusal("internal", cause=f"{type(error).__name__}: {error}"), visit)
@@ -81,7 +87,11 @@ class Application:
             # The connection ends behind this answer; a caller that was not told would send its next request into it.
             headers["connection"] = "close"
         media_type = answer.media_type if answer.body else None
-        await Response(answer.body, answer.status, headers, media_type)(scope, receive, send)
+        response = Response(answer.body, answer.status, headers, media_type)
+        if answer.rest is None:
+            await response(scope, receive, send)
+        else:
+            await self._send_parts(response, answer.rest, request, send)
         self._context.touch()
         _access.info(
             "%s %s%s %d %.1f ms %s",
@@ -93,6 +103,27 @@ class Application:
             (self._context.clock.monotonic() - began) * 1000,
             (visit.principal and visit.principal.key_id) or "-",
         )
+
+    async def _send_parts(
+        self, response: Response, rest: AsyncGenerator[bytes, None], request: Request, send: Send
+    ) -> None:
+        """Send a body that is made while it is sent, for as long as the caller stays; for ``HEAD`` none is made."""
+        # How long it will be is not known.
+        headers = [(name, value) for name, value in response.raw_headers if name != b"content-length"]
+        await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+        if request.method != "HEAD":
+            leaving = asyncio.ensure_future(_leaving(request))
+            try:
+                await send({"type": "http.response.body", "body": response.body, "more_body": True})
+                async with contextlib.aclosing(rest):
+                    async for part in rest:
+                        if leaving.done():
+                            return
+                        await send({"type": "http.response.body", "body": part, "more_body": True})
+                        self._context.touch()
+            finally:
+                leaving.cancel()
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def refuse(self, refusal: Refusal, visit: _Visit | None = None) -> Answer:
         """The answer to a request that is not done; without a visit, to bytes that could not be read as one."""
@@ -215,6 +246,12 @@ class _Visit:
         self.is_page = False
         length = request.headers.get("content-length", "0")
         self.leaves_body = length.strip("0 ") != "" or "transfer-encoding" in request.headers
+
+
+async def _leaving(request: Request) -> None:
+    """Wait until the caller has gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def decode(body: bytes, request: Request, *, is_required: bool, takes_form: bool = False) -> tuple[Any, str]:

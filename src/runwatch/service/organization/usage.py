@@ -20,8 +20,8 @@ TOP_ARMS: Final = 5
 
 
 @dataclass(slots=True)
-class _Sums:
-    """What some runs have used together."""
+class Sums:
+    """What some runs have used together: the ``totals`` of a usage report."""
 
     executions: int = 0
     slices: int = 0
@@ -33,9 +33,11 @@ class _Sums:
 
     @property
     def usd(self) -> Decimal:
+        """Everything they cost, in US dollars."""
         return total((self.platform_usd, self.passthrough_usd))
 
     def add(self, receipt: Mapping[str, Any]) -> None:
+        """Count the run of a decoded receipt."""
         self.executions += 1
         for part in slices_of(receipt):
             self.slices += 1
@@ -46,6 +48,20 @@ class _Sums:
         totals = _object(receipt, "totals")
         self.platform_usd = total((self.platform_usd, amount_of(totals.get("platform_fee_usd"))))
         self.passthrough_usd = total((self.passthrough_usd, amount_of(totals.get("usd"))))
+
+    @property
+    def read_form(self) -> dict[str, Any]:
+        """The sums as the interface shows them."""
+        return {
+            "executions": self.executions,
+            "slices": self.slices,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "calls": self.calls,
+            "usd": numeral(self.usd),
+            "platform_usd": numeral(self.platform_usd),
+            "passthrough_usd": numeral(self.passthrough_usd),
+        }
 
 
 @dataclass(slots=True)
@@ -72,35 +88,22 @@ class _ArmSums:
 class _KeySums:
     """What the runs of one key have used."""
 
-    sums: _Sums = field(default_factory=_Sums)
-    days: defaultdict[str, _Sums] = field(default_factory=lambda: defaultdict(_Sums))
+    sums: Sums = field(default_factory=Sums)
+    days: defaultdict[str, Sums] = field(default_factory=lambda: defaultdict(Sums))
     arms: Counter[str] = field(default_factory=Counter)
 
 
-def totals_of(receipts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The ``totals`` of a usage report, and the ``usage_totals`` of a compliance export.
-
-    Args:
-        receipts: Decoded receipts.
-    """
-    sums = _Sums()
-    for receipt in receipts:
-        sums.add(receipt)
-    return _totals_form(sums)
-
-
-def report(receipts: Iterable[Mapping[str, Any]], owners: Mapping[str, str]) -> dict[str, Any]:
+def report(receipts: Iterable[tuple[Mapping[str, Any], str | None]]) -> dict[str, Any]:
     """A usage report without its period.
 
     Args:
-        receipts: Decoded receipts.
-        owners: The key that submitted a run, by ``execution_id``; a run that is missing here is in no key's part.
+        receipts: Decoded receipts, each with the key that submitted its run; a run without one is in no key's part.
     """
-    whole = _Sums()
-    days: defaultdict[str, _Sums] = defaultdict(_Sums)
+    whole = Sums()
+    days: defaultdict[str, Sums] = defaultdict(Sums)
     arms: defaultdict[str, _ArmSums] = defaultdict(_ArmSums)
     keys: defaultdict[str, _KeySums] = defaultdict(_KeySums)
-    for receipt in receipts:
+    for receipt, owner in receipts:
         day = day_of(receipt)
         whole.add(receipt)
         days[day].add(receipt)
@@ -108,13 +111,12 @@ def report(receipts: Iterable[Mapping[str, Any]], owners: Mapping[str, str]) -> 
             arms[arm_id].select(part)
         for arm_id, cost in _costs(receipt):
             arms[arm_id].add(cost)
-        owner = owners.get(receipt["execution_id"])
         if owner is not None:
             keys[owner].sums.add(receipt)
             keys[owner].days[day].add(receipt)
             keys[owner].arms.update(arm_id for arm_id, _ in _selections(receipt))
     return {
-        "totals": _totals_form(whole),
+        "totals": whole.read_form,
         "by_arm": [_arm_form(arm_id, arms[arm_id]) for arm_id in sorted(arms)],
         "by_day": [_day_form(day, days[day]) for day in sorted(days)],
         "by_key": [_key_form(key_id, keys[key_id]) for key_id in sorted(keys)],
@@ -148,19 +150,6 @@ def _costs(receipt: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             yield arm_id, _object(part, "cost")
 
 
-def _totals_form(sums: _Sums) -> dict[str, Any]:
-    return {
-        "executions": sums.executions,
-        "slices": sums.slices,
-        "input_tokens": sums.input_tokens,
-        "output_tokens": sums.output_tokens,
-        "calls": sums.calls,
-        "usd": numeral(sums.usd),
-        "platform_usd": numeral(sums.platform_usd),
-        "passthrough_usd": numeral(sums.passthrough_usd),
-    }
-
-
 def _arm_form(arm_id: str, sums: _ArmSums) -> dict[str, Any]:
     return {
         "arm_id": arm_id,
@@ -172,7 +161,7 @@ def _arm_form(arm_id: str, sums: _ArmSums) -> dict[str, Any]:
     }
 
 
-def _day_form(day: str, sums: _Sums) -> dict[str, Any]:
+def _day_form(day: str, sums: Sums) -> dict[str, Any]:
     return {
         "date": day,
         "executions": sums.executions,

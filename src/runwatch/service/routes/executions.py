@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from pydantic import ValidationError
@@ -9,12 +10,13 @@ from pydantic import ValidationError
 from runwatch.records.requests import RunRequest, field_errors
 from runwatch.records.states import FINAL_STATES, LIVE_STATES
 from runwatch.service.access.roles import RUNS_WRITE
-from runwatch.service.database import Transaction
+from runwatch.service.database import Row, Transaction
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.lifecycle import Run
 from runwatch.service.execution.live import rows as live_rows
 from runwatch.service.http.answer import Answer, Refusal, answer_json, invalid
 from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.lists import PART_ROWS, answer_texts
 from runwatch.service.http.paging import next_cursor, read_choice, read_paging, read_since
 from runwatch.service.tables import events
 from runwatch.service.tables import runs as runs_table
@@ -80,15 +82,16 @@ async def list_events(call: Call) -> Answer:
     The stored texts are sent as they are, so that an event is the same bytes whenever it is read.
     """
 
-    def read(transaction: Transaction) -> Answer:
-        run = _find(transaction, call)
-        known = transaction.one(events, {"execution_id": run.execution_id, "event_id": call.query.get("after", "")})
-        rows = transaction.oldest(
-            events, {"execution_id": run.execution_id}, after=0 if known is None else known["sequence"]
-        )
-        return Answer(200, f'{{"events":[{",".join(row["body"] for row in rows)}]}}'.encode("ascii"))
+    mine = {"execution_id": call.ids["execution_id"]}
 
-    return await call.read(read)
+    def read_part(transaction: Transaction, edge: int | None) -> Sequence[Row]:
+        if edge is None:
+            _find(transaction, call)
+            known = transaction.one(events, {**mine, "event_id": call.query.get("after", "")})
+            edge = 0 if known is None else known["sequence"]
+        return transaction.oldest(events, mine, after=edge, limit=PART_ROWS)
+
+    return await answer_texts(call, "events", read_part)
 
 
 async def read_result(call: Call) -> Answer:

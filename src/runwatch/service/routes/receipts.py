@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from runwatch.records.states import FINAL_STATES
-from runwatch.service.database import Transaction
+from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer, Refusal
 from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.lists import PART_ROWS, answer_texts
 from runwatch.service.http.paging import read_choice, read_since
 from runwatch.service.tables import receipt_arms, receipts
 
@@ -24,16 +26,17 @@ async def list_receipts(call: Call) -> Answer:
     if status is not None:
         where["status"] = status
 
-    def read(transaction: Transaction) -> Answer:
-        rows = transaction.newest(
+    def read_part(transaction: Transaction, edge: int | None) -> Sequence[Row]:
+        return transaction.newest(
             receipts,
             where,
             since=None if since is None else ("completed_at", since),
+            before=edge,
             within=(receipt_arms, "execution_id", {"arm_id": arm_id}) if arm_id else None,
+            limit=PART_ROWS,
         )
-        return Answer(200, f'{{"receipts":[{",".join(row["body"] for row in rows)}]}}'.encode("ascii"))
 
-    return await call.read(read)
+    return await answer_texts(call, "receipts", read_part)
 
 
 async def read_receipt(call: Call) -> Answer:

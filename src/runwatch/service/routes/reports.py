@@ -1,20 +1,24 @@
 """Reports over a period: usage, evaluation, compliance (wire reference 2.9 and 2.12).
 
-They are computed when they are asked for, on a reader of the database, from what runs and people have left there.
+They are computed when they are asked for, on a reader of the database, from what runs and people have left there. No
+report ever holds more than a part of the receipts of its period.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 from runwatch.base.clock import iso
-from runwatch.base.json import loads
+from runwatch.base.json import dumps, loads
 from runwatch.service.access.roles import MANAGE, permits
 from runwatch.service.database import Row, Transaction
 from runwatch.service.execution import attribution
 from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.lists import PART_ROWS
 from runwatch.service.organization import audit, evalsummary, proposals, usage
 from runwatch.service.organization.period import Period, read_period, read_window
 from runwatch.service.tables import receipts
@@ -28,9 +32,8 @@ async def read_usage(call: Call) -> Answer:
     tenant_id, period = call.principal.tenant_id, read_period(call.query, call.context.clock.now())
 
     def read(transaction: Transaction) -> Answer:
-        found = [loads(row["body"]) for row in _receipts(transaction, tenant_id, period)]
-        owners = attribution.owners_of(transaction, [receipt["execution_id"] for receipt in found])
-        return answer_json({"period": period.read_form, **usage.report(found, owners)})
+        found = attribution.owned(transaction, _receipts(transaction, tenant_id, period))
+        return answer_json({"period": period.read_form, **usage.report(found)})
 
     return await call.read(read)
 
@@ -40,7 +43,7 @@ async def read_eval_summary(call: Call) -> Answer:
     tenant_id, window = call.principal.tenant_id, read_window(call.query)
 
     def read(transaction: Transaction) -> Answer:
-        found = [loads(row["body"]) for row in _receipts(transaction, tenant_id, window)]
+        found = _receipts(transaction, tenant_id, window)
         repairs = proposals.within(transaction, tenant_id, window.since, window.before)
         return answer_json(
             {
@@ -61,32 +64,59 @@ async def read_compliance_export(call: Call) -> Answer:
     hexadecimal digits. A decision about a proposal shows the proposal itself to owners alone, which is how we read the
     policy ``role_scoped_d8b``.
     """
-    principal, period = call.principal, read_period(call.query, call.context.clock.now())
+    period = read_period(call.query, call.context.clock.now())
+    opening = {
+        "schema_version": EXPORT_VERSION,
+        "period": period.read_form,
+        "content_policy": {"receipts": "content_free", "proposals": "role_scoped_d8b"},
+    }
+    return Answer(200, f'{dumps(opening)[:-1]},"receipts_ndjson":"'.encode("ascii"), rest=_export(call, period))
 
-    def read(transaction: Transaction) -> Answer:
-        rows = _receipts(transaction, principal.tenant_id, period)
+
+async def _export(call: Call, period: Period) -> AsyncGenerator[bytes, None]:
+    """An export from the text of its receipts on, a part of them at a time."""
+    principal = call.principal
+    digest, sums = hashlib.sha256(), usage.Sums()
+
+    def read_part(transaction: Transaction, after: int) -> tuple[bytes, int | None]:
+        rows = _part(transaction, principal.tenant_id, period, after)
         text = "".join(f"{row['body']}\n" for row in rows)
+        digest.update(text.encode("ascii"))
+        for row in rows:
+            sums.add(loads(row["body"]))
+        return dumps(text)[1:-1].encode("ascii"), rows[-1]["sequence"] if rows else None
+
+    def read_ending(transaction: Transaction) -> bytes:
         log = audit.entries(transaction, principal.tenant_id, period.since, period.before)
         shows_proposals = permits(principal.role, MANAGE)
-        return answer_json(
-            {
-                "schema_version": EXPORT_VERSION,
-                "period": period.read_form,
-                "content_policy": {"receipts": "content_free", "proposals": "role_scoped_d8b"},
-                "receipts_ndjson": text,
-                "usage_totals": usage.totals_of(loads(row["body"]) for row in rows),
-                "decision_log": [_decision(transaction, row, shows_proposals=shows_proposals) for row in log],
-                "attestation": {"algorithm": "sha256", "digest": hashlib.sha256(text.encode()).hexdigest()},
-            }
-        )
+        ending = {
+            "usage_totals": sums.read_form,
+            "decision_log": [_decision(transaction, row, shows_proposals=shows_proposals) for row in log],
+            "attestation": {"algorithm": "sha256", "digest": digest.hexdigest()},
+        }
+        return f'",{dumps(ending)[1:]}'.encode("ascii")
 
-    return await call.read(read)
+    edge: int | None = 0
+    while edge is not None:
+        text, edge = await call.read(partial(read_part, after=edge))
+        yield text
+    yield await call.read(read_ending)
 
 
-def _receipts(transaction: Transaction, tenant_id: str, period: Period) -> list[Row]:
-    """The receipts of runs that became final in a period, oldest first."""
+def _receipts(transaction: Transaction, tenant_id: str, period: Period) -> Iterator[dict[str, Any]]:
+    """The decoded receipts of runs that became final in a period, oldest first."""
+    after = 0
+    while rows := _part(transaction, tenant_id, period, after):
+        yield from (loads(row["body"]) for row in rows)
+        after = rows[-1]["sequence"]
+
+
+def _part(transaction: Transaction, tenant_id: str, period: Period, after: int) -> Sequence[Row]:
+    """The next receipts of a period behind the one with this sequence number."""
     since, until = ("completed_at", period.since), ("completed_at", period.before)
-    return list(transaction.oldest(receipts, {"tenant_id": tenant_id}, since=since, until=until))
+    return transaction.oldest(
+        receipts, {"tenant_id": tenant_id}, after=after, since=since, until=until, limit=PART_ROWS
+    )
 
 
 def _decision(transaction: Transaction, row: Row, *, shows_proposals: bool) -> dict[str, Any]:

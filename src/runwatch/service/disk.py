@@ -1,0 +1,59 @@
+"""What SQLite says of a disk or a file that cannot be used, as an error that tells a person what to do (ours)."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy.exc import DBAPIError
+
+from runwatch.base.errors import DataError
+
+_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_UNWRITABLE: Final = {
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_CANTOPEN,
+}
+
+
+@contextlib.contextmanager
+def explaining(path: Path) -> Iterator[None]:
+    """Explain what the block's statements meet; mistakes in a statement and broken constraints pass as they are.
+
+    Args:
+        path: The database file.
+
+    Raises:
+        DataError: the file is damaged, or the disk is full or cannot be written.
+    """
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        if (told := _explained(error, path)) is None:
+            raise
+        raise told from error
+
+
+def _explained(error: DBAPIError | sqlite3.Error, path: Path) -> DataError | None:
+    found = error.orig if isinstance(error, DBAPIError) else error
+    code = (getattr(found, "sqlite_errorcode", None) or 0) & 0xFF
+    if code in _DAMAGED:
+        return DataError(
+            "The service's database is damaged or not a database",
+            detail=f"{path}: {found}",
+            hint="Move the file aside to start with an empty one, or put a backup in its place.",
+        )
+    if code in _UNWRITABLE:
+        return DataError(
+            "The service's database cannot be written",
+            detail=f"{path}: {found}",
+            hint=f"See that {path.parent} is writable and its disk has space left. What was acknowledged is kept.",
+            retryable=True,
+        )
+    return None

@@ -1,0 +1,93 @@
+"""Much that comes or goes holds nobody up: fewer walks for garbage, and what goes is freed slowly."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+
+from runwatch.base import memory
+from runwatch.base.memory import MUCH
+
+
+@pytest.fixture(autouse=True)
+def _as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(memory, "_Staying", type("_Staying", (), {"left_out": 0, "new": 0}))
+    yield
+    gc.unfreeze()
+    gc.enable()
+
+
+def test_what_came_to_stay_is_looked_through_no_more_and_is_freed_all_the_same() -> None:
+    class Kept:
+        freed = 0
+
+        def __del__(self) -> None:
+            Kept.freed += 1
+
+    kept = [Kept()]
+    memory.came_to_stay(MUCH)
+    assert not any(each is kept for each in gc.get_objects())
+    kept.clear()
+    assert Kept.freed == 1
+
+
+def test_little_is_looked_through_as_before() -> None:
+    kept = [object()]
+    memory.came_to_stay(MUCH - 1)
+    assert any(each is kept for each in gc.get_objects())
+
+
+def test_the_same_lists_again_and_again_are_left_out_ever_more_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = []
+    monkeypatch.setattr(gc, "freeze", lambda: times.append(1))
+    for _ in range(1_000):
+        memory.came_to_stay(MUCH)
+    assert len(times) == 10
+
+
+def test_there_is_no_walk_in_a_block_nor_in_one_that_overlaps_it() -> None:
+    first, second = memory.no_walks(), memory.no_walks()
+    first.__enter__()
+    second.__enter__()
+    assert not gc.isenabled()
+    first.__exit__(None, None, None)
+    assert not gc.isenabled()
+    second.__exit__(None, None, None)
+    assert gc.isenabled()
+
+
+def test_walks_go_on_after_a_block_that_fails() -> None:
+    with pytest.raises(ValueError, match="it broke"), memory.no_walks():
+        raise ValueError("it broke")
+    assert gc.isenabled()
+
+
+def test_a_collector_that_is_off_stays_off() -> None:
+    gc.disable()
+    with memory.no_walks():
+        assert not gc.isenabled()
+    assert not gc.isenabled()
+
+
+async def test_what_is_let_go_goes_in_steps_with_turns_for_everything_else_in_between() -> None:
+    class Thing:
+        alive = 0
+
+        def __init__(self) -> None:
+            Thing.alive += 1
+
+        def __del__(self) -> None:
+            Thing.alive -= 1
+
+    things = [Thing() for _ in range(3 * memory.STEP + 1)]
+    going = asyncio.ensure_future(memory.let_go(things))
+    left = []
+    while not going.done():
+        left.append(Thing.alive)
+        await asyncio.sleep(0)
+    assert [before - after for before, after in pairwise([*left, Thing.alive])] == [memory.STEP] * 3 + [1, 0]
+    assert Thing.alive == 0

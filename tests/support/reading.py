@@ -1,0 +1,97 @@
+"""Reads a service over connections that stay open, with as little of a client as there can be.
+
+Raw asyncio streams: a library's client would take as long as a service of this size takes to answer, and a measurement
+of the service would be one of the client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from typing import Final
+from urllib.parse import urlsplit
+
+from tests.support.http1 import HEAD_LIMIT, Head, read_body, read_head
+
+PART_BYTES: Final = 1 << 16
+"""How much is read at once of a body whose length is told."""
+
+
+class Connection:
+    """One open connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, key: str) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._headers = f"Host: {host}\r\nAuthorization: Bearer {key}\r\n\r\n"
+
+    async def get(self, path: str) -> bytes:
+        """The body of an answer, as it stands on the wire.
+
+        Raises:
+            AssertionError: it is no success.
+        """
+        return await read_body(self._reader, await self._ask(path))
+
+    async def count(self, path: str, sign: bytes) -> int:
+        """How often a sign stands in the body of an answer, of which no more than a part is held at a time.
+
+        Raises:
+            AssertionError: it is no success.
+        """
+        found, tail = 0, b""
+        async for part in self._parts(await self._ask(path)):
+            # A sign may begin in one part and end in the next one.
+            text = tail + part
+            found += text.count(sign)
+            tail = text[max(0, len(text) - len(sign) + 1) :]
+        return found
+
+    async def _ask(self, path: str) -> Head:
+        self._writer.write(f"GET {path} HTTP/1.1\r\n{self._headers}".encode("ascii"))
+        head = await read_head(self._reader)
+        assert head is not None, "the service has closed the connection"
+        assert head.status == 200, await read_body(self._reader, head)
+        return head
+
+    async def _parts(self, head: Head) -> AsyncIterator[bytes]:
+        if head.header("transfer-encoding") != "chunked":
+            left = int(head.header("content-length") or 0)
+            while left:
+                part = await self._reader.read(min(left, PART_BYTES))
+                assert part, "the body is not whole"
+                left -= len(part)
+                yield part
+            return
+        while size := int(await self._reader.readline(), 16):
+            yield (await self._reader.readexactly(size + 2))[:size]
+        await self._reader.readline()
+
+
+@contextlib.asynccontextmanager
+async def connected(base_url: str, key: str) -> AsyncIterator[Connection]:
+    """A connection to a service, open while the block runs."""
+    address = urlsplit(base_url)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port, limit=HEAD_LIMIT)
+    try:
+        yield Connection(reader, writer, address.netloc, key)
+    finally:
+        writer.close()
+        await writer.wait_closed()
+
+
+async def seconds_of_reads(base_url: str, key: str, path: str, *, at_once: int, seconds: float) -> list[float]:
+    """Read the same again and again for a while, over so many connections at once: what each read took, in seconds."""
+    taken: list[float] = []
+
+    async def read() -> None:
+        async with connected(base_url, key) as connection:
+            until = time.perf_counter() + seconds
+            while (start := time.perf_counter()) < until:
+                await connection.get(path)
+                taken.append(time.perf_counter() - start)
+
+    await asyncio.gather(*(read() for _ in range(at_once)))
+    return taken
