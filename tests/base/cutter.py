@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from runwatch.base.files import set_aside, write_atomic
 from runwatch.base.secret import Secret
+from runwatch.base.servicefile import ServiceFile, read_service_file, write_service_file
 from runwatch.settings.file import load, set_value
 from runwatch.settings.keystore import KeptKey, KeyFile
 from runwatch.settings.session import View, read_session, write_session
@@ -27,7 +28,14 @@ from runwatch.settings.session import View, read_session, write_session
 CUT: Final = 9
 """The status with which a child ends that was cut."""
 
-WATCHED: Final = ("/runwatch/base/files.py", "/runwatch/settings/", "/tempfile.py", "/pathlib.py", "/base/cutter.py")
+WATCHED: Final = (
+    "/runwatch/base/files.py",
+    "/runwatch/base/servicefile.py",
+    "/runwatch/settings/",
+    "/tempfile.py",
+    "/pathlib.py",
+    "/base/cutter.py",
+)
 """Where lines are counted: all that stands between a caller and the system."""
 
 ORIGIN: Final = "https://api.example.com"
@@ -65,6 +73,19 @@ def read_key(path: Path) -> str | None:
     return None if kept is None else kept.key.reveal()
 
 
+def service_file(path: Path, port: int) -> ServiceFile:
+    """What a service that listens on a port says; its directory is that of the file."""
+    return ServiceFile(f"http://127.0.0.1:{port}", Secret("rw_key"), path.parent, port)
+
+
+def read_port(path: Path) -> int:
+    """The port that whoever looks for the service finds."""
+    found = read_service_file(path.parent)
+    if found is None:
+        raise ValueError("the file cannot be read")
+    return found.pid
+
+
 def read_retries(path: Path) -> int:
     """A setting, from a file without problems."""
     loaded = load(path)
@@ -82,6 +103,11 @@ JOBS: Final = {
         lambda path: set_value(path, "retries", 0), lambda path: set_value(path, "retries", 1), read_retries
     ),
     "a key": Job(lambda path: put_key(path, "rw_old_key"), lambda path: put_key(path, "rw_new_key"), read_key),
+    "service.json": Job(
+        lambda path: write_service_file(service_file(path, 1)),
+        lambda path: write_service_file(service_file(path, 2)),
+        read_port,
+    ),
     "a session": Job(
         lambda path: write_session(path, View("runs")), lambda path: write_session(path, View("models")), read_session
     ),

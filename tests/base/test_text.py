@@ -87,6 +87,10 @@ def test_a_letter_keeps_at_most_four_marks() -> None:
     assert clean_line("a" + "\u0301" * 500 + "b") == "a" + "\u0301" * 4 + "b"
 
 
+def test_a_letter_keeps_at_most_four_letters_below_it() -> None:
+    assert clean_line("\u0f67" + "\u0fb7" * 60) == "\u0f67" + "\u0fb7" * 4
+
+
 @given(ANY, WIDTHS)
 def test_a_truncated_text_is_never_too_wide(text: str, width: int) -> None:
     line = clean_line(text)

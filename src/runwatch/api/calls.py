@@ -14,10 +14,10 @@ from datetime import datetime
 from typing import TypeVar
 
 from runwatch.api import failures
-from runwatch.api.decode import Unreadable
 from runwatch.api.errors import ApiError, ApiProblem, NoAnswer
 from runwatch.api.failures import Call, History
 from runwatch.api.gate import Gate, hold_seconds
+from runwatch.api.items import Unreadable
 from runwatch.api.problems import problem_of
 from runwatch.api.reply import Lost, Reply
 from runwatch.api.retry import Stop, decide
@@ -121,7 +121,7 @@ class Caller:
 
         Args:
             call: What to do.
-            read: Turns a success into what the caller wants, or raises :class:`~runwatch.api.decode.Unreadable`.
+            read: Turns a success into what the caller wants, or raises :class:`~runwatch.api.items.Unreadable`.
 
         Returns:
             What ``read`` made, and the facts of the call with ``None`` as their value.

@@ -19,10 +19,11 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from runwatch.api.calls import Answer, Caller, Exchange
-from runwatch.api.decode import BIG, Unreadable, decode_page, decode_page_sliced, decode_record, decode_value
+from runwatch.api.decode import BIG, decode_page, decode_page_sliced, decode_record, decode_value
 from runwatch.api.errors import ApiProblem, InvalidRequest, ReadOnlyRefused, UnusableAnswer
 from runwatch.api.failures import Call
 from runwatch.api.gate import Gate
+from runwatch.api.items import Unreadable
 from runwatch.api.operations import OPERATIONS, PRIVATE_ENTRY, Operation
 from runwatch.api.private import entry_request, keep_secrets_of
 from runwatch.api.reply import Reply
@@ -281,11 +282,19 @@ class Client:
         path: Mapping[str, str] = _NOTHING,
         query: Mapping[str, QueryValue] = _NOTHING,
         limit: int | None = None,
+        again: Callable[[Record], Record] | None = None,
     ) -> AsyncIterator[Page[Any]]:
         """The pages of a list up to its end, or up to ``limit`` items; the last page is cut to fit.
 
         Filters are repeated with every page, cursors go back exactly as they came (wire reference 1.7). Unless the
         query names a ``limit`` of its own, a paged list is asked for pages as large as they may be.
+
+        Args:
+            operation: The id of a known operation that lists records, or one of the caller's own.
+            path: The path's parameters.
+            query: Query parameters, as for :meth:`request`.
+            limit: How many items are read; ``None`` for all.
+            again: Gives the record that is kept for one that came: the known one where the two are equal.
 
         Raises:
             ApiError: as for :meth:`request`. A cursor that comes back a second time is an ``UnusableAnswer``.
@@ -298,7 +307,7 @@ class Client:
         while limit is None or taken < limit:
             if record.WIRE is not None and record.WIRE.paged and "limit" not in query:
                 asked["limit"] = PAGE_SIZE if limit is None else min(PAGE_SIZE, limit - taken)
-            page = await self._page(self._call(known, path=path, query=asked), record)
+            page = await self._page(self._call(known, path=path, query=asked), record, again)
             if limit is not None and taken + len(page.values) > limit:
                 page = _cut(page, limit - taken)
             taken += len(page.values)
@@ -406,11 +415,11 @@ class Client:
 
         return (await self._caller.make(self._call(operation, path=path, key=key, needs_key=needs_key), read))[0]
 
-    async def _page(self, call: Call, record: type[R]) -> Page[R]:
+    async def _page(self, call: Call, record: type[R], again: Callable[[Record], Record] | None = None) -> Page[R]:
         async def read(reply: Reply) -> Page[R]:
             if len(reply.body) > BIG:
-                return await decode_page_sliced(reply.body, record, self._clock)
-            return decode_page(reply.body, record)
+                return await decode_page_sliced(reply.body, record, self._clock, again)
+            return decode_page(reply.body, record, again)
 
         return (await self._caller.make(call, read))[0]
 

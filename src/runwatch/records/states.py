@@ -13,6 +13,6 @@ LIVE_STATES: Final = ("accepted", "queued", "running", "progress")
 KNOWN_STATES: Final = frozenset(LIVE_STATES) | FINAL_STATES
 
 
-def is_final(state: str | None) -> bool:
-    """Whether a status ends a run; a state nobody knows, and no state at all, mean "still live"."""
-    return state in FINAL_STATES
+def is_final(state: object) -> bool:
+    """Whether a status ends a run; a state nobody knows, a value that is no text, and none at all mean "still live"."""
+    return isinstance(state, str) and state in FINAL_STATES
