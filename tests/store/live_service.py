@@ -18,6 +18,7 @@ from runwatch.base.target import Target
 from runwatch.records.record import Record
 from runwatch.store.desk import Desk, Listeners
 from runwatch.store.live import Refresh, TailNews
+from runwatch.store.room import Keeping
 from runwatch.store.state import Store
 from tests.support.builders import event, problem
 from tests.support.clock import FakeClock
@@ -145,7 +146,7 @@ async def watching(
             read_only=False,
             retries=2,
             refresh=Refresh(),
-            keep_events=timedelta(days=30),
+            keeping=Keeping(timedelta(days=30)),
             listeners=Listeners(news.append, exchanges.append),
         )
         try:

@@ -153,6 +153,19 @@ async def test_lines_that_cannot_be_written_fail_nothing(
     assert "journal lines were lost" in caplog.text
 
 
+async def test_lines_that_cannot_be_written_wait_until_there_is_room(journal: Journal, database: Database) -> None:
+    await database.read(lambda connection: connection.execute("PRAGMA query_only = ON").fetchall())
+    for number in range(4):
+        journal.note(failed(number) if number % 2 else exchange(number))
+        await journal.flush()
+    assert await journal.problems() == []
+    await database.read(lambda connection: connection.execute("PRAGMA query_only = OFF").fetchall())
+    assert len(await journal.problems()) == 2
+    assert [line.path for line in await journal.requests()] == [
+        f"/v1/executions/ex_{number}" for number in (3, 2, 1, 0)
+    ]
+
+
 async def test_the_journal_is_bounded(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "REQUESTS_KEPT", 30)
     monkeypatch.setattr(module, "PROBLEMS_KEPT", 10)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from runwatch.base.clock import iso
+from runwatch.base.errors import DataError
 from runwatch.records.account import Account
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
+from runwatch.store.events import EventStore
 from runwatch.store.live import LONGEST_WAIT_S, Backoff, has_list, list_operation
+from runwatch.store.room import EVERY_S
 from runwatch.store.trouble import Trouble
 from tests.store.live_service import LimitedService, Ticking, watching
 from tests.support.builders import account, echo_events, echo_receipt, event, problem, run
@@ -58,6 +63,17 @@ async def test_forty_live_runs_and_an_open_tail_on_sixty_requests_a_minute(tmp_p
         assert max(oldest_status) < 15.0
         assert len(oldest_status) > 200
         assert {record.id for record in desk.store.collection("work", "run").records} == set(FORTY)
+
+
+async def test_the_sweep_goes_on_as_long_as_pages_end_with_a_live_run(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    live = [run(f"ex_{number:04}") for number in range(250)]
+    ended = [run(f"ex_{number:04}", "completed") for number in range(250, 600)]
+    service = LimitedService(clock, runs=[*live, *ended], account=account(quota=None))
+    async with watching(service, clock, tmp_path) as watch:
+        await watch.let_pass(5)
+        known = watch.desk.store.collection("work", "run").known
+        assert known.keys() == {f"ex_{number:04}" for number in range(300)}
 
 
 async def test_after_a_429_there_is_a_countdown_silence_and_one_clean_refresh(tmp_path: Path) -> None:
@@ -215,6 +231,33 @@ async def test_a_silence_is_kept_as_a_gap(tmp_path: Path) -> None:
         assert kept >= ticking.count - 2
 
 
+async def test_a_tail_that_cannot_be_kept_says_so_and_has_everything_once_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: object, **__: object) -> list[object]:
+        raise DataError("No space is left")
+
+    clock = FakeClock(manual=True)
+    ticking = Ticking(clock, FORTY[0])
+    async with watching(limited(clock, ticking=ticking), clock, tmp_path) as watch:
+        live, events = watch.desk.live, watch.desk.events
+        live.follow(FORTY[0])
+        await watch.let_pass(10)
+        kept = live.news(FORTY[0]).count
+        with monkeypatch.context() as patch:
+            patch.setattr(EventStore, "append", full)
+            await watch.let_pass(60)
+            told = live.news(FORTY[0])
+            assert (told.unkept, told.failure, told.count) == ("No space is left", None, kept)
+        await watch.let_pass(LONGEST_WAIT_S * 1.3)
+        told = live.news(FORTY[0])
+        assert told.unkept is None
+        assert told.count >= ticking.count - 5
+        window = await events.window(watch.desk.scope, FORTY[0], 0, told.count)
+        assert [event.id for event in window] == [f"ev_{number:04}" for number in range(told.count)]
+        assert await events.gaps(watch.desk.scope, FORTY[0]) == []
+
+
 async def test_a_service_that_ignores_the_cursor_is_not_asked_without_pause(tmp_path: Path) -> None:
     clock = FakeClock(manual=True)
     service = LimitedService(clock, runs=[run("ex_1")], account=account(quota=None))
@@ -225,6 +268,18 @@ async def test_a_service_that_ignores_the_cursor_is_not_asked_without_pause(tmp_
         await watch.let_pass(60)
         assert watch.desk.live.news("ex_1").count == 3
         assert len(service.requests("GET", ".*/events")) < 65
+
+
+@pytest.mark.parametrize(("in_focus", "most"), [(False, 22), (True, 45)])
+async def test_a_busy_run_that_is_not_in_focus_is_read_once_a_second(tmp_path: Path, in_focus: bool, most: int) -> None:
+    clock = FakeClock(manual=True)
+    service = LimitedService(clock, runs=[run(FORTY[0])], events=Ticking(clock, FORTY[0]), account=account(quota=None))
+    async with watching(service, clock, tmp_path) as watch:
+        watch.desk.live.follow(FORTY[0], in_focus=in_focus)
+        await watch.let_pass(20)
+        asked = len(service.requests("GET", ".*/events"))
+        assert most - 10 < asked <= most
+        assert watch.desk.live.news(FORTY[0]).count >= 18
 
 
 async def test_a_run_that_is_followed_no_longer_is_not_read(tmp_path: Path) -> None:
@@ -297,3 +352,16 @@ async def test_a_list_in_one_piece_is_taken_whole_however_long_it_is(tmp_path: P
         collection = watch.desk.store.collection("work", "receipt")
         assert len(collection.records) == 1_200
         assert collection.end_is_proven
+
+
+async def test_a_console_that_stays_open_makes_room_every_hour(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = LimitedService(clock, 60, runs=[], account=account(quota={"rate_limit_rpm": 60}))
+    async with watching(service, clock, tmp_path) as watch:
+        desk = watch.desk
+        old = iso(clock.now() - timedelta(days=40))
+        await desk.events.append(desk.scope, "old", [event(1, "completed", at=old)])
+        await watch.let_pass(EVERY_S - 60)
+        assert await desk.events.count(desk.scope, "old") == 1
+        await watch.let_pass(120)
+        assert await desk.events.count(desk.scope, "old") == 0

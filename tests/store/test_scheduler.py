@@ -248,6 +248,17 @@ def test_a_429_halves_the_assumed_limit_and_quiet_minutes_give_it_back() -> None
     assert budget.limit_rpm == LEAST_RPM
 
 
+def test_what_went_without_its_turn_in_a_storm_of_429_is_made_up_for_within_a_minute() -> None:
+    clock = FakeClock(manual=True)
+    budget = Budget(clock, 60)
+    for _ in range(100):
+        budget.note_sent()
+        budget.note_limited()
+        clock.advance(1)
+    clock.advance(60)
+    assert budget.background_wait_s() == 0
+
+
 def test_requests_of_other_consoles_count() -> None:
     clock = FakeClock()
     others = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from datetime import UTC, datetime, timedelta
 
@@ -22,7 +23,8 @@ from runwatch.store.change import (
     failure_of,
 )
 from runwatch.store.freshness import LoadState, pane_state
-from runwatch.store.state import Delta, Store
+from runwatch.store.reduce import STEP
+from runwatch.store.state import AT_ONCE, Delta, Store
 from runwatch.store.trouble import Trouble
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -203,3 +205,68 @@ def test_the_revision_goes_up_with_every_change_of_the_records_and_stays_without
     assert goes_up(RecordGone("local", "run", NOW, 14, "c"))
     assert not goes_up(RecordGone("local", "run", NOW, 14, "c"))
     assert goes_up(CacheRead("local", "run", NOW, 15, (run("d"),), seen_at=NOW))
+
+
+async def test_a_long_list_is_taken_in_steps_and_is_there_all_at_once() -> None:
+    store = Store()
+    told: list[Delta] = []
+    store.listen(told.append)
+    long = tuple(run(f"ex_{number}") for number in range(2 * AT_ONCE))
+    seen = []
+    taking = asyncio.ensure_future(store.take(read(*long)))
+    while not taking.done():
+        seen.append(len(store.collection("local", "run").known))
+        await asyncio.sleep(0)
+    assert set(seen) == {0}
+    assert len(store.collection("local", "run").known) == len(long)
+    assert seen.count(0) >= 2 * len(long) // STEP
+    assert told == [await taking]
+    assert len(told[0].added) == len(long)
+
+
+@pytest.mark.parametrize("complete", [True, False])
+async def test_a_list_taken_in_steps_does_what_one_taken_at_once_does(complete: bool) -> None:
+    first = tuple(run(f"ex_{number}") for number in range(AT_ONCE))
+    second = tuple(
+        run(f"ex_{number}", "failed" if number % 7 == 0 else "running") for number in range(AT_ONCE, 100, -1)
+    )
+    at_once, in_steps = Store(), Store()
+    for store in (at_once, in_steps):
+        store.apply(read(*first))
+    assert await in_steps.take(read(*second, complete=complete)) == at_once.apply(read(*second, complete=complete))
+    assert in_steps.collection("local", "run") == at_once.collection("local", "run")
+
+
+async def test_what_changes_while_a_long_list_is_taken_is_not_lost() -> None:
+    store = Store()
+    long = tuple(run(f"ex_{number}") for number in range(2 * AT_ONCE))
+    taking = asyncio.ensure_future(store.take(read(*long, complete=False)))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    store.apply(RecordRead("local", "run", NOW, 11, run("new")))
+    assert (await taking).added == tuple(record.id for record in long)
+    assert [record.id for record in store.collection("local", "run").records][-1] == "new"
+
+
+async def test_a_list_is_taken_also_where_something_changes_all_the_time() -> None:
+    store = Store()
+    long = tuple(run(f"ex_{number}") for number in range(2 * AT_ONCE))
+    taking = asyncio.ensure_future(store.take(read(*long, complete=False)))
+    for number in range(10_000):
+        if taking.done():
+            break
+        store.apply(RecordRead("local", "run", NOW, 11, run(f"new {number}")))
+        await asyncio.sleep(0)
+    assert len((await taking).added) == len(long)
+
+
+async def test_a_list_that_nobody_shows_any_more_is_not_mixed_with_the_one_that_came_after_it() -> None:
+    store = Store()
+    long = tuple(run(f"ex_{number}") for number in range(2 * AT_ONCE))
+    taking = asyncio.ensure_future(store.take(read(*long, complete=False)))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    store.forget("local", "run")
+    store.apply(read(run("other"), complete=False))
+    await taking
+    assert "other" in store.collection("local", "run").known

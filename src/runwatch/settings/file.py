@@ -231,7 +231,7 @@ def _change(path: Path, change: Callable[[Table], bool]) -> bool:
         raise SettingsError(
             "The settings file cannot be written",
             detail=f"{path}: {error.strerror}",
-            hint="Check the owner and the mode of the file and its directory.",
+            hint="Check the owner and the mode of the file and its directory, and that its disk has room.",
         ) from None
 
 

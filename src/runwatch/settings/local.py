@@ -298,8 +298,9 @@ def _not_started(reason: str, log: Path, before: int) -> LocalServiceError:
     except OSError:
         written = ""
     last = clean_block(redact(written)).strip()
+    where = f"Its error output is in {log}" if last else "It left no word, as on a full disk"
     return LocalServiceError(
         "The local service did not start",
         detail=f"{reason} It wrote:\n{last}" if last else reason,
-        hint=f"Its error output is in {log}; 'runwatch serve' in a terminal shows more.",
+        hint=f"{where}; 'runwatch serve' in a terminal shows more.",
     )

@@ -120,6 +120,13 @@ class Settings(Group):
     keep_events_days = whole(
         "keep_events_days", 30, "Days after which the kept events of a final run are deleted.", least=1, most=3650
     )
+    keep_events_mb = whole(
+        "keep_events_mb",
+        1000,
+        "Megabytes that what is kept may take; with more, the events of the runs that ended first are deleted.",
+        least=10,
+        most=1_000_000,
+    )
     log_level = choice("log_level", ("info", "debug", "warning", "error"), "How much the log file holds.")
     refresh_runs_s = number(
         "refresh.runs_s", 2.0, "Seconds between two reads of the list of runs, if the limit allows.", least=1, most=15

@@ -84,7 +84,10 @@ class Budget:
         now = self._clock.monotonic()
         self._sent.append(now)
         if not is_sweep and (interval := self._interval_s()) is not None:
-            self._next_free = max(self._next_free, now - BURST * interval) + interval
+            # Retries, and the first reads after a 429, wait for no spacing. What they take in advance is made up for
+            # within a minute, which is all that the service counts: after a storm of 429 reading goes on at once.
+            spaced = max(self._next_free, now - BURST * interval) + interval
+            self._next_free = min(spaced, now + WINDOW_S)
 
     def prepay(self) -> None:
         """Mark the first request of the current task as counted already, because the scheduler counted it."""

@@ -35,10 +35,12 @@ class RecordCache:
         Raises:
             DataError: the database cannot be written.
         """
-        texts = [record.json() for record in records[:KEPT]]
+        # Records never change, so that the database's thread can write their texts, which takes longer than a frame.
+        kept = records[:KEPT]
 
         def work(connection: sqlite3.Connection) -> None:
             key = scope_key(connection, scope)
+            texts = [record.json() for record in kept]
             connection.execute("DELETE FROM cached_record WHERE scope = ? AND kind = ?", (key, kind))
             connection.executemany(
                 "INSERT INTO cached_record (scope, kind, position, text) VALUES (?, ?, ?, ?)",

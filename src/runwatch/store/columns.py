@@ -9,6 +9,8 @@ from __future__ import annotations
 
 def put(text: str) -> str | bytes:
     """The column value that stands for this text."""
+    if text.isascii():
+        return text
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

@@ -31,6 +31,9 @@ Work = Callable[[sqlite3.Connection], T]
 BUSY_S: Final = 5.0
 """How long a statement waits for another process before it gives up, in seconds."""
 
+ROOM: Final = 1 << 16
+"""Bytes that a disk has to have left; with less, an error of the disk is told as a full one."""
+
 _log = logging.getLogger(__name__)
 
 _CORRUPT: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -91,10 +94,15 @@ class Database:
         """
         return await self._run(lambda: self._transact("BEGIN IMMEDIATE", work))
 
-    def write_soon(self, work: Work[object]) -> None:
-        """Queue a transaction that nobody waits for; it is done before :meth:`close` returns. Failures are logged."""
+    def write_soon(self, work: Work[object], *, failed: Callable[[], object] = lambda: None) -> None:
+        """Queue a transaction that nobody waits for; it is done before :meth:`close` returns.
+
+        Args:
+            work: The statements.
+            failed: Called on the database's thread when they failed, which is logged too.
+        """
         try:
-            self._executor.submit(self._write_quietly, work)
+            self._executor.submit(self._write_quietly, work, failed)
         except RuntimeError:
             _log.warning("a write came after the database was closed")
 
@@ -141,11 +149,12 @@ class Database:
                 return [str(error)]
             return [str(row[0]) for row in rows if row[0] != "ok"]
 
-    def _write_quietly(self, work: Work[object]) -> None:
+    def _write_quietly(self, work: Work[object], failed: Callable[[], object]) -> None:
         try:
             self._transact("BEGIN IMMEDIATE", work)
         except Exception:
             _log.exception("a write that nobody waits for failed")
+            failed()
 
 
 def _transaction(connection: sqlite3.Connection, begin: str, work: Work[T]) -> T:
@@ -233,6 +242,13 @@ def _explained(path: Path) -> Iterator[None]:
                 hint="Try again; if it stays so, look for a runwatch process that hangs.",
                 retryable=True,
             ) from error
+        if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(path.parent)):
+            raise DataError(
+                "No space is left for the console's data",
+                detail=f"{path}: {error}",
+                hint=f"Make room on the disk of {path.parent}, or set RUNWATCH_DATA_DIR to a directory on another one. "
+                "Nothing that was kept is lost.",
+            ) from error
         if code in _UNWRITABLE:
             raise _unwritable(path, str(error)) from error
         raise
@@ -241,6 +257,17 @@ def _explained(path: Path) -> Iterator[None]:
 def _code(error: sqlite3.Error) -> int:
     """SQLite's primary error code; 0 for an error of Python's own."""
     return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+
+
+def _is_full(directory: Path) -> bool:
+    """Whether there is hardly room for another page; SQLite tells of some full disks as an error like any other."""
+    # It loads every library that packs files, which nothing else needs at the start.
+    import shutil
+
+    try:
+        return shutil.disk_usage(directory).free < ROOM
+    except OSError:
+        return False
 
 
 def _unwritable(path: Path, reason: str) -> DataError:

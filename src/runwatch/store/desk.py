@@ -32,6 +32,7 @@ from runwatch.store.journal import Journal
 from runwatch.store.live import Live, Refresh, TailNews
 from runwatch.store.notes import Notes
 from runwatch.store.outbox import CANCEL, Kept, Order, Outbox
+from runwatch.store.room import EVERY_S, Keeping, make_room
 from runwatch.store.state import Collection, Delta, Store
 from runwatch.store.versions import VERSIONED, Versions
 from runwatch.store.watchlist import WatchList
@@ -67,6 +68,7 @@ class Desk:
         *,
         clock: Clock,
         refresh: Refresh,
+        keeping: Keeping,
         listeners: Listeners,
     ) -> None:
         self.client: Final = client
@@ -93,6 +95,8 @@ class Desk:
             others=lambda: self._others,
         )
         self._others = 0
+        self._keeping = keeping
+        self._room_at = clock.monotonic()
         self._database = database
         self._listeners = listeners
         self._kinds: dict[str, type[Record]] = {}
@@ -112,7 +116,7 @@ class Desk:
         read_only: bool,
         retries: int,
         refresh: Refresh,
-        keep_events: timedelta,
+        keeping: Keeping,
         listeners: Listeners,
     ) -> Self:
         """Open the database and the client, and learn whose data this is.
@@ -138,11 +142,11 @@ class Desk:
             await client.close()
             database.close()
             raise
-        desk.append(cls(client, database, scope, store, clock=clock, refresh=refresh, listeners=listeners))
+        made = cls(client, database, scope, store, clock=clock, refresh=refresh, keeping=keeping, listeners=listeners)
+        desk.append(made)
         for exchange in early:
             desk[0]._note_exchange(exchange)
-        await desk[0].events.prune(clock.now() - keep_events)
-        await desk[0].versions.prune(clock.now())
+        await desk[0]._make_room()
         return desk[0]
 
     async def start(self, kinds: tuple[type[Record], ...]) -> None:
@@ -243,6 +247,8 @@ class Desk:
                 # A hair less than a minute: our own count leaves out what is exactly as old.
                 since = self.clock.now() - timedelta(seconds=WINDOW_S - 0.001)
                 everybody = await self.journal.count_since(self.target.origin, since)
+                if self.clock.monotonic() - self._room_at >= EVERY_S:
+                    await self._make_room()
             except DataError:
                 # A full disk is no reason to stop watching; what was not kept is kept as soon as there is room.
                 _log.exception("what is known could not be kept")
@@ -251,12 +257,23 @@ class Desk:
 
     async def _flush(self) -> None:
         await self.journal.flush()
-        dirty, self._dirty = self._dirty & self._kinds.keys(), set()
-        for kind in dirty:
+        self._dirty &= self._kinds.keys()
+        for kind in [*self._dirty]:
+            self._dirty.discard(kind)
             collection = self._collection(kind)
-            await self.cache.save(self.scope, kind, collection.records, self._seen_at(collection))
+            try:
+                await self.cache.save(self.scope, kind, collection.records, self._seen_at(collection))
+            except BaseException:
+                self._dirty.add(kind)
+                raise
         for versioned in VERSIONED:
             await self._keep_versions(versioned)
+
+    async def _make_room(self) -> None:
+        """Forget what is too old or too much; a console may be open for weeks."""
+        self._room_at = self.clock.monotonic()
+        await make_room(self._database, self._keeping, self.clock.now())
+        await self.versions.prune(self.clock.now())
 
     async def _keep_versions(self, kind: type[Record]) -> None:
         """Keep what the last list said, once; what came from the disk or is missing from that list was not seen."""

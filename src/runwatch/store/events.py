@@ -23,6 +23,7 @@ from runwatch.base.json import dumps, loads
 from runwatch.records.event import RunEvent
 from runwatch.store.columns import put, put_optional, take, take_optional
 from runwatch.store.database import Database
+from runwatch.store.event_rows import Column, event_row, usable_id
 from runwatch.store.identity import Scope, find_scope, scope_key
 
 T = TypeVar("T")
@@ -234,14 +235,6 @@ class EventStore:
         return await self._database.read(work)
 
 
-def usable_id(event: RunEvent) -> str | None:
-    """The event's id where it can serve as one: a text, or a whole number that a service wrote in its place."""
-    value = event.raw.get("event_id")
-    if isinstance(value, str):
-        return value or None
-    return (event.id or None) if type(value) is int else None
-
-
 def find_run(connection: sqlite3.Connection, scope: Scope, run_id: str) -> int | None:
     """The row of a run, or ``None`` when nothing is kept of it; for use inside a read."""
     row = connection.execute(
@@ -271,31 +264,29 @@ def _append(
     run = _run_key(connection, scope, run_id)
     seq = _count(connection, run)
     new: list[RunEvent] = []
-    cursor: str | None = None
-    nameless = _Nameless(_anchor(connection, run, events, after))
+    cursor: Column = None
+    anchor: Column = put_optional(_anchor(connection, run, events, after))
+    nameless: _Nameless | None = None
     for event in events:
-        name = usable_id(event)
-        if name is not None:
-            cursor = name
-            nameless = _Nameless(name)
+        name, *rest = event_row(event)
+        has_id = name is not None
+        if has_id:
+            cursor = anchor = name
+            nameless = None
+        else:
+            nameless = nameless or _Nameless(take_optional(anchor))
+            name = nameless.digest(event)
         inserted = connection.execute(
             "INSERT INTO event (run, seq, event_id, has_id, at, type, slice_id, state, text)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, event_id) DO NOTHING",
-            (
-                run,
-                seq,
-                nameless.digest(event) if name is None else put(name),
-                name is not None,
-                *(put_optional(event.raw.get(member)) for member in ("at", "type", "slice_id", "state")),
-                put(event.wire_text),
-            ),
+            (run, seq, name, has_id, *rest),
         ).rowcount
         if inserted:
             new.append(event)
             seq += 1
     connection.execute(
         "UPDATE run SET cursor = coalesce(?, cursor), is_complete = max(is_complete, ?) WHERE id = ?",
-        (put_optional(cursor), any(event.ends_run for event in events), run),
+        (cursor, any(event.ends_run for event in events), run),
     )
     return new
 

@@ -16,7 +16,8 @@ from runwatch.api.gate import DEFAULT_HOLD_S
 from runwatch.api.tail import Done, Pause, Read, RunTail
 from runwatch.base.clock import Clock
 from runwatch.records.event import RunEvent
-from runwatch.store.events import EventStore, usable_id
+from runwatch.store.event_rows import usable_id
+from runwatch.store.events import EventStore
 from runwatch.store.identity import Scope
 
 if TYPE_CHECKING:

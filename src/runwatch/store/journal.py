@@ -1,7 +1,7 @@
 """The journal: every request that was sent, and every Problem that came back, for support staff to look up.
 
-It is bounded, holds no secret, and never stands in the way: noting costs a place in a queue, and a line that cannot
-be written is lost without a word on the screen.
+It is bounded, holds no secret, and never stands in the way: noting costs a place in a queue, and lines that cannot be
+written, on a full disk mostly, wait there without a word on the screen until there is room or the process ends.
 """
 
 from __future__ import annotations
@@ -159,20 +159,25 @@ class Journal:
         """Queue one exchange. Problems, and every :data:`QUEUED` lines, go to the disk soon by themselves."""
         self._queue.append(exchange)
         if exchange.problem is not None or len(self._queue) >= QUEUED:
-            self._database.write_soon(self._write_queue)
+            lines = _Lines(self._queue)
+            self._database.write_soon(lines.write, failed=lines.put_back)
 
     async def flush(self) -> None:
-        """Write what is queued; lines that cannot be written are dropped."""
+        """Write what is queued; lines that cannot be written stay there."""
         if not self._queue:
             return
+        lines = _Lines(self._queue)
         try:
-            await self._database.write(self._write_queue)
+            await self._database.write(lines.write)
         except DataError as error:
-            _log.warning("journal lines were lost: %s", error)
+            lines.put_back()
+            _log.warning("journal lines cannot be written: %s", error)
 
     async def close(self) -> None:
         """Write what is queued, as the last thing before the database is closed."""
         await self.flush()
+        if self._queue:
+            _log.warning("journal lines were lost: %d", len(self._queue))
 
     async def requests(self, *, profile: str | None = None, limit: int = 100) -> list[RequestLine]:
         """The latest requests, newest first.
@@ -249,15 +254,28 @@ class Journal:
             lambda connection: connection.execute(query, (wanted, wanted, limit)).fetchall()
         )
 
-    def _write_queue(self, connection: sqlite3.Connection) -> None:
-        exchanges = []
+
+class _Lines:
+    """The queued lines that one transaction takes, and that go back when it fails."""
+
+    def __init__(self, queue: deque[Exchange]) -> None:
+        self._queue = queue
+        self._taken: list[Exchange] = []
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """Take all that is queued and write it."""
         while self._queue:
-            exchanges.append(self._queue.popleft())
-        problems = [(exchange, exchange.problem) for exchange in exchanges if exchange.problem is not None]
-        connection.executemany(_ADD_REQUEST, map(_request_row, exchanges))
+            self._taken.append(self._queue.popleft())
+        problems = [(exchange, exchange.problem) for exchange in self._taken if exchange.problem is not None]
+        connection.executemany(_ADD_REQUEST, map(_request_row, self._taken))
         connection.executemany(_ADD_PROBLEM, starmap(_problem_row, problems))
         connection.execute(_FORGET_REQUESTS, (REQUESTS_KEPT,))
         connection.execute(_FORGET_PROBLEMS, (PROBLEMS_KEPT,))
+
+    def put_back(self) -> None:
+        """Queue them again, in front of what has come since."""
+        self._queue.extendleft(reversed(self._taken))
+        self._taken.clear()
 
 
 def _clean(text: str | None) -> str | bytes | None:

@@ -7,7 +7,8 @@ one, half a second after the first failure and then ever more seldom (console-an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
@@ -18,6 +19,8 @@ from runwatch.api.errors import ApiError
 from runwatch.api.operations import OPERATIONS, Operation
 from runwatch.api.tail import Done, Pause, Read, RunTail
 from runwatch.base.clock import Clock
+from runwatch.base.errors import DataError
+from runwatch.base.memory import let_go
 from runwatch.records.account import Account
 from runwatch.records.event import RunEvent
 from runwatch.records.record import Page, Record
@@ -40,9 +43,15 @@ SWEEP_PAGE: Final = 100
 SWEEP_PAGES: Final = 10
 """A sweep reads on until it has met every run that was live, through this many pages at most."""
 
+OF_A_PAST: Final = 100
+"""From so many events on a page is taken for one of a long past, with more behind it."""
+
 FIRST_WAIT_S: Final = 0.5
 LONGEST_WAIT_S: Final = 30.0
 JITTER: Final = 0.2
+
+LONG_PAGE: Final = 5_000
+"""Pages of more events than this are gone through beside the loop, which has its turn every few milliseconds."""
 
 _NO_FILTER: Final[Mapping[str, str]] = {}
 
@@ -61,6 +70,7 @@ class TailNews:
         pause_s: Seconds until the next read; ``None`` after the last one.
         answered_at: Monotonic time of the last good answer; ``None`` before the first.
         failure: Why the last read failed.
+        unkept: Why what the service answered could not be kept, and is therefore not shown either: a full disk mostly.
     """
 
     run_id: str
@@ -69,6 +79,7 @@ class TailNews:
     pause_s: float | None = None
     answered_at: float | None = None
     failure: Failure | None = None
+    unkept: str | None = None
 
 
 @dataclass(slots=True)
@@ -79,11 +90,20 @@ class _Followed:
         tail: Says what to read next.
         fresh: Names of the events of the last page that are new.
         count: Events kept when the tail last moved.
+        size: Events on the last page.
     """
 
     tail: RunTail
     fresh: set[str | int]
     count: int
+    size: int = 0
+
+    def came(self, page: Sequence[RunEvent], new: Sequence[RunEvent]) -> bool:
+        """Let the tail take a page of which these events are new; answer whether it ends the run."""
+        self.fresh.clear()
+        self.fresh.update(map(event_name, new))
+        self.tail.came(page)
+        return any(event.ends_run for event in page)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +183,7 @@ class Live:
         self.scheduler: Final = Scheduler(clock, self.budget, lambda: self.held_s)
         self._backoffs: dict[str, Backoff] = {}
         self._follows: set[str] = set()
+        self._focused: set[str] = set()
         self._tails: dict[str, _Followed] = {}
         self._news: dict[str, TailNews] = {}
         self._last: dict[str, RunEvent] = {}
@@ -233,12 +254,14 @@ class Live:
     def follow(self, run_id: str, *, in_focus: bool = True) -> None:
         """Read the events of a run until its end, or move it in or out of the focus."""
         self._follows.add(run_id)
+        (self._focused.add if in_focus else self._focused.discard)(run_id)
         self.scheduler.add(f"tail {run_id}", Lane.FOCUS if in_focus else Lane.TAIL, lambda: self._tail(run_id))
 
     def unfollow(self, run_id: str) -> None:
         """Stop reading the events of a run; what is kept stays kept."""
         self.scheduler.remove(f"tail {run_id}")
         self._follows.discard(run_id)
+        self._focused.discard(run_id)
         self._tails.pop(run_id, None)
 
     def follows(self, run_id: str) -> bool:
@@ -279,7 +302,7 @@ class Live:
         return ACCOUNT_S
 
     async def _sweep(self) -> float | None:
-        """Read the newest runs, and on until every run known to be live was met."""
+        """Read the newest runs, and on until every run known to be live was met and a page does not end with one."""
         self._start("run", "GET /v1/executions")
         missing = {record.id for record in self._records("run") if isinstance(record, Run) and not record.is_final}
         runs: dict[str, Run] = {}
@@ -288,7 +311,9 @@ class Live:
             for _ in range(SWEEP_PAGES):
                 page = await self._client.list_runs(limit=SWEEP_PAGE, cursor=page.next_cursor if page else None)
                 runs |= {run.id: run for run in page.records}
-                if page.next_cursor is None or missing <= runs.keys():
+                # Where the oldest run of a page is live, older ones may be live too that nobody here knows of yet.
+                goes_on = bool(page.records) and not page.records[-1].is_final
+                if page.next_cursor is None or (missing <= runs.keys() and not goes_on):
                     break
         except ApiError as error:
             failure = failure_of(error, collection=True)
@@ -298,7 +323,7 @@ class Live:
                 return None
             return self._fail("run", failure)
         assert page is not None
-        self._take("run", runs.values(), page, is_first=page.next_cursor is not None)
+        await self._take("run", runs.values(), page, is_first=page.next_cursor is not None)
         return self.sweep_s
 
     async def _read_watched(self) -> float:
@@ -327,18 +352,33 @@ class Live:
         limit = SWEEP_PAGE * SWEEP_PAGES if kind.WIRE is not None and kind.WIRE.paged else None
         try:
             page: Page[Record] | None = None
-            async for part in self._client.pages(operation, query=query, limit=limit):
+            again = known_again(
+                lambda: self._store.collection(self._scope.profile, name).known,
+                lambda: self._store.collection(self._scope.profile, kind.KIND).known,
+            )
+            async for part in self._client.pages(operation, query=query, limit=limit, again=again):
                 if page is not None:
                     part.records[:0], part.values[:0] = page.records, page.values
                 page = part
         except ApiError as error:
             return self._fail(name, failure_of(error, collection=True))
         if page is not None:
-            known = self._store.collection(self._scope.profile, name).known
-            self._take(name, await known_again(known, page.records), page, is_first=False)
+            await self._take(name, page.records, page, is_first=False)
         return self.pace.lists_s
 
     async def _tail(self, run_id: str) -> float | None:
+        """Do the next step of a run's tail; while nothing can be kept, the same step again and again."""
+        try:
+            again = await self._step_tail(run_id)
+        except DataError as error:
+            wait = self._backoff(f"tail {run_id}").next_s()
+            self._tell(run_id, unkept=error.title, pause_s=wait)
+            return wait
+        if self.news(run_id).unkept is not None:
+            self._tell(run_id, unkept=None)
+        return again
+
+    async def _step_tail(self, run_id: str) -> float | None:
         """Do the next step of a run's tail; a pause is what the scheduler waits."""
         followed = await self._followed(run_id)
         tail = followed.tail
@@ -363,7 +403,11 @@ class Live:
             return None if is_lost else wait
         # What comes next is the tail's own step: read on at once, or the pause it names.
         following = tail.next_read()
-        pause = max(following.seconds, self.pace.tail_s) if isinstance(following, Pause) else 0.0
+        if isinstance(following, Pause):
+            pause = max(following.seconds, self.pace.tail_s)
+        else:
+            # Of many busy runs at once each is read in turn; only a long past is read on without a rest.
+            pause = 0.0 if run_id in self._focused or followed.size >= OF_A_PAST else self.pace.tail_s
         self._tell(run_id, pause_s=pause, failure=None, answered_at=self._clock.monotonic())
         return pause
 
@@ -382,20 +426,21 @@ class Live:
             followed.tail.came([], run.status)
             return
         page = await self._client.list_events(run_id, after=step.after)
+        followed.size = len(page.records)
         news = self.news(run_id)
         if news.failure is not None and news.answered_at is not None:
             now = self._clock.now()
             silence = timedelta(seconds=self._clock.monotonic() - news.answered_at)
             await self._events.note_gap(self._scope, run_id, now - silence, now)
         new = await self._events.append(self._scope, run_id, page.records, after=step.after)
-        followed.fresh.clear()
-        followed.fresh.update(event_name(event) for event in new)
         count = await self._events.count(self._scope, run_id)
         if count > followed.count + len(new):
             # Another console on this data directory stored some of them first; to this tail they are new all the same.
-            others = await self._events.window(self._scope, run_id, followed.count, count - followed.count)
-            followed.fresh.update(event_name(event) for event in others)
-        followed.tail.came(page.records)
+            new += await self._events.window(self._scope, run_id, followed.count, count - followed.count)
+        if len(page.records) <= LONG_PAGE:
+            has_ended = followed.came(page.records, new)
+        else:
+            has_ended = await asyncio.to_thread(followed.came, page.records, new)
         if page.records:
             self._last[run_id] = page.records[-1]
             self._heard += 1
@@ -403,9 +448,13 @@ class Live:
         if count != followed.count or news.count != count:
             followed.count = count
             self._tell(run_id, count=count)
-        if any(event.ends_run for event in page.records):
+        if has_ended:
             # The list shows the run as live until it is read again; a person sees both at once.
             self.scheduler.hurry("list run")
+        if len(page.records) > LONG_PAGE:
+            new.clear()
+            page.values.clear()
+            await let_go(page.records)
 
     def _records(self, kind: str) -> list[Record]:
         return self._store.collection(self._scope.profile, kind).records
@@ -413,9 +462,11 @@ class Live:
     def _start(self, kind: str, what: str) -> None:
         self._store.apply(ReadStarted(self._scope.profile, kind, self._clock.now(), self._clock.monotonic(), what))
 
-    def _take(self, kind: str, records: Iterable[Record], page: Page[Record] | Page[Run], *, is_first: bool) -> None:
+    async def _take(
+        self, kind: str, records: Iterable[Record], page: Page[Record] | Page[Run], *, is_first: bool
+    ) -> None:
         self._backoff(f"list {kind}").good()
-        self._store.apply(
+        await self._store.take(
             ListRead(
                 self._scope.profile,
                 kind,

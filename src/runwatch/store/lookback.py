@@ -141,6 +141,23 @@ class CodeCount:
     paths: int
 
 
+async def problems_of(journal: Journal, profiles: Sequence[str] | None, limit: int) -> list[ProblemLine]:
+    """The latest Problems of some profiles together, newest first.
+
+    Args:
+        journal: The journal.
+        profiles: The profiles; ``None`` for all that the journal knows.
+        limit: How many at most, of all of them together.
+
+    Raises:
+        DataError: the database cannot be read.
+    """
+    if profiles is None:
+        return await journal.problems(limit=limit)
+    found = [line for profile in profiles for line in await journal.problems(profile=profile, limit=limit)]
+    return sorted(found, key=lambda line: line.at, reverse=True)[:limit]
+
+
 async def codes(journal: Journal, *, profile: str | None = None) -> list[CodeCount]:
     """Every code among the kept Problems, the most frequent first.
 

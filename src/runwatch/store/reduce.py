@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from itertools import islice
+from operator import ne
+from typing import Final
+
 from runwatch.records.record import Record
 from runwatch.store.change import CacheRead, Change, ListRead, ReadFailed, ReadStarted, RecordGone, RecordRead
 from runwatch.store.state import Collection, Delta, Known
+
+STEP: Final = 500
+"""The most records that one step of :func:`take_list` looks at: a millisecond, two where they have to be compared."""
 
 
 def reduce(collection: Collection, change: Change) -> Delta:
@@ -19,7 +27,7 @@ def reduce(collection: Collection, change: Change) -> Delta:
         case CacheRead():
             return _from_cache(collection, change)
         case ListRead():
-            return _from_list(collection, change)
+            return _finished(take_list(collection, change))
         case RecordRead():
             return _from_record(collection, change)
         case RecordGone():
@@ -41,20 +49,61 @@ def _from_cache(collection: Collection, change: CacheRead) -> Delta:
     return Delta(change.profile, change.kind, added=tuple(added))
 
 
-def _from_list(collection: Collection, change: ListRead) -> Delta:
+def take_list(collection: Collection, change: ListRead) -> Generator[None, None, Delta]:
+    """Take a list in steps of :data:`STEP` records.
+
+    The collection changes behind the last pause and all at once. Whoever lets anything else change it between two steps
+    has to begin anew.
+    """
     before = collection.known
-    read = {record.id: Known(record, change.at, change.monotonic) for record in change.records}
-    added = tuple(key for key in read if key not in before)
-    changed = tuple(key for key, now in read.items() if key in before and _differ(before[key].record, now.record))
-    kept = {} if change.complete else {key: known for key, known in before.items() if key not in read}
-    removed = tuple(key for key in before if key not in read and key not in kept)
-    collection.known = read | kept
-    if added or changed or removed or list(before) != list(collection.known):
+    known: dict[str, Known] = {}
+    for start in range(0, len(change.records), STEP):
+        for record in change.records[start : start + STEP]:
+            key = record.id
+            was = before.get(key)
+            if was is not None and was.record is record:
+                # Seen again, which is true whatever becomes of this list. A list that stays makes nothing new.
+                was.seen_at, was.monotonic, was.from_cache = change.at, change.monotonic, False
+                known[key] = was
+            else:
+                known[key] = Known(record, change.at, change.monotonic)
+        yield
+    added: list[str] = []
+    changed: list[str] = []
+    read = iter(known.items())
+    while part := tuple(islice(read, STEP)):
+        for key, now in part:
+            was = before.get(key)
+            if was is None:
+                added.append(key)
+            elif was is not now and _differ(was.record, now.record):
+                changed.append(key)
+        yield
+    missing: list[str] = []
+    earlier = iter(before)
+    while keys := tuple(islice(earlier, STEP)):
+        missing += [key for key in keys if key not in known]
+        yield
+    if not change.complete:
+        known |= {key: before[key] for key in missing}
+        missing = []
+    collection.known = known
+    if added or changed or missing or any(map(ne, before, known)):
         collection.revision += 1
     collection.read_at, collection.started_at = change.monotonic, None
     collection.end_is_proven, collection.misfits = change.end_is_proven, change.misfits
     collection.failure = collection.failing_since = None
-    return Delta(change.profile, change.kind, added, changed, removed)
+    return Delta(change.profile, change.kind, tuple(added), tuple(changed), tuple(missing))
+
+
+def _finished(steps: Generator[None, None, Delta]) -> Delta:
+    """What is there when all steps are done."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            delta: Delta = done.value
+            return delta
 
 
 def _differ(one: Record, other: Record) -> bool:

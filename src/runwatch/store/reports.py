@@ -72,21 +72,25 @@ class Reports:
         store: Where answers and failures go.
         scheduler: When a report is read.
         clock: Time and chance.
+        reader: Tells this reader's reads from those of another one of the same profile, which may end before its own.
     """
 
-    def __init__(self, client: Client, scope: Scope, store: Store, scheduler: Scheduler, clock: Clock) -> None:
+    def __init__(
+        self, client: Client, scope: Scope, store: Store, scheduler: Scheduler, clock: Clock, *, reader: str = ""
+    ) -> None:
         self._client = client
         self._scope = scope
         self._store = store
         self._scheduler = scheduler
         self._clock = clock
+        self._reader = reader
         self._backoff = Backoff(clock)
         self._shown: set[Report] = set()
 
     def show(self, *reports: Report) -> None:
         """Read these reports from now on, and no others of this reader."""
         for gone in self._shown.difference(reports):
-            self._scheduler.remove(_job(gone))
+            self._scheduler.remove(self._job(gone))
         for new in [report for report in reports if report not in self._shown]:
             self._add(new)
         self._shown = set(reports)
@@ -94,12 +98,12 @@ class Reports:
     def refresh(self) -> None:
         """Read what is shown again now, also what was given up."""
         for report in self._shown:
-            if _job(report) not in self._scheduler:
+            if self._job(report) not in self._scheduler:
                 self._add(report)
-            self._scheduler.hurry(_job(report))
+            self._scheduler.hurry(self._job(report))
 
     def _add(self, report: Report) -> None:
-        self._scheduler.add(_job(report), Lane.SCREEN, lambda: self._read(report))
+        self._scheduler.add(self._job(report), Lane.SCREEN, lambda: self._read(report))
 
     async def _read(self, report: Report) -> float | None:
         profile, kind = self._scope.profile, report.kind
@@ -127,6 +131,5 @@ class Reports:
         self._store.apply(ReadFailed(self._scope.profile, report.kind, now, monotonic, failure))
         return None if failure.trouble in _STOPS else self._backoff.next_s()
 
-
-def _job(report: Report) -> str:
-    return f"report {report.kind}"
+    def _job(self, report: Report) -> str:
+        return " ".join(part for part in ("report", self._reader, report.kind) if part)

@@ -6,16 +6,24 @@ between two changes, never inside one.
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from runwatch.base.memory import let_go, no_walks
 from runwatch.records.record import Record
 
 if TYPE_CHECKING:
-    from runwatch.store.change import Change, Failure
+    from runwatch.store.change import Change, Failure, ListRead
+
+AT_ONCE: Final = 2_000
+"""Up to so many records are taken in one go, which takes a few milliseconds."""
+
+TRIES: Final = 3
+"""How often a long list is taken anew because something else has changed meanwhile, before it is taken in one go."""
 
 
 @dataclass(slots=True)
@@ -122,12 +130,57 @@ class Store:
         Raises:
             RuntimeError: called from another thread than the one that made the store.
         """
-        if threading.get_ident() != self._thread:
-            raise RuntimeError("the store has one writer, the loop that made it")
+        self._check_writer()
         # Changes come after the first paint, which their classes would hold up.
         from runwatch.store.reduce import reduce
 
         delta = reduce(self.collection(change.profile, change.kind), change)
+        self._tell(delta)
+        return delta
+
+    async def take(self, change: ListRead) -> Delta:
+        """As :meth:`apply`, for a list that may be long: everything else on the loop has its turn meanwhile.
+
+        The list is there all at once in the end. What changes the collection before that is taken in first.
+
+        Raises:
+            RuntimeError: called from another thread than the one that made the store.
+        """
+        self._check_writer()
+        for _ in range(TRIES):
+            collection = self.collection(change.profile, change.kind)
+            if len(collection.known) + len(change.records) <= AT_ONCE:
+                break
+            leaving = list(collection.known.values())
+            with no_walks():
+                delta = await self._taken(collection, change)
+            if delta is not None:
+                self._tell(delta)
+                await let_go(leaving)
+                return delta
+        return self.apply(change)
+
+    async def _taken(self, collection: Collection, change: ListRead) -> Delta | None:
+        """What came of taking a list step by step; ``None`` where the collection has changed meanwhile."""
+        from runwatch.store.reduce import take_list
+
+        before, revision = collection.known, collection.revision
+        steps = take_list(collection, change)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as done:
+                delta: Delta = done.value
+                return delta
+            await asyncio.sleep(0)
+            is_same = self._collections.get((change.profile, change.kind)) is collection
+            if not is_same or collection.known is not before or collection.revision != revision:
+                return None
+
+    def _check_writer(self) -> None:
+        if threading.get_ident() != self._thread:
+            raise RuntimeError("the store has one writer, the loop that made it")
+
+    def _tell(self, delta: Delta) -> None:
         for listener in tuple(self._listeners):
             listener(delta)
-        return delta
