@@ -12,7 +12,7 @@ from runwatch.commands.grammar import VERBS
 from tests.commands.here import Here
 from tests.commands.test_resources import serve
 from tests.support import resources
-from tests.support.builders import echo_receipt, problem
+from tests.support.builders import account, echo_receipt, problem
 from tests.support.scripted import Said, ScriptedService, running_service
 
 TEMPLATES: Final = "/v1/tenant-templates"
@@ -131,11 +131,39 @@ def test_templates_of_the_same_id_are_told_apart(both: Here, work: ScriptedServi
     assert ["blocked" in row for row in rows] == [True, False]
 
 
-def test_usage_is_told_profile_by_profile(both: Here, work: ScriptedService, home: ScriptedService) -> None:
+def test_usage_stands_side_by_side_with_a_total(both: Here, work: ScriptedService, home: ScriptedService) -> None:
     for service in (work, home):
         service.say("GET", "/v1/usage", Said(200, resources.usage()))
+        service.say("GET", "/v1/account", Said(200, account()))
     shown = both("usage", "--profile", "home,work")
-    assert [line for line in shown.text.splitlines() if line.startswith("profile ")] == ["profile home", "profile work"]
+    assert (shown.code, shown.errors) == (0, "")
+    assert shown.text.splitlines() == [
+        "profile  period          runs   usage     fee     USD  quota used",
+        "home     11-01 to 11-30    37  0.5200  1.1000  1.6200   37 of 500",
+        "work     11-01 to 11-30    37  0.5200  1.1000  1.6200   37 of 500",
+        "",
+        "2 profiles: 74 runs, 1.04 usage + 2.20 fee = 3.24 USD",
+    ]
+
+
+def test_usage_of_a_profile_that_fails_is_no_part_of_the_total(
+    both: Here, work: ScriptedService, home: ScriptedService
+) -> None:
+    work.say("GET", "/v1/usage", Said(403, problem("permission_denied")))
+    home.say("GET", "/v1/usage", Said(200, resources.usage()))
+    home.say("GET", "/v1/account", Said(403, problem("permission_denied")))
+    shown = both("usage", "--profile", "all")
+    assert shown.code == 4
+    assert "work: " in shown.errors
+    assert "home: the quota cannot be read: " in shown.errors
+    _, row = shown.text.splitlines()
+    assert row.split()[0] == "home"
+    assert row.endswith("–")
+
+
+def test_usage_in_json_and_csv_is_exact(both: Here, work: ScriptedService, home: ScriptedService) -> None:
+    for service in (work, home):
+        service.say("GET", "/v1/usage", Said(200, resources.usage()))
     exact: list[dict[str, Any]] = both("usage", "--profile", "home,work", "--json").json
     assert exact == [{"profile": name, "record": dict(resources.usage().raw)} for name in ("home", "work")]
     assert len(both("usage", "--profile", "all", "--format", "csv").text.splitlines()) == 3
@@ -154,6 +182,18 @@ def test_problems_are_those_of_the_profiles_that_are_named(
     assert profiles("--profile", "work,home") == profiles("--profile", "all") == ["home", "work"]
     assert profiles("--profile", "home") == ["home"]
     assert profiles("--profile", "home,other") == ["home"]
+
+
+def test_problems_of_several_profiles_have_the_profile_in_front(
+    both: Here, work: ScriptedService, home: ScriptedService
+) -> None:
+    for service in (work, home):
+        service.say("GET", "/v1/receipts", Said(403, problem("permission_denied")))
+    both("receipts", "list", "--profile", "all")
+    head, *rows = both("problems", "list", "--profile", "work,home").text.splitlines()
+    assert head.split()[:2] == ["profile", "time"]
+    assert sorted(row.split()[0] for row in rows) == ["home", "work"]
+    assert both("problems", "list", "--profile", "home").text.split()[0] == "time"
 
 
 def test_the_report_on_templates_has_a_part_for_each_profile(

@@ -66,7 +66,9 @@ def test_blockers_are_numbered_in_the_detail() -> None:
 
 def test_the_whole_catalog_row_is_shown() -> None:
     found = sections(TEMPLATES, WITH_ROW, CONTEXT)
-    assert any(section.title == "Catalog row · certification" for section in found)
+    tree = next(section for section in found if section.title == "Catalog row")
+    assert tree.is_tree
+    assert [entry.level for entry in tree.lines if entry.label == "certification_id"] == [2]
     told = {entry.text for section in found for entry in section.lines}
     assert {"evd_resolution_0001", "conn_01HX5", "cert_0001"} <= told
 

@@ -10,8 +10,10 @@ from runwatch.records.event import RunEvent
 from runwatch.view.drawn import line
 from runwatch.view.event_filter import MERGED, read_filter, seen_values
 from runwatch.view.format import Context
+from runwatch.view.glyphs import Glyphs
 from runwatch.view.query import QueryError
-from runwatch.view.timeline import event_line
+from runwatch.view.resource import Styled
+from runwatch.view.timeline import event_line, what_happened
 from tests.support import builders
 from tests.support.hostile import CORPUS
 from tests.support.parts import verification_check
@@ -142,3 +144,15 @@ def test_hostile_text_is_looked_for_like_any_other(entry: object) -> None:
     if found is not None:
         places = list(found.places(line(text)))
         assert all(start < end for start, end in places)
+
+
+def test_a_word_that_an_event_does_not_have_is_looked_for_in_its_line_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[RunEvent] = []
+
+    def counted(event: RunEvent, glyphs: Glyphs) -> Styled:
+        drawn.append(event)
+        return what_happened(event, glyphs)
+
+    monkeypatch.setattr("runwatch.view.resources.events.what_happened", counted)
+    assert kept("nowhere") == set()
+    assert drawn == list(EVENTS.values())

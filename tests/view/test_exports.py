@@ -20,7 +20,6 @@ from runwatch.view.exports import (
     FORMS,
     Form,
     csv_table,
-    csv_value,
     encoded,
     export,
     file_name,
@@ -32,11 +31,13 @@ from runwatch.view.exports import (
 )
 from runwatch.view.recognise import items_of_json, resource_of_json
 from runwatch.view.resources.receipts import RECEIPTS
+from tests.support.hostile import ALL_AT_ONCE, CORPUS
 from tests.support.receipts import echo_receipt, live_receipt
+from tests.support.safe_files import assert_safe_csv, assert_safe_markdown
 from tests.view.strategies import CONTEXT, garbage, json_values, many, scalars, texts
 
 RECEIPTS_GONE_WRONG = garbage(Receipt).map(Receipt)
-DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠", ";=", "\n=", " =", '"=', "\ufeff=")
 
 
 def written(form: Form, *records: Receipt) -> str:
@@ -89,9 +90,30 @@ def test_what_was_exported_is_known_again_when_it_is_opened(form: Form) -> None:
 @many
 @given(st.one_of(texts, scalars, json_values))
 def test_no_cell_is_a_formula_unless_it_is_a_plain_number(value: Any) -> None:
-    cell = csv_value(value)
-    if not re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", cell):
-        assert not cell.startswith(DANGEROUS)
+    assert_safe_csv("".join(csv_table(["a"], [[value], ["x"]])))
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"), ("+1+1", "'+1+1"), ("-1+1", "'-1+1"), ("@SUM(1)", "'@SUM(1)"), ("\t=1", "'\t'=1"),
+        ("\r=1", "'\r'=1"),
+        ("＝1", "'＝1"), ("﹦1", "'﹦1"), (" =1", "' =1"), ('"=1"', "'\"=1\""), ("\u00a0=1", "'\u00a0=1"),
+        ("\ufeff=1", "'\ufeff=1"),
+        ("'=1", "''=1"), ("a;=1", "a;'=1"), ("a\n=1", "a\n'=1"), ("a\t\"=1", "a\t'\"=1"), ("a;b", "a;b"),
+        ("a=1", "a=1"),
+        ("-5", "-5"), ("+1.5e-7", "+1.5e-7"), ("-5;-6", "'-5;'-6"), ("x, -y", "x, -y"), ("", ""),
+    ],
+)  # fmt: skip
+def test_what_a_spreadsheet_could_take_for_a_formula_is_guarded(text: str, cell: str) -> None:
+    assert guarded(text) == cell
+    assert unguarded(cell) == text
+
+
+def test_a_spreadsheet_set_to_semicolons_finds_no_formula_either() -> None:
+    text = "".join(csv_table(["a", "b"], [['x;=1+1;"', 'y;"=cmd|1"'], ["z\n=1", "-1"]]))
+    for row in csv.reader(io.StringIO(text, newline=""), delimiter=";"):
+        assert not any(re.match(r"[\s\"]*[=+@]", cell) for cell in row), row
 
 
 @many
@@ -162,12 +184,25 @@ def test_a_markdown_table_has_a_line_a_row_and_no_cell_more_than_its_heads(rows:
     ("value", "cell"),
     [
         (None, ""), (1, "1"), ("a|b", r"a\|b"), ("a\nb", "a<br>b"), ("*a* [b](c)", r"\*a\* \[b\](c)"),
-        ("<script>", r"\<script\>"), ("https://x.example", r"https\://x.example"), ("www.x", r"www\.x"),
-        ("a@b.example", r"a\@b.example"), ("back\\slash", r"back\\slash"), ("\x1b[2J", "␛\\[2J"), ("", ""),
+        ("<script>", r"\<script\>"), ("https://x.example", r"https\:/\/x\.example"), ("www.x", r"www\.x"),
+        ("evil.example", r"evil\.example"), ("v1.0 e.g. 0.5", r"v1.0 e\.g. 0.5"), ("//localhost/", r"/\/localhost/"),
+        ("a@b.example", r"a`@`b\.example"), ("@@all", "`@@`all"), ("back\\slash", r"back\\slash"),
+        ("\x1b[2J", "␛\\[2J"), ("", ""),
     ],
 )  # fmt: skip
 def test_markdown_is_never_more_than_text(value: object, cell: str) -> None:
     assert markdown_cell(value) == cell
+
+
+@many
+@given(st.lists(st.one_of(texts, st.text("@:/.\\`<>[]()!*_~|www httpsmailto\n", max_size=30)), max_size=4))
+def test_no_renderer_makes_more_than_text_of_markdown(cells: list[str]) -> None:
+    assert_safe_markdown("".join(markdown_table(["a"], [[cell] for cell in cells])))
+
+
+def test_of_the_hostile_corpus_no_renderer_makes_more_than_text() -> None:
+    texts_at_once = [*(entry.text for entry in CORPUS), ALL_AT_ONCE.text]
+    assert_safe_markdown("".join(markdown_table(["a", "b"], [[text, text] for text in texts_at_once])))
 
 
 def test_a_report_has_the_columns_of_the_list_and_whole_ids() -> None:

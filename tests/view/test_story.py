@@ -19,6 +19,7 @@ from runwatch.view.glyphs import Role
 from runwatch.view.story import Sentence, section, story
 from tests.support import builders
 from tests.support.hostile import CORPUS, Hostile
+from tests.support.odd_events import odd_events
 from tests.support.parts import verification_check
 from tests.view.strategies import NOW, garbage, many
 
@@ -195,3 +196,10 @@ def test_hostile_text_stays_in_its_sentence(entry: Hostile) -> None:
     for sentence in story(facts, events, UTC):
         assert is_clean(sentence.text)
         assert "\n" not in sentence.text
+
+
+def test_events_of_shapes_that_nobody_described_change_nothing_of_the_story() -> None:
+    known = [builders.event(1, "accepted"), builders.event(99, "completed")]
+    assert set(texts(completed(), known)) <= set(texts(completed(), [known[0], *odd_events("ex_1"), known[1]]))
+    for event in odd_events("ex_1"):
+        section(completed(), [event], UTC, is_cut=True)

@@ -16,9 +16,9 @@ from runwatch.view import table
 from runwatch.view.drawn import Drawn
 from runwatch.view.facts import OwnRequest, RunFacts
 from runwatch.view.format import Context
-from runwatch.view.glyphs import Role
+from runwatch.view.glyphs import ASCII, Role
 from runwatch.view.registry import by_name
-from runwatch.view.resource import Field, SortKey
+from runwatch.view.resource import Column, Field, SortKey
 from tests.support import builders
 from tests.view.strategies import CONTEXT, NOW, json_values, many
 
@@ -194,6 +194,40 @@ def test_rows_are_drawn_in_the_context_that_is_put_in_their_hand() -> None:
     assert (before, row.cells["created"]) == ("2h", "5h")
     assert row.text() != text
     assert row.subject is subject
+
+
+def test_as_time_goes_by_only_what_tells_the_time_is_drawn_anew() -> None:
+    drawn: list[str] = []
+
+    def noting(column: Column[Any]) -> Column[Any]:
+        def cell(facts: Any, context: Context) -> Any:
+            drawn.append(column.id)
+            shown = column.draw(facts, context)
+            return column.value(facts) if shown is None else shown
+
+        return replace(column, cell=cell)
+
+    spec = replace(RUNS, columns=tuple(map(noting, RUNS.columns)))
+    drawing = table.Drawing(spec, CONTEXT)
+    (row,) = table.rows_of(drawing, [builders.run("ex_1", "running", created_at="2026-11-21T10:00:00Z")])
+    before = row.cells
+    assert sorted(drawn) == sorted(column.id for column in spec.columns)
+
+    drawn.clear()
+    drawing.context = replace(CONTEXT, now=NOW + timedelta(hours=3))
+    after = row.cells
+    assert {name for name in after if after[name] != before[name]} <= set(drawn) < set(after)
+    assert {"age", "created"} <= set(drawn)
+    assert "status" not in drawn
+
+    drawn.clear()
+    drawing.context = replace(CONTEXT, now=NOW + timedelta(hours=3))
+    assert (row.cells, row.cells) == (after, after)
+    assert len(drawn) == len(set(drawn))
+
+    drawn.clear()
+    drawing.context = replace(CONTEXT, glyphs=ASCII)
+    assert set(row.cells) == set(drawn)
 
 
 # A hundred thousand rows.

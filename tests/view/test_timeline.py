@@ -15,6 +15,7 @@ from runwatch.view.glyphs import ASCII, Role
 from runwatch.view.timeline import event_line, gap_line, last_words
 from tests.support import builders
 from tests.support.hostile import CORPUS, Hostile
+from tests.support.odd_events import SHAPES, odd_events
 from tests.support.parts import RECORDED_STATES, recorded_check, verification_check
 from tests.view.strategies import NOW, garbage, many
 
@@ -156,3 +157,20 @@ def test_hostile_text_in_any_member_of_an_event_stays_on_its_line(entry: Hostile
         plain = event_line(event, UTC).plain()
         assert is_clean(plain)
         assert "\n" not in plain
+
+
+@pytest.mark.parametrize("event", odd_events("ex_1"), ids=SHAPES)
+def test_an_event_of_a_shape_that_nobody_described_is_a_line_that_says_what_it_has(event: RunEvent) -> None:
+    drawn = event_line(event, UTC)
+    assert event.raw["mark"] in drawn.summary
+    assert all(map(is_clean, (drawn.time, drawn.kind, drawn.slice, drawn.summary)))
+    assert last_words(event)
+    assert not event.ends_run
+
+
+def test_the_kind_of_an_event_is_shown_whatever_it_is() -> None:
+    kinds = {name: event_line(event, UTC).kind for name, event in zip(SHAPES, odd_events("ex_1"), strict=True)}
+    assert kinds["a new type"] == "telemetry_burst"
+    assert kinds["a number as type"] == "7"
+    assert kinds["an object as type"] == '{"name":"lifecycle"}'
+    assert kinds["no type"] == kinds["a null type"] == "?"

@@ -15,9 +15,12 @@ from runwatch.commands.printing import Printer
 from runwatch.commands.profiles import asks_for_several, names_of
 from runwatch.commands.session import load_settings, open_journal
 from runwatch.store.journal import ProblemLine
+from runwatch.store.lookback import problems_of
 from runwatch.view import explain as explaining
 from runwatch.view.entries import ProblemEntry, problem_entry
 from runwatch.view.happenings import with_answered
+from runwatch.view.owners import with_profile_first
+from runwatch.view.resource import ResourceSpec
 from runwatch.view.resources.problems import PROBLEMS
 
 EVERYTHING: Final = 1_000_000_000
@@ -26,20 +29,17 @@ EVERYTHING: Final = 1_000_000_000
 
 def list_problems(call: Call) -> int:
     """``problems list``: the latest problems, of one profile, of several or of all; each names its profile itself."""
-    profiles: tuple[str | None, ...] = (call.options.profile,)
-    if asks_for_several(call):
-        profiles = names_of(call) or (None,)
+    one, several = call.options.profile, asks_for_several(call)
+    profiles = names_of(call) if several else None if one is None else (one,)
 
     async def read() -> list[ProblemLine]:
         limit = LIMIT if call.options.limit is None else call.options.limit or EVERYTHING
         async with open_journal(call) as journal:
-            found = [line for profile in profiles for line in await journal.problems(profile=profile, limit=limit)]
-        if len(profiles) > 1:
-            found.sort(key=lambda line: line.at, reverse=True)
-        return found[:limit]
+            return await problems_of(journal, profiles, limit)
 
     since = since_of(call)
-    _print(call, [_entry(line) for line in asyncio.run(read()) if since is None or line.at >= since])
+    found = [_entry(line) for line in asyncio.run(read()) if since is None or line.at >= since]
+    _print(call, found, with_profile_first(PROBLEMS) if several else PROBLEMS)
     return 0
 
 
@@ -113,8 +113,8 @@ def _searched(kept: int, without: str) -> str:
     return f"searched: the {kept} problems of this machine's journal; of the local service {store}"
 
 
-def _print(call: Call, entries: Sequence[ProblemEntry]) -> None:
-    Printer(call, load_settings(call).settings, PROBLEMS).records([dict(entry.raw) for entry in entries])
+def _print(call: Call, entries: Sequence[ProblemEntry], spec: ResourceSpec[Any] = PROBLEMS) -> None:
+    Printer(call, load_settings(call).settings, spec).records([dict(entry.raw) for entry in entries])
 
 
 def _entry(line: ProblemLine) -> ProblemEntry:

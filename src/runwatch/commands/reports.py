@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from runwatch.api.errors import ApiError
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.files import write_atomic
 from runwatch.commands.call import Call
+from runwatch.commands.printing import Printer
 from runwatch.commands.profiles import asks_for_several, read_each
 from runwatch.commands.resources import as_record, print_record
 from runwatch.commands.session import Session, with_session
@@ -23,8 +25,37 @@ from runwatch.view.resources.organization import COMPLIANCE, EVALS, USAGE
 
 
 def usage(call: Call) -> int:
-    """``usage``: runs, tokens and money of a period, by option, key and day."""
+    """``usage``: runs, tokens and money of a period, by option, key and day; of several profiles side by side."""
+    if asks_for_several(call) and call.output.form == "table" and call.options.fields is None:
+        return _side_by_side(call)
     return _report(call, "getUsage", Usage, USAGE)
+
+
+def _side_by_side(call: Call) -> int:
+    """A row for each profile, as the console shows them, and below them what they add up to."""
+    from runwatch.view.profile_usage import PROFILE_USAGE, ProfileUsage, total_words
+
+    query = _query(call)
+
+    async def read(session: Session) -> ProfileUsage:
+        used = as_record(Usage, (await session.client.request("getUsage", query=query)).value)
+        assert isinstance(used, Usage)
+        try:
+            account = await session.client.get_account()
+        except ApiError as error:
+            # What was used is told all the same; the column of the quota stays empty.
+            session.call.output.warn(f"the quota cannot be read: {error.title}")
+            account = None
+        return ProfileUsage(session.client.target.profile, used, account)
+
+    each = read_each(call, read)
+    found = [got.value for got in each.got]
+    if found:
+        Printer(call, each.settings, PROFILE_USAGE).records([one.raw for one in found], dict(enumerate(found)))
+        missing = [ProfileUsage(name) for name in each.failed]
+        if total := total_words([*found, *missing]):
+            call.output.text(f"\n{total}\n")
+    return each.code
 
 
 def evals(call: Call) -> int:

@@ -335,6 +335,7 @@ RESOURCE_VERBS = (
     Verb(
         ("usage",), "show runs, tokens and money of a period", "commands.reports:usage",
         flags=(*PERIOD, FIELDS, *SEVERAL, *FORMAT),
+        notes="The table of several profiles has a row for each, and below them their total.",
     ),
     Verb(
         ("evals",), "show how output checks have judged", "commands.reports:evals",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import timedelta
 from typing import Final, NamedTuple
 
 from runwatch.api.errors import ReadOnlyRefused
@@ -23,6 +22,7 @@ from runwatch.store.identity import Scope, identify
 from runwatch.store.journal import Journal
 from runwatch.store.notes import Notes
 from runwatch.store.outbox import Outbox
+from runwatch.store.room import Keeping, make_room
 from runwatch.store.watchlist import WatchList
 
 
@@ -61,12 +61,12 @@ class Session:
         return self._scope
 
     async def forget_old_events(self) -> None:
-        """Delete the kept events of runs that ended longer ago than the settings say.
+        """Delete the kept events of runs that ended longer ago, or are more, than the settings say.
 
         Raises:
             DataError: the database is not usable.
         """
-        await self.events.prune(self.call.clock.now() - timedelta(days=self.settings.keep_events_days))
+        await make_room(self._database, Keeping.by(self.settings), self.call.clock.now())
 
 
 def load_settings(call: Call) -> Loaded:

@@ -16,6 +16,7 @@ from runwatch.view.drawn import Drawn, block, json_text, line
 from runwatch.view.format import Context
 from runwatch.view.glyphs import Role
 from runwatch.view.resource import At, Lead, ResourceSpec, S, SectionSpec, Shown, Styled, Told, styled
+from runwatch.view.tree import nodes
 
 FLAW: Final = "not of the expected type"
 """What is said beside a value of the wrong type."""
@@ -35,6 +36,8 @@ class Line:
         note: What is wrong with it; empty when nothing is.
         target: What the screen gets when a person opens the line; ``None`` where it leads nowhere.
         does: What opening it does, in a few words; said on the screen alone.
+        level: How deep it stands in a tree, 0 outside of trees and at their outermost level; it belongs to the nearest
+            line before it with a lower one.
     """
 
     label: Drawn
@@ -43,14 +46,22 @@ class Line:
     note: str = ""
     target: object = None
     does: str = ""
+    level: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with its lines."""
+    """A heading with its lines.
+
+    Attributes:
+        title: The heading; empty only sets the lines apart from those before.
+        lines: The lines.
+        is_tree: Whether the levels of the lines are drawn, with guides from each to what belongs to it.
+    """
 
     title: Drawn
     lines: tuple[Line, ...]
+    is_tree: bool = False
 
 
 def sections(spec: ResourceSpec[S], item: Record | S, context: Context) -> list[Section]:
@@ -66,13 +77,18 @@ class _Detail:
         self.context = context
         self.record = spec.record(dict(subject.raw))
         self.flaws = frozenset(self.record.flaws())
+        # A deeper path need not be looked at further than the deepest flaw.
+        self.flaw_depth = max((len(flat.split(flaw)) for flaw in self.flaws), default=0)
         # Paths that a section has shown; what lies below them is shown with them.
         self.claimed: set[flat.Path] = set()
 
     def sections(self) -> list[Section]:
         made: list[Section] = []
         for part in self.spec.sections:
-            made.extend(self._each(part) if part.each else self._one(part, part.title, (), self.record))
+            if part.tree:
+                made.extend(self._tree(part))
+            else:
+                made.extend(self._each(part) if part.each else self._one(part, part.title, (), self.record))
         rest = tuple(self._leaf(path, value, flat.spell(path)) for path, value in self._unclaimed())
         if rest:
             made.append(Section(line(REST), rest))
@@ -87,6 +103,23 @@ class _Detail:
                 number = f"{position + 1} " if part.is_numbered and name is not None else ""
                 title = f"{part.title} {number}{line(position + 1 if name is None else name, 60)}"
                 yield from self._one(part, title, (*base, position), part.item(item))
+
+    def _tree(self, part: SectionSpec) -> Iterator[Section]:
+        """The whole member as a tree; one that is no object, or an empty one, is left to the further members."""
+        base = flat.split(part.tree)
+        whole = flat.at(self.record.raw, base)
+        formats = {flat.split(entry.path): entry.format for entry in part.lines if isinstance(entry, At)}
+        lines: list[Line] = []
+        for node in nodes(whole if isinstance(whole, dict) else {}, base):
+            format = formats.get(node.path)
+            note = self._note(node.path)
+            shown: Shown = line("") if node.is_head else block(json_text(node.value))
+            if format is not None and not isinstance(node.value, (dict, list)):
+                shown = format(node.value, self.context)
+            lines.append(self._line(node.name, shown, note, level=node.level))
+        if lines:
+            self.claimed.add(base)
+            yield Section(line(part.title), tuple(lines), is_tree=True)
 
     def _one(self, part: SectionSpec, title: str, base: flat.Path, item: Record) -> Iterator[Section]:
         """The section, unless all it could say is that there is nothing; what is ``null`` then comes last."""
@@ -126,13 +159,14 @@ class _Detail:
     def _leaf(self, path: flat.Path, value: Any, label: str, lead: Lead | None = None) -> Line:
         return self._line(label, block(json_text(value)), self._note(path), lead)
 
-    def _line(self, label: str, shown: Shown, note: str = "", lead: Lead | None = None) -> Line:
+    def _line(self, label: str, shown: Shown, note: str = "", lead: Lead | None = None, *, level: int = 0) -> Line:
         text, role = styled(shown)
         target, does = (None, "") if lead is None else lead
-        return Line(line(label), text, Role.WARN if note and role is Role.PLAIN else role, note, target, does)
+        return Line(line(label), text, Role.WARN if note and role is Role.PLAIN else role, note, target, does, level)
 
     def _note(self, path: flat.Path) -> str:
-        if self.flaws and any(_flaw_path(path[:depth]) in self.flaws for depth in range(1, len(path) + 1)):
+        depths = range(1, min(len(path), self.flaw_depth) + 1)
+        if any(_flaw_path(path[:depth]) in self.flaws for depth in depths):
             return FLAW
         return ""
 

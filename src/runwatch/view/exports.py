@@ -40,11 +40,23 @@ _ENDINGS: Final[Mapping[str, Form]] = {
     ".ndjson": "ndjson", ".jsonl": "ndjson", ".csv": "csv", ".json": "json", ".md": "md", ".markdown": "md",
 }  # fmt: skip
 
-# What makes a spreadsheet take a cell for a formula, in its wide forms too, and the pictures of tab and carriage
-# return. Quotes before it count, so that a guarded cell never looks like one that came with its quote.
-_FORMULA: Final = re.compile(r"'*[=+\-@＝＋－＠\t\r␉␍]")
+# What makes a spreadsheet take a cell for a formula, in its wide and small forms too.
+_SIGNS: Final = "=+\\-@＝＋－＠﹦﹢﹣﹫"
+# What some of them drop before they look: quotes, blanks, and what cannot be seen. Quotes of our own are among them, so
+# that a guarded cell never looks like one that came with its quote.
+_DROPPED: Final = (
+    "'\"\x00-\x08\x0b\x0c\x0e- \x7f-\xa0\xad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff"
+)
+# Where a formula could begin: at the beginning of a cell, where a tab and a carriage return, and their pictures, do as
+# well as a sign; and behind what parts cells and rows wherever a spreadsheet is set to semicolons or tabs, because such
+# a one splits a cell that is quoted for commas.
+_FORMULA: Final = f"(?:\\A(?=[{_DROPPED}]*[{_SIGNS}\t\r␉␍])|(?<=[;\t\r\n])(?=[{_DROPPED}]*[{_SIGNS}]))"
+_GUARDED: Final = re.compile(f"{_FORMULA}'")
+_UNGUARDED: Final = re.compile(_FORMULA)
 _PLAIN_NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_MARKUP: Final = re.compile(r"[\\`*_\[\]<>|~&$@]")
+_MARKUP: Final = re.compile(r"[\\`*_\[\]<>|~&$]")
+_DOMAIN: Final = re.compile(r"(?<=\w)\.(?=[^\W\d_])")
+_ADDRESS: Final = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp|www)([:.])")
 
 
 def form_of(name: str) -> Form | None:
@@ -148,12 +160,12 @@ def csv_value(value: object) -> str:
 
 def guarded(text: str) -> str:
     """Text that no spreadsheet takes for a formula; a plain number with a sign stays a number."""
-    return f"'{text}" if _FORMULA.match(text) and not _PLAIN_NUMBER.fullmatch(text) else text
+    return text if _PLAIN_NUMBER.fullmatch(text) else _UNGUARDED.sub("'", text)
 
 
 def unguarded(cell: str) -> str:
     """What :func:`guarded` was given."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+    return _GUARDED.sub("", cell)
 
 
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
@@ -174,5 +186,7 @@ def markdown_cell(value: object) -> str:
 def markdown_text(text: str) -> str:
     """Text of any origin within Markdown, on one line: cleaned, with every character of markup escaped."""
     shown = _MARKUP.sub(r"\\\g<0>", clean_line(text))
-    # An address is made a link wherever it stands, whatever is escaped; without its colon it is plain text.
-    return re.sub(r"(?i)\b(https?|ftp|mailto|www)([:.])", r"\1\\\2", shown)
+    # Renderers make links of what looks like an address, whatever is escaped in it. They need its colon, its slashes or
+    # its dots in one piece; an at sign is found even behind a backslash, and only as code it is nobody's address.
+    shown = _DOMAIN.sub(r"\\.", _ADDRESS.sub(r"\1\\\2", shown)).replace("//", "/\\/")
+    return re.sub("@+", r"`\g<0>`", shown)

@@ -12,7 +12,8 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from runwatch.api.decode import BIG, CHUNK, ItemReader, Unreadable
+from runwatch.api.decode import BIG
+from runwatch.api.items import CHUNK, ItemReader, Unreadable
 from runwatch.base.errors import UsageError
 from runwatch.base.json import loads
 from runwatch.records.problem import Problem

@@ -55,7 +55,7 @@ class Form:
         names the field.
         """
         body: dict[str, Any] = dict(self.members)
-        changed = {_top(ask) for ask in self.asks if self._typed(ask, values) != self.start.get(ask.id, "").strip()}
+        changed = {_top(ask) for ask in self.asks if self._typed(ask, values) != self._typed(ask, self.start)}
         for ask in self.asks:
             typed = self._typed(ask, values)
             is_left_out = not typed and not ask.is_required
@@ -134,7 +134,8 @@ class Form:
         return values
 
     def _typed(self, ask: Ask, values: Mapping[str, str]) -> str:
-        return values.get(ask.id, "").strip()
+        """What counts as typed: nothing where there are only blanks."""
+        return _counted(ask, values.get(ask.id, ""))
 
 
 def form_of(mutation: Mutation[Any], subject: Any) -> Form:
@@ -218,6 +219,10 @@ def _own_rule(ask: Ask, typed: str) -> str:
     if ask.kind == "json" and value_of(ask, typed) == typed:
         return "Must be JSON."
     return ""
+
+
+def _counted(ask: Ask, typed: str) -> str:
+    return typed if ask.kind == "lines" and typed.strip() else typed.strip()
 
 
 def _top(ask: Ask) -> str:

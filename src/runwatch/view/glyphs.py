@@ -51,6 +51,7 @@ class Glyphs:
         arrow: From one thing to the next.
         rule: What a gap in a timeline is drawn with.
         bar: Ends, full and empty cell of a gauge.
+        tree: Before a line of a tree that others follow on its level, before the last one, and past lines between two.
     """
 
     live: str
@@ -65,10 +66,11 @@ class Glyphs:
     arrow: str
     rule: str
     bar: tuple[str, str, str, str]
+    tree: tuple[str, str, str]
 
 
-UNICODE: Final = Glyphs("●", "✓", "✗", "⊘", "◷", "?", "–", "…", "·", "→", "┄", ("▕", "█", "░", "▏"))
-ASCII: Final = Glyphs("*", "+", "x", "-", "~", "?", "-", "~", "|", ">", "-", ("[", "#", ".", "]"))
+UNICODE: Final = Glyphs("●", "✓", "✗", "⊘", "◷", "?", "–", "…", "·", "→", "┄", ("▕", "█", "░", "▏"), ("├", "└", "│"))
+ASCII: Final = Glyphs("*", "+", "x", "-", "~", "?", "-", "~", "|", ">", "-", ("[", "#", ".", "]"), ("|", "`", "|"))
 
 GLYPHS: Final = {"unicode": UNICODE, "ascii": ASCII}
 """The sets by the name they have in the settings."""

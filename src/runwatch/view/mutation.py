@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 
-AskKind = Literal["text", "number", "list", "choice", "switch", "json"]
-"""How what is typed becomes a JSON value; a list is separated by commas or spaces, a switch is ``yes`` or ``no``."""
+AskKind = Literal["text", "lines", "number", "list", "choice", "switch", "json"]
+"""How what is typed becomes a JSON value; a list is separated by commas or spaces, a switch is ``yes`` or ``no``.
+
+``lines`` is a text of several lines, which is sent exactly as it stands there; blanks around any other are left out.
+"""
 
 
 def _nothing(_: object) -> str:

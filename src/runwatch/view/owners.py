@@ -12,6 +12,14 @@ PROFILE: Final = "profile"
 """The name of the column, of the CSV column and of the JSON member."""
 
 
+def with_profile_first(spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
+    """A resource whose records name their profile themselves, with that column in front, where it never leaves."""
+    own = spec.column(PROFILE)
+    assert own is not None
+    rest = tuple(column for column in spec.columns if column is not own)
+    return replace(spec, columns=(replace(own, leaves=0, least=7, most=16), *rest))
+
+
 class Owners:
     """Whose each subject of a list is.
 

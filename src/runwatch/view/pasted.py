@@ -26,6 +26,18 @@ def without_controls(text: str) -> str:
     return clean_block(text)
 
 
+def text_of_lines(text: str) -> tuple[str, int]:
+    """A text of several lines, as a person may write one, and how many characters of it were left out.
+
+    What a terminal would act on and what nobody sees is left out; tabs and the ends of lines stay, as newlines.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    kept = _SEQUENCE.sub("", text)
+    if not is_clean(kept.replace("\t", "")):
+        kept = "".join(character for character in kept if character == "\t" or is_clean(character))
+    return kept, len(text) - len(kept)
+
+
 def ids_in(text: str) -> list[str]:
     """The ids in a text, each once, in their order: words between white space, commas, quotes and brackets.
 

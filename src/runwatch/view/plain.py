@@ -93,13 +93,14 @@ def details(spec: ResourceSpec[S], item: Record | S, context: Context) -> Iterat
         if number or spec.note:
             yield line("")
         yield section.title
-        label_width = min(max(cell_width(entry.label) for entry in section.lines), LABEL_CELLS)
-        for entry in section.lines:
-            yield from _detail_lines(entry, label_width)
+        labels = [line(f"{GAP * entry.level}{entry.label}", None) for entry in section.lines]
+        label_width = min(max(map(cell_width, labels)), LABEL_CELLS)
+        for label, entry in zip(labels, section.lines, strict=True):
+            yield from _detail_lines(label, entry, label_width)
 
 
-def _detail_lines(entry: detail.Line, label_width: int) -> Iterator[Drawn]:
-    label = fit(entry.label, label_width) if cell_width(entry.label) <= label_width else entry.label
+def _detail_lines(label: Drawn, entry: detail.Line, label_width: int) -> Iterator[Drawn]:
+    label = fit(label, label_width) if cell_width(label) <= label_width else label
     first, *others = entry.text.split("\n")
     note = f"  ({entry.note})" if entry.note else ""
     yield line(f"{GAP}{label}{GAP}{first}{note}".rstrip(), None)

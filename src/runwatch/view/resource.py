@@ -183,6 +183,8 @@ class SectionSpec:
         item: The record of such an object.
         names: The member of an item that goes into the heading.
         is_numbered: Whether an item's place goes into the heading before its name.
+        tree: The member that is shown whole as a tree; the lines say only how values in it are drawn that the gate's
+            own way does not do for.
     """
 
     title: str
@@ -191,6 +193,7 @@ class SectionSpec:
     item: type[Record] = Record
     names: str = ""
     is_numbered: bool = False
+    tree: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -22,10 +22,39 @@ from runwatch.view.glyphs import Role
 from runwatch.view.resource import Column, ResourceSpec, S, SortKey, Styled
 
 STEP: Final = 500
-"""The most rows that one step of :func:`arrange` looks at: a few milliseconds, also where a filter draws every cell."""
+"""The most rows that one step of work on rows looks at: a few milliseconds."""
+
+DRAWN: Final = 50
+"""The most rows that one step of :func:`arrange` filters: a few milliseconds, also where it draws every cell."""
 
 AT_ONCE: Final = 2_000
 """Up to so many rows are filtered and sorted in one go, which takes less than a frame."""
+
+
+class _Timed(Context):
+    """A context that counts how often it is asked for the time.
+
+    Attributes:
+        asked: The number so far.
+    """
+
+    __slots__ = ("_moment", "asked")
+
+    _moment: datetime
+    asked: int
+
+    def __init__(self, context: Context) -> None:
+        setting = object.__setattr__
+        setting(self, "_moment", context.now)
+        setting(self, "asked", 0)
+        for name in ("glyphs", "time", "zone"):
+            setting(self, name, getattr(context, name))
+
+    @property
+    def now(self) -> datetime:
+        """The moment, for what changes as time goes by."""
+        object.__setattr__(self, "asked", self.asked + 1)
+        return self._moment
 
 
 class Drawing(Generic[S]):
@@ -33,30 +62,55 @@ class Drawing(Generic[S]):
 
     Attributes:
         spec: Their resource.
-        context: What cells are drawn with from now on.
+        timed: What cells are drawn with from now on, which says whether they asked for the time.
     """
 
-    __slots__ = ("context", "spec")
+    __slots__ = ("_context", "_shared", "spec", "timed")
 
     def __init__(self, spec: ResourceSpec[S], context: Context) -> None:
         self.spec = spec
         self.context = context
+        self._shared: dict[tuple[str, ...], tuple[Column[S], ...]] = {}
+
+    @property
+    def context(self) -> Context:
+        """What cells are drawn with from now on."""
+        return self._context
+
+    @context.setter
+    def context(self, context: Context) -> None:
+        self._context = context
+        self.timed = _Timed(context)
+
+    def shared(self, columns: list[Column[S]]) -> tuple[Column[S], ...]:
+        """These columns as one object for all rows, because most rows have the same ones."""
+        return self._shared.setdefault(tuple(column.id for column in columns), tuple(columns))
 
 
 class _Made(Generic[S]):
     """What was made of a row that somebody looked at: its subject, and its cells and text in one context."""
 
-    __slots__ = ("cells", "context", "subject", "text")
+    __slots__ = ("aged", "ageing", "cells", "context", "moving", "subject", "text")
 
-    def __init__(self, subject: S) -> None:
+    def __init__(self, subject: S, context: Context) -> None:
         self.subject = subject
-        self.draw_in(None)
-
-    def draw_in(self, context: Context | None) -> None:
-        """Forget what was drawn in another context."""
         self.context = context
         self.cells: dict[str, Styled] = {}
+        self.ageing: tuple[str, ...] = ()
         self.text: str | None = None
+        self.moving: tuple[Column[S], ...] = ()
+        self.aged: str | None = None
+
+    def draw_in(self, context: Context) -> None:
+        """Forget what looks different in another context: where only time has gone by, what was drawn by the time."""
+        before, self.context, self.aged = self.context, context, None
+        if (before.glyphs, before.time, before.zone) == (context.glyphs, context.time, context.zone):
+            for column_id in self.ageing:
+                self.cells.pop(column_id, None)
+        else:
+            self.cells.clear()
+            self.text = None
+        self.ageing = ()
 
 
 class Row(Generic[S]):
@@ -83,11 +137,13 @@ class Row(Generic[S]):
     @property
     def subject(self) -> S:
         """What the row is about."""
-        made = self._made
-        if made is None:
-            item = self.item
-            made = self._made = _Made(self._drawing.spec.subject(item) if isinstance(item, Record) else item)
-        return made.subject
+        if self._made is not None:
+            return self._made.subject
+        item = self.item
+        subject = self._drawing.spec.subject(item) if isinstance(item, Record) else item
+        if subject is not item:
+            self._made = _Made(subject, self._drawing.context)
+        return subject
 
     @property
     def id(self) -> str:
@@ -101,14 +157,18 @@ class Row(Generic[S]):
 
     def cell(self, column: Column[S]) -> Styled:
         """One cell; ``–`` where there is nothing."""
-        context, made = self._drawing.context, self._drawn()
+        made = self._drawn()
         drawn = made.cells.get(column.id)
         if drawn is None:
-            drawn = column.draw(made.subject, context)
+            timed = self._drawing.timed
+            asked = timed.asked
+            drawn = column.draw(made.subject, timed)
             if drawn is None:
                 value = column.value(made.subject)
-                drawn = Styled(line(context.glyphs.nothing if value is None else value))
+                drawn = Styled(line(timed.glyphs.nothing if value is None else value))
             made.cells[column.id] = drawn
+            if timed.asked != asked:
+                made.ageing += (column.id,)
         return drawn
 
     def uses(self, column: Column[S]) -> bool:
@@ -146,24 +206,41 @@ class Row(Generic[S]):
     def text(self) -> str:
         """What a filter without a field looks into, one text a line: the cells, and what a cell shows only a part of.
 
-        It is kept, because a filter is typed letter by letter; the cells drawn for it are not, because most rows of a
-        long list are never shown.
+        It is kept, because a filter is typed letter by letter, and made anew only as far as it changes with time; the
+        cells drawn for it are not, because most rows of a long list are never shown.
         """
         made = self._drawn()
+        timed = self._drawing.timed
         if made.text is None:
-            subject, context = made.subject, self._drawing.context
             found = {line(self.id, None): None}
+            moving: list[Column[S]] = []
+            aged: list[Drawn] = []
             for column in self._drawing.spec.columns:
-                value = column.value(subject)
-                if isinstance(value, str):
-                    found[line(value, None)] = None
-                drawn = column.draw(subject, context)
-                if drawn is not None:
-                    found[drawn.text] = None
-                elif value is not None:
-                    found[line(value)] = None
-            made.text = "\n".join(found)
-        return made.text
+                asked = timed.asked
+                texts = self._texts(column, made.subject)
+                if timed.asked == asked:
+                    found.update(dict.fromkeys(texts))
+                else:
+                    moving.append(column)
+                    aged += texts
+            made.text, made.moving = "\n".join(found), self._drawing.shared(moving)
+            made.aged = _below(aged)
+        elif made.aged is None:
+            made.aged = _below(text for column in made.moving for text in self._texts(column, made.subject))
+        return made.text + made.aged
+
+    def _texts(self, column: Column[S], subject: S) -> list[Drawn]:
+        """What a column says of the row: its value where that is a text, and its cell."""
+        texts: list[Drawn] = []
+        value = column.value(subject)
+        if isinstance(value, str):
+            texts.append(line(value, None))
+        drawn = column.draw(subject, self._drawing.timed)
+        if drawn is not None:
+            texts.append(drawn.text)
+        elif value is not None:
+            texts.append(line(value))
+        return texts
 
     def flag(self, name: str) -> bool:
         """Whether a flag of the resource is up."""
@@ -173,13 +250,15 @@ class Row(Generic[S]):
         """What was drawn of this row in the present context."""
         made = self._made
         if made is None:
-            # The subject is what everything is made of.
-            _ = self.subject
-            made = self._made
-            assert made is not None
+            subject = self.subject
+            made = self._made = self._made or _Made(subject, self._drawing.context)
         if made.context is not self._drawing.context:
             made.draw_in(self._drawing.context)
         return made
+
+
+def _below(texts: Iterable[Drawn]) -> str:
+    return "".join(f"\n{text}" for text in texts)
 
 
 Steps = Generator[None, None, list[Row[S]]]
@@ -193,14 +272,35 @@ def rows(spec: ResourceSpec[S], items: Iterable[Record | S], context: Context) -
 
 def rows_of(drawing: Drawing[S], items: Iterable[Record | S]) -> list[Row[S]]:
     """As :func:`rows`, with what they are drawn with in the caller's hand."""
+    return finish(renew(drawing, items, ()))
+
+
+def renew(drawing: Drawing[S], items: Iterable[Record | S], before: Sequence[Row[S]]) -> Steps[S]:
+    """As :func:`rows_of`, in steps like those of :func:`arrange`.
+
+    A row of before is taken again, with everything that was made of it, where it is about the same object.
+
+    Args:
+        drawing: What rows are drawn with, those of before too.
+        items: The records or subjects.
+        before: The rows of an earlier list.
+    """
+    earlier: dict[str, Row[S]] = {}
+    for start in range(0, len(before), STEP):
+        earlier.update((row.key, row) for row in before[start : start + STEP])
+        yield
     made: list[Row[S]] = []
     seen: dict[str, int] = {}
-    for item in items:
-        key = item.id
-        if key in seen:
-            key = _next_key(key, seen)
-        seen[key] = 1
-        made.append(Row(drawing, item, key))
+    left = iter(items)
+    while part := tuple(islice(left, STEP)):
+        for item in part:
+            key = item.id
+            if key in seen:
+                key = _next_key(key, seen)
+            seen[key] = 1
+            row = earlier.get(key)
+            made.append(row if row is not None and row.item is item else Row(drawing, item, key))
+        yield
     return made
 
 
@@ -243,8 +343,8 @@ def arrange(
     ordered: Sequence[Row[S]] = found
     if matches is not None:
         kept: list[Row[S]] = []
-        for start in range(0, len(found), STEP):
-            kept += select(found[start : start + STEP], matches)
+        for start in range(0, len(found), DRAWN):
+            kept += select(found[start : start + DRAWN], matches)
             yield
         ordered = kept
     for key in reversed(spec.sort if keys is None else keys):
@@ -262,35 +362,40 @@ def finish(steps: Steps[S]) -> list[Row[S]]:
 
 
 def _by_key(spec: ResourceSpec[S], found: Sequence[Row[S]], key: SortKey) -> Steps[S]:
-    """Sorted runs of one step each, merged step by step: sorting in one go would hold everything up."""
+    """Sorted runs of one step each, merged step by step: sorting in one go would hold everything up.
+
+    The runs are of places, and the values stand beside them: a walk for garbage has to look at each pair of a value and
+    a row, and takes longer then than a screen may stand still (ours, measured).
+    """
     field = spec.field(key.field)
-    runs: list[list[tuple[Any, Row[S]]]] = []
+    values: list[Any] = []
+    runs: list[list[int]] = []
     missing: list[Row[S]] = []
     for start in range(0, len(found), STEP):
-        run: list[tuple[Any, Row[S]]] = []
-        for row in found[start : start + STEP]:
+        run: list[int] = []
+        for place, row in enumerate(found[start : start + STEP], start):
             if field is not None and field.sort_key is not None:
                 value = field.sort_key(row.subject)
             else:
                 value = row.value(key.field)
             if value is None:
+                values.append(None)
                 missing.append(row)
             else:
-                run.append((sort_value(value), row))
-        run.sort(key=_first, reverse=key.descending)
+                values.append(sort_value(value))
+                run.append(place)
+        run.sort(key=values.__getitem__, reverse=key.descending)
         runs.append(run)
         yield
-    merged = runs[0] if len(runs) == 1 else heapq.merge(*runs, key=_first, reverse=key.descending)
+    merged = heapq.merge(*runs, key=values.__getitem__, reverse=key.descending)
     ordered: list[Row[S]] = []
-    pairs = iter(merged)
-    while part := [row for _, row in islice(pairs, STEP)]:
-        ordered += part
+    while part := list(islice(merged, STEP)):
+        for place in part:
+            ordered.append(found[place])
+            # To free all of them at the end takes a while.
+            values[place] = None
         yield
     return ordered + missing
-
-
-def _first(pair: tuple[Any, Any]) -> Any:
-    return pair[0]
 
 
 def sort_value(value: object) -> tuple[int, Any]:

@@ -77,13 +77,13 @@ def event_line(event: RunEvent, context: Context, *, next_arm: str | None = None
         context: What it is drawn with.
         next_arm: The saved model that the events after a fallback name, where they are at hand.
     """
-    kind = event.type
-    summary, role = _summary(event, context.glyphs)
+    kind = event.raw.get("type")
+    summary, role = what_happened(event, context.glyphs)
     if next_arm is not None and is_fallback(event):
         summary = line(f"{summary} {context.glyphs.arrow} {short_id(next_arm, context.glyphs)}")
     return EventLine(
         time_of_day(event.at, context),
-        line(context.glyphs.unknown if kind is None else KINDS.get(kind, kind), 24),
+        line(context.glyphs.unknown if kind is None else KINDS.get(kind, kind) if isinstance(kind, str) else kind, 24),
         short_id(event.slice_id, context.glyphs) if event.slice_id else line(""),
         summary,
         role,
@@ -110,7 +110,7 @@ def last_words(event: RunEvent) -> Drawn:
     return line("event" if event.type is None else KINDS.get(event.type, event.type), 24)
 
 
-def _summary(event: RunEvent, glyphs: Glyphs) -> Styled:
+def what_happened(event: RunEvent, glyphs: Glyphs) -> Styled:
     """What happened: the state, the check, both where an event carries both, or the event's own JSON."""
     parts = list(_parts(event, glyphs))
     if not parts:

@@ -59,6 +59,26 @@ def _quota(account: Account, context: Context) -> Shown:
     return _of(quota.used, quota.limit, quota, context) or line(context.glyphs.unknown)
 
 
+def runs_used(account: Account) -> int | None:
+    """How many runs of the quota are used."""
+    return _executions(account).used
+
+
+def quota_used(account: Account, context: Context) -> Styled | None:
+    """How much of the quota of runs is used, in a few cells: ``37 of 500``; ``None`` where that is not told.
+
+    Where there is no limit, the number stands alone.
+    """
+    quota = _executions(account)
+    if quota.used is None:
+        return None
+    if quota.limit is None:
+        used = count(quota.used)
+        return Styled(used if _is_unlimited(quota) else line(f"{used} of {context.glyphs.unknown}"))
+    part = share(Decimal(quota.used), Decimal(quota.limit))
+    return Styled(line(f"{count(quota.used)} of {count(quota.limit)}"), share_role(part))
+
+
 def _told_quota(account: Account, _: object, context: Context) -> Shown | None:
     quota = _executions(account)
     return _of(quota.used, quota.limit, quota, context)

@@ -9,14 +9,14 @@ from runwatch.records.check import VerificationCheck
 from runwatch.records.event import RunEvent
 from runwatch.records.states import is_final
 from runwatch.view.checks import attempt, recorded
-from runwatch.view.format import Context
-from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, Shown, Styled
+from runwatch.view.format import Context, time_of_day
+from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, Shown
 from runwatch.view.resources.common import as_moment, as_state, elided
-from runwatch.view.timeline import KINDS, event_line
+from runwatch.view.timeline import KINDS, what_happened
 
 
 def _time(event: RunEvent, context: Context) -> Shown:
-    return event_line(event, context).time
+    return time_of_day(event.at, context)
 
 
 def _kind(event: RunEvent) -> str | None:
@@ -24,8 +24,7 @@ def _kind(event: RunEvent) -> str | None:
 
 
 def _summary(event: RunEvent, context: Context) -> Shown:
-    shown = event_line(event, context)
-    return Styled(shown.summary, shown.role)
+    return what_happened(event, context.glyphs)
 
 
 def _check(event: RunEvent) -> VerificationCheck:

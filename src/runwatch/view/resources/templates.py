@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final
 
 from runwatch.records.template import (
@@ -150,9 +149,10 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
         ALTERNATIVE,
         _CONSISTENCY,
         SectionSpec("Template", (At("template_id"), At("template_version"), At("access_lane"), At("eligible"))),
-        *(
-            replace(section, title=f"Catalog row · {section.title.lower()}")
-            for section in catalog_sections("catalog_row.")
+        SectionSpec(
+            "Catalog row",
+            tuple(entry for section in catalog_sections("catalog_row.") for entry in section.lines),
+            tree="catalog_row",
         ),
     ),
     sort=(SortKey("eligible"), SortKey("template")),

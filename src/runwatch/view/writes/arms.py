@@ -134,8 +134,8 @@ CREATE_SKILL: Final = Action[None](
         members=lambda _: {"kind": "skill", "artifact": {"editable_regions": []}},
         asks=(
             *_WHAT_EVERY_KIND_HAS,
-            Ask(path="artifact.content", label="text", is_required=True,
-                hint="one line; `runwatch arms create --artifact FILE` takes a file"),
+            Ask(path="artifact.content", label="text", kind="lines", is_required=True,
+                hint="what is given to the model; sent exactly as it stands here"),
             Ask(path="artifact.version", label="version", hint="such as 1", start=lambda _: "1", is_required=True),
             Ask(path="artifact.editable_regions", label="may change", kind="list",
                 hint="names of the parts that a repair may change"),

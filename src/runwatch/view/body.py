@@ -1,0 +1,22 @@
+"""The body of a request as a person reads it before it is sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runwatch.view import flat
+from runwatch.view.drawn import Drawn, block, json_text
+from runwatch.view.tree import nodes
+
+
+def body_block(body: Any) -> Drawn:
+    """A body as indented JSON; below it every text of several lines once more, line by line as it arrives.
+
+    JSON writes the end of a line as ``\\\\n``, which is exact and hard to read in a long text.
+    """
+    parts = [json_text(body, 2)]
+    for node in nodes(body):
+        if isinstance(node.value, str) and "\n" in node.value:
+            count = node.value.count("\n") + 1
+            parts.append(f"{flat.spell(node.path)}, {count} lines, {len(node.value)} characters:\n\n{node.value}")
+    return block("\n\n".join(parts))
