@@ -130,9 +130,9 @@ class Driven:
         await self.until(lambda: not self._reads_under_way(), "the reads to end")
 
     def _reads_under_way(self) -> bool:
-        if self.app.desk is None:
-            return False
-        flights = (job.flight for job in self.app.desk.live.scheduler._jobs.values())
+        others = self.app.profiles._desks.values() if "profiles" in self.app.__dict__ else ()
+        desks = [desk for desk in (self.app.desk, *others) if desk is not None]
+        flights = (job.flight for desk in desks for job in desk.live.scheduler._jobs.values())
         return any(flight is not None and not self.clock.has_asleep(flight) for flight in flights)
 
     async def until(self, condition: Callable[[], bool], what: str) -> None:

@@ -1,12 +1,14 @@
 """The console with a fault behind a key, for the tests of how the terminal is left.
 
 ``python -m tests.tui.console_victim``: ``!`` raises in a handler, ``@`` in a worker that nobody guards, ``#`` in a
-guarded one.
+guarded one. Where keys are typed into something, SIGUSR1 does what ``!`` does, and SIGUSR2 what ``@`` does.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import sys
 
 from textual import events
@@ -20,6 +22,13 @@ from runwatch.tui.work import start_work
 
 class Victim(ConsoleApp):
     """The console; the key to the service is at hand wherever it fails."""
+
+    def on_mount(self) -> None:
+        """Listen to signals that the console leaves alone."""
+        key = os.environ["RUNWATCH_API_KEY"]
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGUSR1, self.call_later, self._fail, key)
+        loop.add_signal_handler(signal.SIGUSR2, lambda: self.run_worker(self._fail(key)))
 
     def on_key(self, event: events.Key) -> None:
         """Fail in the way that the key names."""

@@ -26,7 +26,8 @@ from runwatch.tui.terminal import run_app
 from runwatch.tui.themes import PLAIN, load_theme, theme_directories
 from runwatch.tui.widgets.context_bar import ContextBar, Hold
 from runwatch.tui.widgets.crumb_bar import CrumbBar
-from runwatch.tui.widgets.detail_view import DetailLink, DetailView
+from runwatch.tui.widgets.detail_rows import DetailLink
+from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.drawer import Drawer
 from runwatch.tui.widgets.event_log import EventLog
 from runwatch.tui.widgets.filter_bar import FilterBar, completion

@@ -11,6 +11,7 @@ import pytest
 from textual.widget import Widget
 
 from runwatch.base.json import loads
+from runwatch.records.run import Run
 from runwatch.tui.screens.run_form import RunForm
 from runwatch.tui.screens.runs import RunsScreen
 from runwatch.tui.widgets.detail_view import DetailView
@@ -91,8 +92,11 @@ async def test_the_list_shows_live_runs_first_and_the_detail_follows_the_cursor_
         await driven.shows("77ab…02d1")
         order = [row.key for row in driven.table.rows]
         assert order[:3] == [noon.QUEUED, noon.LIVE, noon.HOVERING]
+        await driven.until(lambda: driven.app.screen._rest is None, "the cursor to rest")  # type: ignore[attr-defined]
         monkeypatch.setattr("runwatch.tui.screens.resource.DEBOUNCE_S", 3600.0)
         await driven.press("j", "j")
+        driven.app.console_screen.data_changed(frozenset({Run.KIND}))
+        await driven.settle()
         assert "─ 77ab…02d1" in driven.text
         monkeypatch.setattr("runwatch.tui.screens.resource.DEBOUNCE_S", 0.01)
         await driven.press("k")

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.support.environment import clean_environment
-from tests.support.screen import foreign_controls
 from tests.support.scripted import ScriptedService, running_service
-from tests.support.terminal import Terminal
 from tests.tui import noon
 from tests.tui.console import KEY
-
-ROOT = Path(__file__).resolve().parents[2]
-LAST_ROW = "19aa…0c42"
+from tests.tui.on_terminal import LAST_ROW, assert_no_trace, assert_whole, opened
 
 
 @pytest.fixture
@@ -26,34 +19,6 @@ def service() -> Iterator[ScriptedService]:
     """A service with the runs of an ordinary noon."""
     with running_service(noon.service(key=KEY)) as running:
         yield running
-
-
-@contextmanager
-def opened(
-    home: Path, service: ScriptedService, *, victim: bool = False, rows: int = 30, settings: str = ""
-) -> Iterator[Terminal]:
-    """The console on a terminal, with its list read."""
-    if settings:
-        (home / "settings.toml").write_text(settings)
-        (home / "settings.toml").chmod(0o600)
-    variables = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY}
-    command = [sys.executable, "-m", "tests.tui.console_victim" if victim else "runwatch"]
-    with Terminal(command, env=clean_environment(home, variables), columns=120, rows=rows, cwd=ROOT) as terminal:
-        terminal.wait_for(LAST_ROW)
-        yield terminal
-
-
-def assert_whole(terminal: Terminal, home: Path) -> None:
-    """Nothing of the console is left in the terminal, and its key is nowhere."""
-    assert terminal.flags == terminal.flags_before
-    assert terminal.screen.modes == {7, 25}
-    assert terminal.screen.keyboards == 0
-    assert not terminal.screen.is_alternate
-    assert foreign_controls(bytes(terminal.raw), renderer=True) == []
-    assert KEY.encode() not in terminal.raw
-    for file in home.rglob("*"):
-        if file.is_file():
-            assert KEY.encode() not in file.read_bytes(), file
 
 
 def test_quitting_is_a_success(tmp_path: Path, service: ScriptedService) -> None:
@@ -178,5 +143,4 @@ def test_keys_typed_faster_than_screens_open_break_nothing(tmp_path: Path, servi
         terminal.press("ctrl+c")
         assert terminal.wait_exit() == 130
         assert_whole(terminal, tmp_path)
-    log = tmp_path / "runwatch-data" / "log" / "runwatch.log"
-    assert not log.exists() or "Traceback" not in log.read_text("utf-8")
+    assert_no_trace(tmp_path)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from runwatch.tui.draw import word
 from runwatch.tui.messages import CopyWanted, LinkFollowed, PanelLeft
-from runwatch.tui.widgets.detail_view import DetailLink, DetailView
+from runwatch.tui.widgets.detail_rows import DetailLink
+from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.drawer import Drawer
 from runwatch.tui.widgets.pane import Pane
 from runwatch.view.detail import Line, Section
@@ -139,3 +140,107 @@ async def test_the_cursor_stays_on_what_leads_somewhere_when_lines_come_above_it
         view.show([field("one", "1"), field("two", "2")])
         await pilot.pause()
         assert not view.has_target
+
+
+def rows_of(app: Stage) -> list[str]:
+    """What stands in the frame, without the place of the cursor."""
+    return [row[1:].rstrip("│┃ ") for row in lines_of(app)[1:-1]]
+
+
+async def test_a_section_folds_under_its_heading_and_says_how_many_lines_it_hides() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        view.show(samples.sections())
+        await pilot.press("down", "down", "space")
+        rows = rows_of(app)
+        assert rows[0].startswith("▸+Slice sl_1   ")
+        assert rows[0].endswith(" lines hidden")
+        assert rows[2].strip() == "Totals"
+        await pilot.press("space", "G", "h", "h")
+        rows = rows_of(app)
+        assert rows[1].strip().startswith("capability")
+        assert any(row.startswith("▸+Totals   ") for row in rows)
+
+
+async def test_left_goes_to_the_head_then_folds_it_and_right_unfolds() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        view.show([Section(line("Only"), (Line(line("a"), line("1")), Line(line("b"), line("2"))))])
+        await pilot.press("G", "left")
+        assert (view.cursor, view.line_count()) == (0, 3)
+        await pilot.press("left")
+        assert rows_of(app)[0] == "▸+Only   2 lines hidden"
+        await pilot.press("left", "right")
+        assert view.line_count() == 3
+        assert rows_of(app)[0] == "▸ Only"
+        await pilot.press("left", "enter")
+        assert view.line_count() == 3, "enter unfolds what is folded"
+        await pilot.press("enter")
+        assert view.line_count() == 3, "and folds nothing"
+
+
+async def test_all_sections_fold_at_once_and_unfold_again() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 40)) as pilot:
+        view.show(samples.sections(), LINKS)
+        before = view.line_count()
+        await pilot.press("Z")
+        assert [row.strip(" ▸+").partition("   ")[0] for row in rows_of(app) if "hidden" in row] == [
+            "Slice sl_1",
+            "Totals",
+        ]
+        assert "run   3fd2…9911   ›" in {row.strip() for row in rows_of(app)}, "ways to other records stay"
+        await pilot.press("Z")
+        assert view.line_count() == before
+
+
+async def test_a_click_on_a_heading_folds_and_one_on_a_field_does_not() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 40)) as pilot:
+        view.show(samples.sections())
+        await pilot.pause()
+        before = view.line_count()
+        await pilot.click(view, offset=(6, 1))
+        assert view.line_count() == before
+        await pilot.click(view, offset=(6, 0))
+        assert view.line_count() < before
+        await pilot.pause(0.6)
+        await pilot.click(view, offset=(6, 0))
+        assert view.line_count() == before
+
+
+async def test_what_a_search_has_found_is_not_folded() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        view.show(samples.sections())
+        await pilot.press("Z")
+        folded = view.line_count()
+        view.show(samples.sections(), whole=True)
+        assert view.line_count() > folded
+        view.show(samples.sections())
+        assert view.line_count() == folded
+
+
+async def test_going_to_what_leads_somewhere_unfolds_it() -> None:
+    app, view = stage()
+    leads = Section(line("Next"), (Line(line("next"), line("run it"), target="there"),))
+    async with app.run_test(size=(80, 24)) as pilot:
+        view.show([field("one", "1"), leads])
+        await pilot.press("Z", "g")
+        assert not any("run it" in row for row in rows_of(app))
+        view.go_to_lead()
+        await pilot.pause()
+        assert view.has_target
+
+
+async def test_parts_fold_only_where_the_details_are_about_the_same() -> None:
+    one, same, other = DetailView(about="runs"), DetailView(about="runs"), DetailView(about="receipts")
+    app = Stage(one, same, other)
+    async with app.run_test(size=(80, 40)) as pilot:
+        one.show(samples.sections())
+        one.focus()
+        await pilot.press("space")
+        for view in (same, other):
+            view.show(samples.sections())
+        await pilot.pause()
+        assert one.line_count() == same.line_count() < other.line_count()

@@ -1,43 +1,23 @@
-"""Bytes of a terminal become text, and a terminal that is gone is noticed."""
+"""All that is drawn reaches the terminal, and a terminal that is gone is noticed."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from runwatch.tui.driver import InputDecoder, Output
+from runwatch.tui.driver import Output
 
 
-@pytest.mark.parametrize(
-    ("data", "text"),
-    [
-        (b"abc", "abc"),
-        ("naïve ✓".encode(), "naïve ✓"),
-        (b"\x1b[A", "\x1b[A"),
-        (b"\x1b[<0;10;5M", "\x1b[<0;10;5M"),
-        (b"a\x1b[M !!b", "ab"),
-        (b"\x1b[M\xff\xfe\xfdq", "q"),
-        (b"\x1b[M \xc3\xb0\x1b[M \xc3\xb0q", "q"),
-        (b"\xff", "\ufffd"),
-    ],
-)
-def test_legacy_mouse_reports_are_left_out_and_everything_else_is_kept(data: bytes, text: str) -> None:
-    assert InputDecoder().feed(data) == text
-
-
-@given(st.lists(st.sampled_from([b"q", b"\x1b[A", "✓".encode(), b"\x1b[M \xf0\xb0", b"\x1b"]), max_size=8), st.data())
-def test_where_the_bytes_are_cut_does_not_matter(parts: list[bytes], data: Any) -> None:
-    whole = b"".join(parts)
-    # ESC [ and M arrive together: a terminal writes a report at once.
-    cuts = sorted(data.draw(st.sets(st.integers(0, len(whole)), max_size=4)))
-    cuts = [cut for cut in cuts if whole[:cut][-1:] != b"\x1b" and whole[:cut][-2:] != b"\x1b["]
-    decoder = InputDecoder()
-    pieces = [whole[start:end] for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
-    assert "".join(decoder.feed(piece) for piece in pieces) == InputDecoder().feed(whole)
+def test_what_the_terminal_has_not_taken_yet_is_known() -> None:
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "w") as stream:
+        output = Output(stream, lambda: None)
+        assert output.taken == 0
+        output.write("one")
+        assert output.taken == 1
+        os.close(reader)
+        output.write("nobody takes this any more")
+        output.write("nor this")
+    assert output.taken == 3
 
 
 def test_a_failed_write_is_told_once_and_later_ones_are_dropped() -> None:

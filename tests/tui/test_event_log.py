@@ -8,7 +8,8 @@ from collections.abc import Iterable
 import pytest
 
 from runwatch.tui.messages import ContextToggled, FollowChanged, LineHighlighted, LineOpened, MatchWanted
-from runwatch.tui.widgets.event_log import EventLog
+from runwatch.tui.widgets import event_log as module
+from runwatch.tui.widgets.event_log import AHEAD, EventLog
 from runwatch.tui.widgets.pane import Pane
 from runwatch.view.timeline import EventLine
 from tests.tui import samples
@@ -242,3 +243,41 @@ async def test_tab_leaves_the_list() -> None:
     async with app.run_test(size=(80, 30)) as pilot:
         await pilot.press("tab")
         assert app.focused is second
+
+
+@pytest.mark.parametrize(("edge", "step"), [(-1, 1), (0, -1)])
+async def test_only_lines_that_come_in_sight_are_asked_for(edge: int, step: int) -> None:
+    app, log, source = stage(1_000, following=False)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        log.action_move_to(500)
+        await pilot.pause()
+        log.move_cursor(shown(app)[edge])
+        source.asked.clear()
+        log.action_move(step)
+        await pilot.pause()
+        assert shown(app)[edge] == log.cursor
+        assert [asked for asked in source.asked if abs(asked[0] - log.cursor) < AHEAD] == [(log.cursor, 1)]
+
+
+async def test_lines_near_those_in_sight_are_asked_for_before_somebody_scrolls_to_them() -> None:
+    app, log, source = stage(1_000, following=False)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        source.asked.clear()
+        log.action_move_to(500)
+        await pilot.pause()
+        first, last = shown(app)[0], shown(app)[-1]
+        assert (first - AHEAD, 1) in source.asked
+        assert (last + 1 + AHEAD, 1) in source.asked
+
+
+async def test_lines_that_were_drawn_long_ago_are_not_held_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "HELD", 100)
+    app, log, _ = stage(1_000, following=False)
+    async with app.run_test(size=(80, 20)) as pilot:
+        for _ in range(10):
+            log.action_move_page(1)
+            await pilot.pause()
+            assert shown(app)[-1] == log.cursor
+        assert 0 < len(log._held) <= 100

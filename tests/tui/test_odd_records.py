@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,8 +12,13 @@ import pytest
 from runwatch.records.record import Record
 from runwatch.store.freshness import LoadState
 from runwatch.tui.screens.resource import ResourceScreen
+from runwatch.tui.screens.tail import TailScreen
+from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.drawer import Drawer
+from runwatch.tui.widgets.event_log import EventLog
+from tests.support.odd_events import SHAPES, mark, odd_events
 from tests.tui import noon
-from tests.tui.console import WIDE, console
+from tests.tui.console import WIDE, Driven, console
 from tests.tui.every_screen import SCREENS, Scene, keep_still, records_of, settle_drawn
 
 Raw = dict[str, Any]
@@ -20,8 +26,8 @@ Raw = dict[str, Any]
 UNKNOWN: Final[Raw] = {"unheard_of": {"deep": [1, None, "two"]}, "unheard_text": "said by a newer service"}
 
 
-@pytest.fixture(autouse=True)
-def _nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     keep_still(monkeypatch)
 
 
@@ -54,6 +60,7 @@ ODD: Final[dict[str, Callable[[Raw, str], Raw]]] = {
 }
 
 
+@pytest.mark.usefixtures("nothing_is_read")
 @pytest.mark.parametrize("name", SCREENS)
 async def test_odd_records_are_shown_whole(tmp_path: Path, name: str) -> None:
     async with console(noon.service(), tmp_path, size=WIDE, open_at=name) as driven:
@@ -71,3 +78,58 @@ async def test_odd_records_are_shown_whole(tmp_path: Path, name: str) -> None:
                 await driven.press("end")
                 assert "unheard_text" in driven.text, (what, driven.text)
                 screen.table.focus()
+
+
+async def at_events(driven: Driven, log: EventLog) -> None:
+    """Have all odd events in the list, and stand on the first one."""
+    await driven.comes(f"{len(SHAPES)} events", within_s=60)
+    log.focus()
+    await driven.press("g")
+
+
+async def open_each(driven: Driven, log: EventLog) -> None:
+    """Open every event of the list, and see that nothing of it is hidden."""
+    for number, (name, shape) in enumerate(SHAPES.items()):
+        log.focus()
+        log.move_cursor(number)
+        await driven.press("enter")
+        await driven.until(partial(_holds, driven, mark(number)), f"the event with {name}")
+        assert all(_holds(driven, f'"{member}"') for member in shape), name
+        await driven.press("escape")
+
+
+def _holds(driven: Driven, text: str) -> bool:
+    """Whether a text stands in the drawer, beyond its window too."""
+    drawer = driven.app.screen.query_one(Drawer)
+    return text in "\n".join(
+        "".join(text for text, _ in row.pieces) for view in drawer.query(DetailView) for row in view._rows
+    )
+
+
+async def test_odd_events_are_shown_whole_in_the_tail_of_a_run_and_told_in_its_story(tmp_path: Path) -> None:
+    events = {noon.LIVE: odd_events(noon.LIVE)}
+    async with console(noon.service(events=events), tmp_path, size=WIDE) as driven:
+        await driven.until(lambda: driven.table.select(noon.LIVE), "the run to be listed")
+        await driven.press("enter")
+        log = driven.app.screen.query_one(EventLog)
+        await at_events(driven, log)
+        for words in ("telemetry_burst", "hovering", "unheard-01"):
+            await driven.shows(words)
+        await open_each(driven, log)
+        await driven.press("greater_than_sign")
+        await driven.shows("Summary")
+        assert driven.app.is_running
+
+
+async def test_odd_events_are_shown_whole_in_the_tail_of_several_runs(tmp_path: Path) -> None:
+    live = [record for record in noon.runs() if record.id == noon.LIVE]
+    events = {noon.LIVE: odd_events(noon.LIVE)}
+    async with console(noon.service(runs=live, events=events), tmp_path, size=WIDE) as driven:
+        await driven.until(lambda: driven.table.select(noon.LIVE), "the run to be listed")
+        await driven.press("L")
+        await driven.until(lambda: isinstance(driven.app.screen, TailScreen), "the tail to open")
+        log = driven.app.screen.query_one(EventLog)
+        await at_events(driven, log)
+        for words in ("telemetry_burst", "hovering", "unheard-01"):
+            await driven.shows(words)
+        await open_each(driven, log)

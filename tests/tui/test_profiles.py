@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final
 
 from runwatch.base.json import loads
 from runwatch.tui.screens.across import AcrossScreen
 from runwatch.tui.screens.templates import TemplatesScreen
-from runwatch.view.table import Row
 from tests.support import resources
-from tests.support.builders import account, echo_receipt, problem
+from tests.support.builders import echo_receipt, problem
 from tests.support.scripted import Said, ScriptedService
-from tests.tui.console import KEY, WIDE, Driven, console
+from tests.tui.console import KEY, NARROW, WIDE, console
 from tests.tui.golden import check_golden
-
-TEMPLATES: Final = "/v1/tenant-templates"
-HOME_KEY: Final = "rk_test_sentinel_home_5c1d"
-
-
-def offering(*templates: Any, **more: Any) -> ScriptedService:
-    """A service with these templates and nothing else of its own."""
-    script = ScriptedService(account=account(), **more)
-    script.say("GET", TEMPLATES, Said(200, {"templates": [dict(template.raw) for template in templates]}))
-    script.say("GET", "/v1/source-connections", Said(200, {"connections": []}))
-    return script
+from tests.tui.several import HOME_KEY, TEMPLATES, both, command, offering, rows_of, together
 
 
 def work_service() -> ScriptedService:
@@ -36,44 +22,6 @@ def work_service() -> ScriptedService:
 def home_service() -> ScriptedService:
     blocked = resources.template(eligible=False)
     return offering(blocked, resources.template("pooled-open-model"), receipts=[echo_receipt("ex_home")])
-
-
-@asynccontextmanager
-async def both(
-    home_dir: Path,
-    work: ScriptedService,
-    home: ScriptedService,
-    *,
-    size: tuple[int, int] = (120, 36),
-    open_at: str = "templates",
-    more: str = "",
-) -> AsyncIterator[Driven]:
-    """A console on the profile ``work``, with a second profile ``home``."""
-    (home_dir / "home.key").write_text(f"{HOME_KEY}\n", "utf-8")
-    async with home:
-        settings = (
-            'default_profile = "work"\n[profiles.work]\nbase_url = "{base_url}"\n'
-            f'[profiles.home]\nbase_url = "{home.base_url}"\nkey_command = "cat {home_dir}/home.key"\n{more}'
-        )
-        async with console(work, home_dir, size=size, settings=settings, open_at=open_at) as driven:
-            await driven.comes("starter" if open_at == "templates" else "ex_work")
-            yield driven
-
-
-async def together(driven: Driven, which: str = "all") -> None:
-    """List the profiles together, and wait until every one of them has answered or failed."""
-    await driven.type(f":across {which}")
-    await driven.press("enter")
-    profiles = driven.app.profiles
-    await driven.until(
-        lambda: all(profiles.desk(name) or name in profiles.failures for name in profiles.shown), "every profile"
-    )
-    await driven.pass_time(2.0)
-
-
-def rows_of(driven: Driven) -> list[tuple[str, str]]:
-    """Profile and id of each row."""
-    return [(str(row.value("profile")), row.id) for row in driven.table.rows if isinstance(row, Row)]
 
 
 async def test_templates_of_two_profiles_stand_in_one_list(tmp_path: Path) -> None:
@@ -147,13 +95,12 @@ async def test_a_record_is_acted_on_in_its_own_profile_alone(tmp_path: Path) -> 
 
 
 async def test_what_is_exported_names_the_profile(tmp_path: Path) -> None:
-    async with both(tmp_path, work_service(), home_service(), open_at="receipts") as driven:
+    async with both(tmp_path, work_service(), home_service(), open_at="receipts", shows="ex_work") as driven:
         await together(driven)
         await driven.comes("ex_home")
         for form in ("ndjson", "json", "csv"):
-            await driven.type(f":export {tmp_path}/out.{form}")
-            await driven.press("enter")
             file = tmp_path / f"out.{form}"
+            await command(driven, f"export {file}")
             await driven.until(file.exists, "the file")
         lines = [loads(text) for text in (tmp_path / "out.ndjson").read_text("utf-8").splitlines()]
         assert {"profile": "home", "record": dict(echo_receipt("ex_home").raw)} in lines
@@ -164,8 +111,7 @@ async def test_what_is_exported_names_the_profile(tmp_path: Path) -> None:
 async def test_profiles_are_marked_in_a_menu_and_one_has_to_stay(tmp_path: Path) -> None:
     async with both(tmp_path, work_service(), home_service()) as driven:
         await together(driven)
-        await driven.type(":across")
-        await driven.press("enter")
+        await command(driven, "across")
         await driven.shows("enter marks and unmarks")
         check_golden("profiles-menu-120x36", driven.text)
         await driven.press("enter")
@@ -184,13 +130,20 @@ async def test_the_way_back_leads_to_the_list_of_the_present_profile(tmp_path: P
         assert driven.app.profile_name == "work"
 
 
+async def test_a_profile_that_is_the_only_one_is_shown_with_no_other(tmp_path: Path) -> None:
+    settings = '[profiles.work]\nbase_url = "{base_url}"\n'
+    async with console(work_service(), tmp_path, size=NARROW, settings=settings, open_at="templates") as driven:
+        await driven.comes("starter")
+        await command(driven, "across all")
+        await driven.shows("work is the only profile; [profiles.NAME] adds another.")
+        assert isinstance(driven.app.screen, TemplatesScreen)
+
+
 async def test_an_unknown_profile_and_another_screen_are_told(tmp_path: Path) -> None:
     async with both(tmp_path, work_service(), home_service()) as driven:
-        await driven.type(":across hoem")
-        await driven.press("enter")
+        await command(driven, "across hoem")
         await driven.shows("There is no profile hoem")
         await driven.press("1")
         await driven.shows("No runs yet.")
-        await driven.type(":across all")
-        await driven.press("enter")
-        await driven.shows("Go to :templates or :receipts first")
+        await command(driven, "across all")
+        await driven.shows("Go to :templates, :receipts, :account or :problems first")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.segment import Segment
 from rich.style import Style
+from textual.geometry import Region
 from textual.pilot import Pilot
 
 from runwatch.tui.messages import HeaderClicked, RowHighlighted, RowOpened, RowsMarked
@@ -363,3 +364,29 @@ async def test_the_same_rows_with_other_cells_are_drawn_anew_where_they_differ()
         await pilot.pause()
         assert set(table.drawn) == {2}
         assert "9h" in in_sight(app)[2]
+
+
+async def test_a_note_that_is_said_again_draws_nothing_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.note = [line("nothing here")]
+        await pilot.pause()
+        asked: list[object] = []
+        monkeypatch.setattr(table, "refresh", lambda *regions, **_: asked.append(regions))
+        table.note = [line("nothing here")]
+        assert not asked
+        table.note = [line("something else")]
+        assert asked
+
+
+async def test_one_changed_row_has_one_row_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        rows = samples.many(100)
+        table.show(rows)
+        await pilot.pause()
+        asked: list[object] = []
+        monkeypatch.setattr(table, "refresh", lambda *regions, **_: asked.extend(regions))
+        rows[2].cells["age"] = Styled(line("9h"))
+        table.show(rows)
+        assert asked == [Region(0, 2 + table.HEAD_ROWS, table.size.width, 1)]

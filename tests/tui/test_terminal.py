@@ -170,7 +170,7 @@ def test_a_signal_ends_a_program_whose_terminal_takes_nothing(tmp_path: Path) ->
 def test_what_old_terminals_and_broken_pipes_send_does_no_harm(tmp_path: Path) -> None:
     with victim(tmp_path) as terminal:
         terminal.wait_for("ready")
-        os.write(terminal._master, b"\x1b[M \xf0\xb0\x1b[M#\xff\xfe\xff\xfe\x80")
+        terminal.send(b"\x1b[M \xf0\xb0\x1b[M#\xff\xfe\xff\xfe\x80")
         terminal.press("x")
         terminal.wait_for("got x")
         terminal.press("q")

@@ -20,6 +20,7 @@ from runwatch.tui.screens.welcome import WELCOME_S
 from tests.support.builders import account
 from tests.support.clock import FakeClock
 from tests.support.scripted import ScriptedService
+from tests.tui import noon
 from tests.tui.console import KEY, Driven, console
 from tests.tui.samples import NOON
 
@@ -144,6 +145,22 @@ async def test_what_is_wrong_with_the_settings_stays_until_esc(service: Scripted
         await driven.shows("No problems were met")
         assert "'retrys' is no setting" in driven.text, "it goes with every screen"
         await driven.press("1", "enter", "escape")
+        await driven.press("escape")
+        await driven.hides("'retrys' is no setting")
+
+
+@pytest.mark.parametrize(("key", "sign"), [("slash", "9/9"), ("colon", "Go to Runs"), ("Y", "━ Copy")])
+async def test_esc_leaves_what_stands_in_front_before_it_hides_what_is_wrong(
+    tmp_path: Path, key: str, sign: str
+) -> None:
+    async with console(noon.service(), tmp_path, settings="retrys = 3\n") as driven:
+        await driven.shows("'retrys' is no setting")
+        await driven.shows("0c42")
+        await driven.press(key)
+        await driven.shows(sign)
+        await driven.press("escape")
+        await driven.hides(sign)
+        assert driven.app.warnings
         await driven.press("escape")
         await driven.hides("'retrys' is no setting")
 

@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 
 from runwatch.view.drawn import Drawn, line
 
-Scope = Literal["app", "screen", "review", "list", "tail", "detail", "sheet"]
+Scope = Literal["app", "screen", "review", "list", "tail", "detail", "text", "sheet"]
 """Where an action works: everywhere, on a screen, or in one kind of pane that has the focus."""
 
 SCOPE_TITLES: Final[Mapping[Scope, str]] = {
@@ -24,6 +24,7 @@ SCOPE_TITLES: Final[Mapping[Scope, str]] = {
     "list": "In a list",
     "tail": "In a list of events",
     "detail": "In details",
+    "text": "In a text of several lines",
     "sheet": "In a sheet",
 }
 
@@ -146,6 +147,11 @@ ACTIONS: Final[tuple[Action, ...]] = (
     _action("detail.page_down", "pagedown ctrl+d", "page down", "Go down one page.", "move_page(1)"),
     _action("detail.top", "g home", "top", "Go to the first line.", "move_to(0)"),
     _action("detail.bottom", "G end", "bottom", "Go to the last line.", "move_to(-1)"),
+    _action("detail.toggle_fold", "space", "fold", "Fold the part that the cursor stands in, or unfold it."),
+    _action("detail.fold", "left h", "fold", "Go to the head of this part; there, fold it."),
+    _action("detail.unfold", "right l", "unfold", "Unfold this part."),
+    _action("detail.fold_all", "Z", "fold all", "Fold all sections, or unfold them."),
+    _action("text.editor", "ctrl+e", "editor", "Write this text in the editor that $VISUAL or $EDITOR names."),
     _action("sheet.leave", "escape", "leave", "Leave without doing anything."),
     _action("sheet.copy", "y", "copy", "Copy the key or the secret that is shown this once."),
     _action("sheet.ask_again", "r", "ask again", "Send the same request again, with the same key."),

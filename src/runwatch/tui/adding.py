@@ -58,6 +58,10 @@ class Adding:
             start_work(self._screen, self._add(things, receipt_of), "adding up", group=self._group, exclusive=True)
         return self.sums
 
+    def close(self) -> None:
+        """Hold the things no longer: they may be very many."""
+        self._of = None
+
     async def _add(self, things: Sequence[Any], receipt_of: Callable[[Any], Receipt]) -> None:
         sums = ReceiptSums()
         await in_slices(things, lambda thing: sums.add(receipt_of(thing)))

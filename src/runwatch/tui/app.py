@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from runwatch.store.desk import Desk
     from runwatch.store.live import TailNews
     from runwatch.tui.clipboard import CopyRoute
+    from runwatch.tui.kept_rows import KeptRows
     from runwatch.tui.kept_writes import KeptWrites
     from runwatch.tui.profiles import Profiles
     from runwatch.tui.widgets.command_line import CommandLine
@@ -73,6 +74,7 @@ class ConsoleApp(NavigatingApp):
 
     Attributes:
         kept_writes: The writes of unknown outcome.
+        kept_rows: The rows of the long list that was left last.
         notes: What stands above the hints for a while.
         draft: What was typed into the form for runs and not submitted yet, by field.
     """
@@ -98,6 +100,7 @@ class ConsoleApp(NavigatingApp):
         self.uses_mouse = self.settings.mouse
         self.opening: Final = opening
         self.store: Final = Store()
+        self.kept_rows: KeptRows | None = None
         self.desk: Desk | None = None
         self.failure: RunwatchError | None = None
         self.opening_words = "opening…"
@@ -449,6 +452,11 @@ class ConsoleApp(NavigatingApp):
             return JournalSource(spec, self.clock, self.desk)
         return StoreSource(spec, self.store, self._profile, self.clock, self.desk)
 
+    @property
+    def terminal_is_behind(self) -> bool:
+        """Whether the terminal has not yet taken what was drawn last."""
+        return bool(getattr(self._driver, "is_behind", False))
+
     def _write_to_terminal(self, data: str) -> None:
         driver = self._driver
         if driver is not None:
@@ -481,7 +489,10 @@ class ConsoleApp(NavigatingApp):
         """A request was answered, or failed."""
         screen = self.front
         if isinstance(screen, ResourceScreen) and screen.spec.is_local:
-            screen.read_source()
+            if exchange.method == "GET" and exchange.problem is None and exchange.error is None:
+                screen.read_soon()
+            else:
+                screen.read_source()
 
     def _tick(self) -> None:
         screen = self.front

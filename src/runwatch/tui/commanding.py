@@ -93,7 +93,7 @@ def commands(console: ConsoleApp) -> Iterator[Command]:
                   keys.shown("screen.time"), takes="MODE", known=get_args(TimeMode))  # fmt: skip
     yield Command("outbox", BY_ID["app.outbox"].help, _act(console, "app.outbox"), keys.shown("app.outbox"))
     if profiles.is_offered(console):
-        yield Command("across", "List templates or receipts of several profiles together.",
+        yield Command("across", "Show templates, receipts, usage or problems of several profiles.",
                       partial(profiles.choose_profiles, console), takes="A,B|all")  # fmt: skip
     if is_offered(console):
         yield Command("servers", BY_ID["app.find_servers"].help, _act(console, "app.find_servers"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -59,6 +58,7 @@ async def open_desk(console: ConsoleApp, target: Target, settings: Settings | No
     await asyncio.to_thread(__import__, "runwatch.store.desk")
     from runwatch.store.desk import Desk, Listeners
     from runwatch.store.live import Refresh
+    from runwatch.store.room import Keeping
 
     settings = settings or console.settings
     return await Desk.open(
@@ -69,6 +69,6 @@ async def open_desk(console: ConsoleApp, target: Target, settings: Settings | No
         read_only=settings.read_only,
         retries=settings.retries,
         refresh=Refresh(settings.refresh_runs_s, settings.refresh_lists_s, settings.refresh_tail_s),
-        keep_events=timedelta(days=settings.keep_events_days),
+        keeping=Keeping.by(settings),
         listeners=Listeners(console.tail_moved, console.exchanged),
     )

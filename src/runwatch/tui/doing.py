@@ -37,7 +37,8 @@ from runwatch.tui.sending import (
 )
 from runwatch.tui.widgets.sheet import Order
 from runwatch.tui.work import start_work
-from runwatch.view.drawn import Drawn, block, json_text, line
+from runwatch.view.body import body_block
+from runwatch.view.drawn import Drawn, block, line
 from runwatch.view.entry import Entered
 from runwatch.view.form import form_of, has_body
 from runwatch.view.format import compact, short_id
@@ -169,7 +170,7 @@ def sending(
         confirm=line(mutation.confirm),
         profile=profile_words(desk),
         key=line(key),
-        body=None if body is None else block(json_text(shown, 2)),
+        body=None if body is None else body_block(shown),
         typed=typed_end(desk, record_id) if record_id else None,
         age=_age(desk, facts.record) if record_id else None,
         off=read_only_words(desk),

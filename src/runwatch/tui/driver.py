@@ -1,24 +1,26 @@
 """Between Textual and the terminal: reading and writing that outlive what terminals do.
 
-Textual's own driver reads a closed terminal for ever, ends with an exception on the mouse reports of old terminals,
-and blocks the console when a write fails. This one notices that the terminal is gone and ends the console.
+Textual's own driver reads a closed terminal for ever and blocks the console when a write fails. This one notices that
+the terminal is gone and ends the console, and reads keys by :mod:`runwatch.tui.terminal_input`.
 """
 
 from __future__ import annotations
 
-import codecs
 import os
 import select
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import MouseEvent
+
+from runwatch.tui.terminal_input import TerminalInput
 
 if TYPE_CHECKING:
     from textual.app import App
+    from textual.message import Message
 
 HUNG_UP: Final = 129
 """Exit code when the terminal went away: that of a process which SIGHUP ended."""
@@ -41,37 +43,6 @@ MODES_OFF: Final = (
 RESET: Final = f"{MODES_OFF}\x1b[<u\x1b[?1049l\x1b[?25h"
 """As :data:`MODES_OFF`, and leaves the keyboard protocol and the alternate screen. Only for a terminal still held."""
 
-_LEGACY_MOUSE: Final = b"\x1b[M"
-_LEGACY_LENGTH: Final = 6
-
-
-class InputDecoder:
-    """Turns what a terminal sends into text.
-
-    Mouse reports of the oldest form, ``ESC [ M`` and three bytes of any value, are left out: they are no UTF-8, and a
-    terminal that was re-attached sends them although another form was asked for. Any other byte that is no UTF-8
-    becomes U+FFFD.
-    """
-
-    def __init__(self) -> None:
-        self._decode: Final = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
-        self._held = b""
-
-    def feed(self, data: bytes) -> str:
-        """The text of these bytes; a legacy report cut at their end is held until its rest comes."""
-        data = self._held + data
-        self._held = b""
-        kept = bytearray()
-        position = 0
-        while (start := data.find(_LEGACY_MOUSE, position)) >= 0:
-            kept += data[position:start]
-            position = start + _LEGACY_LENGTH
-            if position > len(data):
-                self._held = data[start:]
-                position = len(data)
-        kept += data[position:]
-        return self._decode(bytes(kept))
-
 
 class Output:
     """The terminal as the writing thread sees it: a failed write ends the console, not the thread.
@@ -79,9 +50,13 @@ class Output:
     Args:
         stream: The stream that leads to the terminal.
         on_loss: Called once, from the writing thread, when the terminal is gone.
+
+    Attributes:
+        taken: How many texts the terminal has taken, or will never take.
     """
 
     def __init__(self, stream: TextIO, on_loss: Callable[[], None]) -> None:
+        self.taken = 0
         self._descriptor: Final = stream.fileno()
         self._encoding: Final = stream.encoding or "utf-8"
         self._on_loss: Final = on_loss
@@ -106,6 +81,7 @@ class Output:
             except OSError:
                 self._is_lost = True
                 self._on_loss()
+        self.taken += 1
         return len(text)
 
     def flush(self) -> None:
@@ -128,8 +104,20 @@ class ConsoleDriver(LinuxDriver):
         size: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._file = Output(_screen_stream(), self._hang_up)  # type: ignore[assignment]
+        self._output: Final = Output(_screen_stream(), self._hang_up)
+        self._file = self._output  # type: ignore[assignment]
+        self._given = 0
         self.holds_terminal = False
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the terminal has not yet taken all that was drawn: it is slow, or somebody holds it with ctrl+s."""
+        return self._given > self._output.taken
+
+    def write(self, data: str) -> None:
+        """Have the writing thread send this."""
+        super().write(data)
+        self._given += 1
 
     def start_application_mode(self) -> None:
         """Take the terminal."""
@@ -149,23 +137,33 @@ class ConsoleDriver(LinuxDriver):
 
     def run_input_thread(self) -> None:
         """Read keys, mouse and reports until the console ends or the terminal is gone."""
-        parser = XTermParser(self._debug)
-        decoder = InputDecoder()
+        reader = TerminalInput()
         while not self.exit_event.is_set():
             readable, _, _ = select.select([self.fileno], [], [], LOOK_UP_S)
-            if readable:
-                try:
-                    data = os.read(self.fileno, READ_BYTES)
-                except OSError:
-                    data = b""
-                if not data:
-                    self._hang_up()
-                    return
-                if text := decoder.feed(data):
-                    for message in parser.feed(text):
-                        self.process_message(message)
-            for message in parser.tick():
+            if not readable:
+                self._take(reader.rest(LOOK_UP_S))
+                continue
+            try:
+                data = os.read(self.fileno, READ_BYTES)
+            except OSError:
+                data = b""
+            if not data:
+                self._hang_up()
+                return
+            self._take(reader.feed(data))
+
+    def _take(self, found: Iterable[Message]) -> None:
+        for message in found:
+            if not self._is_outside(message):
                 self.process_message(message)
+
+    def _is_outside(self, message: Message) -> bool:
+        """Whether something is said to have happened with the mouse where the window has no cell.
+
+        Textual would take a click there for one beside everything, and whatever has the focus would lose it.
+        """
+        width, height = self._app.size
+        return isinstance(message, MouseEvent) and not (message.x < width and message.y < height)
 
     def _run_input_thread(self) -> None:
         try:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from runwatch.base.errors import RunwatchError
 from runwatch.base.files import write_atomic
+from runwatch.base.memory import no_walks
 from runwatch.base.text import cell_width
 from runwatch.tui.draw import word
 from runwatch.tui.screens.welcome import Note
@@ -99,7 +100,9 @@ def write_export(screen: ConsoleScreen, path: Path, pieces: Iterable[bytes], wha
     """
 
     async def write() -> None:
-        await asyncio.to_thread(_write, path, pieces)
+        # A long table is thousands of objects that are no garbage until its end.
+        with no_walks():
+            await asyncio.to_thread(_write, path, pieces)
         _tell(screen, line(path, None), line(what))
 
     start_work(screen, write(), "export", group="export")

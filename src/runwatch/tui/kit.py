@@ -19,6 +19,7 @@ from runwatch.tui.messages import CopyWanted, HintChosen
 from runwatch.tui.terminal import TerminalApp
 from runwatch.tui.themes import PLAIN, Palette
 from runwatch.view.drawn import line
+from runwatch.view.folding import Folds
 from runwatch.view.glyphs import UNICODE, Glyphs
 
 ASCII_CLASS: Final = "-ascii"
@@ -92,6 +93,7 @@ class KitApp(TerminalApp):
         self.glyphs: Final = glyphs
         self.keys = keys or KeyMap()
         self.clock: Final[Clock] = clock or SystemClock()
+        self.folds: Final = Folds()
         self.palette = palette
         self._styles = palette.styles()
         self.use_palette(palette)

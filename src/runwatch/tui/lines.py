@@ -111,6 +111,22 @@ class StoredLines:
         context = self._context()
         return [self._line(index, context) for index in range(start, min(start + count, self.count()))]
 
+    async def catch_up(self, count: int) -> None:
+        """Fetch what is not in memory of the ``count`` newest events, so that they are drawn as soon as they are shown.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        end = self._events.length
+        page = max(0, end - count) // PAGE
+        while page * PAGE < end:
+            held = self._pages.get(page, [])
+            first = page * PAGE + len(held)
+            last = min(end, (page + 1) * PAGE)
+            if first < last:
+                self._hold(page, held + await self._events.window(first, last - first))
+            page += 1
+
     async def load(self, page: int) -> tuple[int, int]:
         """Load a page and answer the lines that can be drawn now, as start and count.
 
@@ -121,13 +137,19 @@ class StoredLines:
             events = await self._events.window(page * PAGE, PAGE)
         finally:
             self._wanted.discard(page)
-        self._pages[page] = events
-        while len(self._pages) > PAGES:
-            self._pages.popitem(last=False)
+        self._hold(page, events)
         if self._found is not None:
             return 0, len(self._found)
         first = page * PAGE
         return first, PAGE + len(self._gaps)
+
+    def _hold(self, page: int, events: list[RunEvent]) -> None:
+        # Of two reads at once the one that began earlier may know less, and end later.
+        if len(events) >= len(self._pages.get(page, ())):
+            self._pages[page] = events
+        self._pages.move_to_end(page)
+        while len(self._pages) > PAGES:
+            self._pages.popitem(last=False)
 
     def _line(self, index: int, context: Context) -> EventLine | None:
         number = self.number(index)

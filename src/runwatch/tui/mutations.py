@@ -15,7 +15,8 @@ from runwatch.store.outbox import Order as Write
 from runwatch.tui.draw import Pieces, word
 from runwatch.tui.sending import Item, Sending, no_next_step, profile_words, read_only_words, typed_end
 from runwatch.tui.widgets.sheet import Order, SheetRow, Typed
-from runwatch.view.drawn import Drawn, block, json_text, line
+from runwatch.view.body import body_block
+from runwatch.view.drawn import Drawn, line
 from runwatch.view.facts import RunFacts
 from runwatch.view.format import clock, compact, seconds_since, short_id, state
 from runwatch.view.glyphs import Role, state_glyph
@@ -109,7 +110,7 @@ def submit_run(
         confirm=line("Start the run"),
         profile=profile_words(desk),
         key=line(key),
-        body=block(json_text(shown, 2)),
+        body=body_block(shown),
         off=read_only_words(desk),
     )
 

@@ -1,4 +1,4 @@
-"""The other profiles of the settings file: a desk for each whose records are listed beside those of the present one.
+"""The other profiles of the settings file: a desk for each that is shown beside the present one.
 
 Each has its own client, key, scope, budget and reading, is opened when it is first wanted, and is closed with the
 console. Nothing is ever written by the desk of a profile that the console does not work with: whoever wants to act on a
@@ -8,8 +8,9 @@ record goes to its profile first, and the bar above says so from then on.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from runwatch.base.errors import RunwatchError
 from runwatch.settings.keys import ENVIRONMENT_KEY
@@ -26,8 +27,12 @@ from runwatch.view.glyphs import Role
 if TYPE_CHECKING:
     from runwatch.store.desk import Desk
     from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.screens.base import ConsoleScreen
 
 ALL: Final = "all"
+
+WHERE: Final = ":templates, :receipts, :account or :problems"
+"""The screens of one profile that have one of several."""
 
 
 class Profiles:
@@ -57,6 +62,11 @@ class Profiles:
     def shown(self) -> tuple[str, ...]:
         """Those whose records are listed together: all until a person chooses."""
         return self.known if self._chosen is None else tuple(name for name in self.known if name in self._chosen)
+
+    @property
+    def are_all_shown(self) -> bool:
+        """Whether nobody has chosen among them; what belongs to no profile of the settings file is shown then too."""
+        return self._chosen is None
 
     def choose(self, names: tuple[str, ...] | None) -> None:
         """List the records of these from now on; ``None`` for all."""
@@ -117,19 +127,29 @@ class Profiles:
             await desk.close()
 
 
+@runtime_checkable
+class ShowsProfiles(Protocol):
+    """A screen of several profiles."""
+
+    def profiles_chosen(self) -> None:
+        """Show what belongs to the profiles that are chosen now."""
+        ...
+
+
 def is_offered(console: ConsoleApp) -> bool:
-    """Whether there is another profile than the present one."""
-    return console.desk is not None and len(console.profiles.known) > 1 and console.opening.file is None
+    """Whether the console works with a service; a file that was opened belongs to no profile."""
+    return console.desk is not None and console.opening.file is None
 
 
 async def choose_profiles(console: ConsoleApp, text: str) -> None:
-    """List the records of several profiles together, in front of the list of those of the present one."""
-    from runwatch.tui.screens.across import SHOWN, AcrossScreen
-
+    """Show several profiles together, in front of the screen that shows the present one."""
     screen, profiles = console.console_screen, console.profiles
-    if not isinstance(screen, ResourceScreen) or screen.spec.name not in SHOWN:
-        where = " or ".join(f":{name}" for name in SHOWN)
-        screen.say(f"Go to {where} first: these list several profiles together.", Role.WARN)
+    together = screen if isinstance(screen, ShowsProfiles) else _together(screen)
+    if together is None:
+        screen.say(f"Go to {WHERE} first: these show several profiles together.", Role.WARN)
+        return
+    if len(profiles.known) < 2:
+        screen.say(f"{line(profiles.known[0], 16)} is the only profile; [profiles.NAME] adds another.", Role.WARN)
         return
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     unknown = [name for name in names if name not in profiles.known and name != ALL]
@@ -138,13 +158,32 @@ async def choose_profiles(console: ConsoleApp, text: str) -> None:
         return
     if names:
         profiles.choose(None if ALL in names else names)
-    if isinstance(screen, AcrossScreen):
+    if isinstance(screen, ShowsProfiles):
         screen.profiles_chosen()
     else:
-        screen = AcrossScreen(screen.spec.name)
-        await console.push_screen(screen)
+        await console.push_screen(together)
     if not names:
         open_menu(console)
+
+
+def _together(screen: ConsoleScreen) -> ConsoleScreen | None:
+    """The screen of several profiles that belongs to the screen of one; ``None`` where there is none."""
+    from runwatch.tui.screens.report import ReportScreen
+
+    if isinstance(screen, ReportScreen):
+        from runwatch.tui.screens.across_usage import AcrossUsageScreen
+        from runwatch.tui.screens.usage import UsageScreen
+
+        return AcrossUsageScreen(screen.period_text) if isinstance(screen, UsageScreen) else None
+    if not isinstance(screen, ResourceScreen):
+        return None
+    if screen.spec.name == "problems":
+        from runwatch.tui.screens.across_problems import AcrossProblemsScreen
+
+        return AcrossProblemsScreen(screen.console)
+    from runwatch.tui.screens.across import SHOWN, AcrossScreen
+
+    return AcrossScreen(screen.spec) if screen.spec.name in SHOWN else None
 
 
 def open_menu(console: ConsoleApp) -> None:
@@ -170,28 +209,43 @@ def _items(console: ConsoleApp) -> list[MenuItem]:
 def _toggle(console: ConsoleApp, name: str) -> None:
     profiles = console.profiles
     profiles.choose(tuple(other for other in profiles.known if (other in profiles.shown) != (other == name)))
-    from runwatch.tui.screens.across import AcrossScreen
-
-    if isinstance(console.console_screen, AcrossScreen):
+    if isinstance(console.console_screen, ShowsProfiles):
         console.console_screen.profiles_chosen()
 
 
-def go_to_record(screen: ResourceScreen, profile: str, record_id: str) -> None:
-    """Go to a record on the screen of its own profile, where everything can be done with it."""
-    console, view = screen.console, View(screen.spec.name, selected=record_id, is_open=True)
+def go_to_view(screen: ConsoleScreen, profile: str, view: View) -> None:
+    """Have the console work with a profile from now on, and go to a view of it, where everything can be done."""
+    _go(screen, profile, lambda: screen.console.go_to_view(view))
+
+
+def go_to_record(screen: ConsoleScreen, profile: str, kind: str, record_id: str) -> None:
+    """Have the console work with a profile from now on, and open one of its records."""
+    _go(screen, profile, lambda: screen.console.open_record(kind, record_id))
+
+
+def _go(screen: ConsoleScreen, profile: str, arrive: Callable[[], Awaitable[None]]) -> None:
+    console, profiles = screen.console, screen.console.profiles
 
     async def go() -> None:
-        if not console.profiles.go_to(profile):
-            screen.say(f"{profile} is not connected.", Role.WARN)
+        if profiles.desk(profile) is None:
+            screen.say(f"connecting to {line(profile, 40)}{console.glyphs.ellipsis}")
+        await profiles.open(profile)
+        if console.console_screen is not screen:
+            # Whoever went elsewhere meanwhile is not taken away from there.
             return
-        await console.go_to_view(view)
-        console.console_screen.say(f"the console works with {profile} now")
+        if not profiles.go_to(profile):
+            failure = profiles.failures.get(profile)
+            why = "still connecting" if failure is None else f"not connected: {failure.title}"
+            screen.say(f"{line(profile, 40)} is {why}", Role.WARN)
+            return
+        await arrive()
+        console.console_screen.say(f"the console works with {line(profile, 40)} now")
 
-    # Later, because this screen cannot wait for its own end.
-    console.call_later(go)
+    # For the console, because this screen ends on the way.
+    start_work(console, go(), f"going to {profile}", group="profiles")
 
 
-def open_shown(screen: ResourceScreen, opened: partial[None]) -> None:
+def open_shown(screen: ConsoleScreen, opened: partial[None]) -> None:
     """Open the desks of the profiles that are shown, each by itself, and tell of each one."""
     profiles = screen.console.profiles
 

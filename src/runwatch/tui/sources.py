@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from runwatch.base.clock import Clock
@@ -159,9 +159,24 @@ def _receipt(known: Any) -> Receipt | None:
 
 
 class JournalSource:
-    """Problems met and requests sent from this machine, newest first."""
+    """Problems met and requests sent from this machine, newest first.
 
-    def __init__(self, spec: ResourceSpec[Any], clock: Clock, desk: Desk | None) -> None:
+    Args:
+        spec: Which of them.
+        clock: For ages.
+        desk: The desk, or ``None`` before it is open.
+        profiles: The profiles whose problems are listed; ``None`` for all that the journal knows.
+    """
+
+    def __init__(
+        self,
+        spec: ResourceSpec[Any],
+        clock: Clock,
+        desk: Desk | None,
+        *,
+        profiles: Callable[[], Sequence[str] | None] = lambda: None,
+    ) -> None:
+        self._profiles = profiles
         self._spec = spec
         self._clock = clock
         self._desk = desk
@@ -205,9 +220,12 @@ class JournalSource:
         journal = self._desk.journal
         await journal.flush()
         if self._spec.kind == "problem":
+            from runwatch.store.lookback import problems_of
+
             if self._sought:
                 self._found = [problem_of_line(line) for line in await journal.find(self._sought)]
-            self._items = [problem_of_line(line) for line in await journal.problems(limit=self._limit)]
+            listed = await problems_of(journal, self._profiles(), self._limit)
+            self._items = [problem_of_line(line) for line in listed]
         else:
             requests = [request_of_line(line) for line in await journal.requests(limit=self._limit)]
             problems = [problem_of_line(line) for line in await journal.problems(limit=self._limit)]

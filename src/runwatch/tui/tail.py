@@ -15,6 +15,8 @@ from runwatch.view.format import count
 from runwatch.view.glyphs import Role
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from runwatch.records.event import RunEvent
     from runwatch.store.sequence import EventSequence
     from runwatch.tui.screens.base import ConsoleScreen
@@ -24,11 +26,16 @@ if TYPE_CHECKING:
 SLICE: Final = 1_000
 """How many events one step of a filter looks at, so that the events to be drawn come in between."""
 
-LONG: Final = 20_000
+LONG: Final = 2_000
 """From so many events on a single word is looked for by the database first, which finds most of it at once."""
 
 FILTER_CELLS: Final = 24
 """How much of the filter stands in the frame."""
+
+
+GATHER_S: Final = 0.1
+FLOOD_S: Final = 0.25
+"""How long after one drawing events are gathered for the next: usually, and when more came than the list shows."""
 
 
 class Tail:
@@ -61,6 +68,7 @@ class Tail:
         self._is_merged = False
         self._has_news = False
         self._is_growing = False
+        self._rest: Timer | None = None
         self._filter: EventFilter | None = None
         self._hides_others = True
         # What the filter has found, in order, and the stretch of numbers that it has looked at.
@@ -91,6 +99,10 @@ class Tail:
         lines = StoredLines(events, self._screen.console.context, fetch, names_runs=is_merged)
         self._events, self._lines, self._is_merged = events, lines, is_merged
         self._log.show(lines, following=True)
+        if self._rest is not None:
+            # What is gathered belongs to the events before; somebody waits for these.
+            self._rest.stop()
+            self._go_on()
         self.grow()
 
     def clear(self) -> None:
@@ -114,6 +126,7 @@ class Tail:
         """Take in what was kept meanwhile; news that come while that is done are taken in afterwards."""
         self._has_news = True
         if not self._is_growing and self._events is not None:
+            self._is_growing = True
             start_work(self._screen, self._grow(), "reading events", group="tail")
 
     def filter_by(self, text: str) -> None:
@@ -180,18 +193,39 @@ class Tail:
     # Inside.
 
     async def _grow(self) -> None:
-        self._is_growing = True
+        rest_s = 0.0
         try:
-            while self._has_news and (events := self._events) is not None:
+            if (events := self._events) is not None:
                 self._has_news = False
                 await events.grow()
-                if self._lines is not None and events is self._events:
-                    self._lines.update()
-                    self._log.update_count()
-                    self._look()
-                    self._changed()
+                lines = self._lines
+                if lines is not None and self._log.following:
+                    await lines.catch_up(self._log.rows_in_sight)
+                if lines is not None and lines is self._lines:
+                    rest_s = self._take_in(lines)
         finally:
-            self._is_growing = False
+            if rest_s:
+                self._rest = self._screen.set_timer(rest_s, self._go_on)
+            else:
+                self._go_on()
+
+    def _take_in(self, lines: StoredLines) -> float:
+        """Draw what came, and answer for how long what comes next is gathered."""
+        before, shown = lines.events_count, lines.count()
+        lines.update()
+        if (lines.events_count, lines.count()) != (before, shown):
+            self._log.update_count()
+            self._look()
+        self._changed()
+        came = lines.events_count - before
+        # More than the list shows at once is more than anybody reads.
+        return 0.0 if not came else FLOOD_S if came > self._log.rows_in_sight else GATHER_S
+
+    def _go_on(self) -> None:
+        self._rest = None
+        self._is_growing = False
+        if self._has_news:
+            self.grow()
 
     def _look(self) -> None:
         """Let the filter look at what it has not seen yet."""
@@ -221,9 +255,12 @@ class Tail:
             part = await events.scan(start, stop, keep)
             if wanted is not self._filter:
                 return
+            known = len(self._found)
             self._found[bisect_left(self._found, start) : bisect_left(self._found, stop)] = part
             self._looked_from, self._looked_to = min(start, self._looked_from), max(stop, self._looked_to)
-            self._show_found()
+            # What the database has found already is found again, so that the number says whether there is more.
+            if len(self._found) != known:
+                self._show_found()
         self._is_looking = False
         self._show_found()
 

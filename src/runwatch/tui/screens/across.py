@@ -1,4 +1,4 @@
-"""Templates or receipts of several profiles in one list, each row with its profile.
+"""Records of several profiles in one list, each row with its profile.
 
 It shows, compares and exports. Nothing is done with a record here: ``enter`` on its profile goes to the record on the
 screen of that profile, so that no action ever reaches another profile than the one in the bar above.
@@ -6,7 +6,7 @@ screen of that profile, so that no action ever reaches another profile than the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 from runwatch.base.json import dumps
 from runwatch.records.record import Record
 from runwatch.records.template import Template
+from runwatch.settings.session import View
 from runwatch.store.freshness import LoadState, PaneState
 from runwatch.tui.draw import Piece, word
+from runwatch.tui.merged import Merged
 from runwatch.tui.messages import LinkFollowed
-from runwatch.tui.profiles import go_to_record, open_shown
-from runwatch.tui.screens.places import spec_named
+from runwatch.tui.profiles import go_to_view, open_shown
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.sources import Source, StoreSource
 from runwatch.tui.template_source import TemplateSource
@@ -32,16 +33,17 @@ from runwatch.view.format import compact
 from runwatch.view.glyphs import Role
 from runwatch.view.owners import Owners
 from runwatch.view.pane_words import TROUBLED, fresh_words, note_lines
-from runwatch.view.resource import Column
+from runwatch.view.resource import Column, ResourceSpec, Styled
 from runwatch.view.table import Row
 from runwatch.view.template_report import Reported, report_over
 
 if TYPE_CHECKING:
+    from runwatch.store.desk import Desk
     from runwatch.view.detail import Section
     from runwatch.view.format import Context
 
 SHOWN: Final = ("templates", "receipts")
-"""The resources whose records are listed for several profiles; problems are kept for all of them anyway."""
+"""The resources whose records services list and this screen lists for several profiles."""
 
 _FRESH: Final = frozenset({LoadState.FRESH, LoadState.EMPTY, LoadState.REFRESHING, LoadState.PARTIAL})
 
@@ -62,77 +64,83 @@ class _Exported:
     raw: Mapping[str, Any]
 
 
-class Merged:
-    """The records of several sources, one after another.
+class InFront(ResourceScreen):
+    """A list of several profiles, in front of the screen of the present one."""
+
+    def crumbs(self) -> Sequence[str]:
+        """The way, with how many profiles there are."""
+        here, *rest = super().crumbs()
+        count = len(self.console.profiles.shown)
+        return (here, f"{count} profile{'s' * (count != 1)}", *rest)
+
+    @property
+    def is_at_root(self) -> bool:
+        """Never: it stands in front of another screen."""
+        return False
+
+    def use(self, source: Source) -> None:
+        """Its rows come from several profiles; one of them has become reachable."""
+        self.profiles_chosen()
+
+    def profiles_chosen(self) -> None:
+        """List the records of the profiles that are chosen now."""
+        raise NotImplementedError
+
+    def action_back(self) -> None:
+        """Out of the detail and the filter, then back to the screen of the present profile."""
+        if super().is_at_root:
+            self.app.pop_screen()
+        else:
+            super().action_back()
+
+
+class AcrossScreen(InFront):
+    """A list that is read from the services of the profiles.
 
     Args:
-        parts: The source of each profile that is shown.
-        owners: Is told whose each record is.
-        is_unreached: Whether one of them has no service to read from.
+        own: The resource, as the list of one profile shows it.
     """
 
-    def __init__(
-        self, parts: Callable[[], Mapping[str, Source]], owners: Owners, is_unreached: Callable[[], bool]
-    ) -> None:
-        self._parts = parts
-        self._is_unreached = is_unreached
-        self._owners = owners
-        self._made_of: list[tuple[str, Sequence[Any]]] = []
-        self._items: Sequence[Any] = ()
-
-    def items(self) -> Sequence[Any]:
-        """Every record; the same object as before as long as nothing of it has changed."""
-        found = [(name, part.items()) for name, part in self._parts().items()]
-        is_same = len(found) == len(self._made_of) and all(
-            one[0] == other[0] and one[1] is other[1] for one, other in zip(found, self._made_of, strict=True)
-        )
-        if not is_same:
-            self._owners.clear()
-            for name, items in found:
-                for item in items:
-                    self._owners.note(item, name)
-            self._made_of, self._items = found, [item for _, items in found for item in items]
-        return self._items
-
-    def state(self) -> PaneState:
-        """An error as soon as one of them has one; otherwise that of the one that was read longest ago."""
-        states = [part.state() for part in self._parts().values()]
-        troubled = next((state for state in states if state.load in TROUBLED), None)
-        if troubled is not None:
-            # Rows of the others are as good as ever, and are not drawn as old ones.
-            return PaneState(LoadState.ERROR, age_s=troubled.age_s, failure=troubled.failure)
-        known = [state for state in states if state.age_s is not None]
-        if self._is_unreached():
-            return PaneState(LoadState.ERROR, age_s=max((state.age_s or 0.0 for state in known), default=None))
-        return max(known, key=lambda state: state.age_s or 0.0, default=PaneState(LoadState.LOADING))
-
-    def end_is_proven(self) -> bool:
-        """Whether all of them are whole."""
-        return all(part.end_is_proven() for part in self._parts().values())
-
-    async def read(self) -> None:
-        """Read what each of them has to fetch."""
-        for part in list(self._parts().values()):
-            await part.read()
-
-
-class AcrossScreen(ResourceScreen):
-    """The list, in front of the list of the present profile.
-
-    Args:
-        name: The resource, one of :data:`SHOWN`.
-    """
-
-    def __init__(self, name: str) -> None:
+    def __init__(self, own: ResourceSpec[Any]) -> None:
         self._owners: Final = Owners()
         self._parts: dict[str, Source] = {}
-        self._own = spec_named(name)
-        bare = replace(self._own, actions=(), makes=(), links=())
+        self._resource: Final = own
+        bare = replace(own, actions=(), makes=(), links=())
         merged = Merged(lambda: self._parts, self._owners, self._is_unreached)
         super().__init__(self._owners.lead(bare), merged)
 
     def _is_unreached(self) -> bool:
         return any(name in self.console.profiles.failures for name in self._parts)
+
+    # What subclasses say otherwise.
+
+    def part(self, name: str) -> Source:
+        """The records of one profile, with the desk that it has by now."""
+        console, profiles = self.console, self.console.profiles
+        inner = StoreSource(self._resource, console.store, name, console.clock, profiles.desk(name))
+        return TemplateSource(inner, lambda: profiles.desk(name)) if self.spec.record is Template else inner
+
+    def begin_reading(self, desk: Desk) -> None:
+        """Have a profile's records read from now on."""
+        if desk is not self.console.desk:
+            desk.live.show(self.spec.record)
+
+    def end_reading(self, desk: Desk) -> None:
+        """Have them read no longer."""
+        if desk is not self.console.desk:
+            desk.live.hide(self.spec.record)
+
+    def read_again(self, desk: Desk) -> None:
+        """Have them read now."""
+        desk.live.refresh(self.spec.record)
+
+    def fields_of(self, row: Row[Any], context: Context) -> Sequence[Section]:
+        """The fields of a record; what they lead to is left out."""
+        return super().detail_sections(row, context)
+
+    def go_home(self, profile: str, record_id: str) -> None:
+        """Go to a record where something can be done with it."""
+        go_to_view(self, profile, View(self.spec.name, selected=record_id, is_open=True))
 
     # What it is made of.
 
@@ -141,23 +149,12 @@ class AcrossScreen(ResourceScreen):
         columns = [column for column in super()._columns() if column.id != self.spec.columns[0].id]
         return (self.spec.columns[0], *columns)
 
-    def crumbs(self) -> Sequence[str]:
-        """The way, with how many profiles there are."""
-        here, *rest = super().crumbs()
-        count = len(self.console.profiles.shown)
-        return (here, f"{count} profile{'s' * (count != 1)}", *rest)
-
     def hints(self) -> Sequence[Hint]:
         """What can be done here."""
         return (
             "list.open", ("detail.open", "go to its profile"), "screen.filter", "screen.copy", "screen.compare",
             "screen.export", "screen.raw", "screen.refresh", "screen.back",
         )  # fmt: skip
-
-    @property
-    def is_at_root(self) -> bool:
-        """Never: it stands in front of another screen."""
-        return False
 
     def focus_detail(self) -> None:
         """Stand on the way to the record's own profile."""
@@ -174,7 +171,7 @@ class AcrossScreen(ResourceScreen):
             Section(line("Profile"), (home,)),
             *(
                 replace(section, lines=tuple(replace(entry, target=None, does="") for entry in section.lines))
-                for section in super().detail_sections(row, context)
+                for section in self.fields_of(row, context)
             ),
         ]
 
@@ -186,15 +183,10 @@ class AcrossScreen(ResourceScreen):
 
     def on_unmount(self) -> None:
         """Read the lists of the other profiles no longer."""
-        profiles = self.console.profiles
         for name in self._parts:
-            desk = profiles.desk(name)
-            if desk is not None and desk is not self.console.desk:
-                desk.live.hide(self.spec.record)
-
-    def use(self, source: Source) -> None:
-        """Its rows come from several services; one of them has become reachable."""
-        self.profiles_chosen()
+            desk = self.console.profiles.desk(name)
+            if desk is not None:
+                self.end_reading(desk)
 
     def profiles_chosen(self) -> None:
         """List the records of the profiles that are chosen now."""
@@ -208,7 +200,7 @@ class AcrossScreen(ResourceScreen):
         for name in profiles.shown:
             desk = profiles.desk(name)
             if desk is not None:
-                desk.live.refresh(self.spec.record)
+                self.read_again(desk)
         self.profiles_chosen()
 
     def _take_parts(self) -> None:
@@ -216,18 +208,13 @@ class AcrossScreen(ResourceScreen):
         if not self.is_attached:
             return
         console, before = self.console, self._parts
-        self._parts = {name: self._part(name) for name in console.profiles.shown}
+        self._parts = {name: self.part(name) for name in console.profiles.shown}
         for name in {*before, *self._parts}:
             desk = console.profiles.desk(name)
-            if desk is not None and desk is not console.desk:
-                (desk.live.show if name in self._parts else desk.live.hide)(self.spec.record)
+            if desk is not None:
+                (self.begin_reading if name in self._parts else self.end_reading)(desk)
         self.show_crumbs()
         self.read_source()
-
-    def _part(self, name: str) -> Source:
-        console, profiles = self.console, self.console.profiles
-        inner = StoreSource(self._own, console.store, name, console.clock, profiles.desk(name))
-        return TemplateSource(inner, lambda: profiles.desk(name)) if self.spec.record is Template else inner
 
     def data_changed(self, kinds: frozenset[str]) -> None:
         """Decisions and versions belong to the templates."""
@@ -245,14 +232,7 @@ class AcrossScreen(ResourceScreen):
         """Go to the record where something can be done with it."""
         message.stop()
         if isinstance(message.link, _Home):
-            go_to_record(self, message.link.profile, message.link.record_id)
-
-    def action_back(self) -> None:
-        """Out of the detail and the filter, then back to the list of the present profile."""
-        if super().is_at_root:
-            self.app.pop_screen()
-        else:
-            super().action_back()
+            self.go_home(message.link.profile, message.link.record_id)
 
     def action_export(self) -> None:
         """Write the report on several profiles, or the records."""
@@ -317,13 +297,18 @@ class AcrossScreen(ResourceScreen):
 
     def _age_of(self, name: str) -> Piece:
         """A profile with how old its records are, or what is wrong."""
+        told = self.state_of(name)
+        return word(f"{name} {told.text}", told.role)
+
+    def state_of(self, name: str) -> Styled:
+        """How old the records of a profile are, or what is wrong."""
         profiles = self.console.profiles
         if name in profiles.failures:
-            return word(f"{name} not connected", Role.BAD)
+            return Styled(line("not connected"), Role.BAD)
         state = self._parts[name].state()
         age = "" if state.age_s is None else f", {compact(state.age_s)} old"
         if profiles.desk(name) is None:
-            return word(f"{name} connecting{self.console.glyphs.ellipsis}{age}")
+            return Styled(line(f"connecting{self.console.glyphs.ellipsis}{age}"), Role.QUIET)
         if state.load in _FRESH:
-            return word(f"{name} {fresh_words(state.age_s)}")
-        return word(f"{name} {state.load.value}{age}", Role.BAD if state.load in TROUBLED else Role.WARN)
+            return Styled(line(fresh_words(state.age_s)), Role.QUIET)
+        return Styled(line(f"{state.load.value}{age}"), Role.BAD if state.load in TROUBLED else Role.WARN)

@@ -24,6 +24,7 @@ from runwatch.tui.draw import Piece, content, segment, word
 from runwatch.tui.kit import kit
 from runwatch.tui.messages import WorkFailed
 from runwatch.tui.widgets.line_list import LineList
+from runwatch.tui.widgets.lines_input import CleanTextArea
 from runwatch.tui.widgets.pane import Edge, Pane
 from runwatch.tui.widgets.push_button import PushButton
 from runwatch.tui.work import start_work
@@ -199,7 +200,7 @@ class AddIds(ModalScreen[str | None]):
         self.query_one("#leave", PushButton).focus()
 
 
-class _Paste(TextArea):
+class _Paste(CleanTextArea):
     """The place for the ids: ``tab`` leaves it, and nothing that a terminal acts on comes in."""
 
     def __init__(self, *, id: str, compact: bool, show_line_numbers: bool, highlight_cursor_line: bool) -> None:

@@ -20,7 +20,8 @@ from runwatch.tui.draw import Pieces, word
 from runwatch.tui.messages import LinkFollowed
 from runwatch.tui.next_steps import follow
 from runwatch.tui.screens.base import ConsoleScreen
-from runwatch.tui.widgets.detail_view import DetailLink, DetailView
+from runwatch.tui.widgets.detail_rows import DetailLink
+from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.tui.work import start_work

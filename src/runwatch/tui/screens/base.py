@@ -80,6 +80,15 @@ class ConsoleScreen(Screen[None]):
         self.show_place()
         self.data_changed(frozenset())
 
+    def _on_timer_update(self) -> None:
+        """Draw once the terminal has taken what was drawn before.
+
+        Over a slow link pictures would otherwise stand in line, each of them old by the time it is seen, and a key
+        would be answered behind them all. Nothing is lost: what has changed meanwhile is drawn together.
+        """
+        if not self.console.terminal_is_behind:
+            super()._on_timer_update()
+
     # What subclasses say.
 
     def lists(self) -> tuple[type[Record], ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
+from textual.timer import Timer
 from textual.widget import Widget
 
 from runwatch.api.errors import ApiProblem
@@ -21,13 +22,15 @@ from runwatch.tui.screens.base import ConsoleScreen
 from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.form_fields import FormFields
 from runwatch.tui.widgets.line_input import LineInput
+from runwatch.tui.widgets.lines_input import LinesInput
 from runwatch.tui.widgets.pane import Edge, Pane
 from runwatch.tui.widgets.push_button import PushButton
 from runwatch.tui.widgets.sheet import Sheet
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.tui.work import start_work
+from runwatch.view.body import body_block
 from runwatch.view.detail import Line, Section
-from runwatch.view.drawn import Drawn, json_block, line
+from runwatch.view.drawn import Drawn, line
 from runwatch.view.form import REST, Form
 from runwatch.view.glyphs import Role
 from runwatch.view.mutation import Offer
@@ -35,6 +38,12 @@ from runwatch.view.mutation import Offer
 if TYPE_CHECKING:
     from runwatch.store.desk import Desk
     from runwatch.tui.sending import Sending
+
+LONG_TEXT: Final = 10_000
+"""From so many characters on a text is not checked at every letter."""
+
+REST_S: Final = 0.3
+"""How long typing in such a text rests before it is."""
 
 NARROW: Final = 100
 """From this width on the request stands beside the fields; a narrower window shows the fields alone."""
@@ -99,6 +108,7 @@ class FormScreen(ConsoleScreen):
         self._begin = field or self.BEGINS_IN
         self._key = str(uuid.uuid4())
         self._can_check = False
+        self._rest: Timer | None = None
         self._problems: dict[str, str] = {}
         self._refused: dict[str, str] = {}
         # A field that nobody has come to yet is not told off for being empty.
@@ -154,7 +164,8 @@ class FormScreen(ConsoleScreen):
 
     def hints(self) -> Sequence[Hint]:
         """What can be done here."""
-        return (("screen.next_pane", "next field"), "screen.back")
+        editor = ["text.editor"] if any(ask.kind == "lines" for ask in self.form.asks) else []
+        return (("screen.next_pane", "next field"), *editor, "screen.back")
 
     @property
     def fields(self) -> FormFields:
@@ -184,6 +195,24 @@ class FormScreen(ConsoleScreen):
         # What stands there now: behind the first of several letters, the message of that letter comes late.
         self._take(str(event.input.id).removeprefix("field-"), event.input.value)
         self.show_request()
+
+    def on_text_area_changed(self, event: LinesInput.Changed) -> None:
+        """Check what is typed."""
+        event.stop()
+        self._take(str(event.text_area.id).removeprefix("field-"), event.text_area.text)
+        self._show_soon(event.text_area.text)
+
+    def on_clean_text_area_left_out(self, event: LinesInput.LeftOut) -> None:
+        """Say that what stands there is not all of what came."""
+        event.stop()
+        self.say(f"{event.count} character{'s' * (event.count != 1)} that no text shows left out.", Role.WARN)
+
+    def on_lines_input_editor_wanted(self, event: LinesInput.EditorWanted) -> None:
+        """Open the person's editor on the text."""
+        from runwatch.tui.editor import edit_field
+
+        event.stop()
+        start_work(self, edit_field(self, event.field), "writing in the editor", group="editor", exclusive=True)
 
     def on_push_button_pressed(self, event: PushButton.Pressed) -> None:
         """Open the sheet, or leave."""
@@ -245,7 +274,7 @@ class FormScreen(ConsoleScreen):
         self.fields.show_problems(shown, frozenset(self._fresh - self._refused.keys()))
         self.query_one("#start", PushButton).disabled = bool(self._problems) or not self._can_check
         key = Line(line("Idempotency-Key"), line(self._key), Role.QUIET)
-        sections = [Section(line(""), (key,)), Section(line("Body"), (Line(line(""), json_block(body)),))]
+        sections = [Section(line(""), (key,)), Section(line("Body"), (Line(line(""), body_block(body)),))]
         head = self.request_line()
         pieces = (word(head, Role.PLAIN),) if isinstance(head, Drawn) else head
         self.query_one("#preview", DetailView).show(sections, head=[*pieces])  # type: ignore[list-item]
@@ -272,6 +301,16 @@ class FormScreen(ConsoleScreen):
         elif self._refused:
             first = next((ask.id for ask in self.form.asks if ask.id in self._refused), "")
             self.fields.go_to(first)
+
+    def _show_soon(self, text: str) -> None:
+        """Show the request at once, or where a text is long once its typing rests."""
+        if self._rest is not None:
+            self._rest.stop()
+            self._rest = None
+        if len(text) > LONG_TEXT:
+            self._rest = self.set_timer(REST_S, self.show_request)
+        else:
+            self.show_request()
 
     def _take(self, id: str, value: str) -> None:
         """Take what stands in a field now."""
@@ -324,6 +363,9 @@ class FormScreen(ConsoleScreen):
             self.say("The service is not connected yet.", Role.WARN)
             return
         self._take_all()
+        if self._problems:
+            # What was typed last may have come while nobody looked at it.
+            return
         body = self.form.body(self._values)
         self.open_sheet(self.sheet_for(desk, dumps_body(body), body, self._key))
 

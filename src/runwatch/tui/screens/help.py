@@ -171,14 +171,14 @@ class HelpScreen(ConsoleScreen):
         count = sum(len(section.lines) for section in shown)
         if self._search and not shown:
             shown = [Section(line(""), (Line(line(""), line(f"Nothing here holds {self._search}."), Role.WARN),))]
-        self.query_one(DetailView).show(shown)
+        self.query_one(DetailView).show(shown, whole=bool(self._search))
         searched = word(f"{count} lines hold {line(self._search, 40)}" if self._search else "")
         self.query_one("#help", Pane).show_edge(title=line("Help"), state=(searched,))
         self.query_one(FilterBar).show_count(line(f"{count} found" if self._search else ""))
 
     def _keys(self) -> list[Section]:
         """The pane that had the focus, its screen, everywhere; then what works elsewhere."""
-        panes: list[Scope] = ["list", "tail", "detail", "review"]
+        panes: list[Scope] = ["list", "tail", "detail", "review", "text"]
         here = [scope for scope in panes if any(action.id in self._active for action in in_scope(scope))]
         scopes: list[Scope] = [*here, "screen", "app"]
         made = [self._section(scope, SCOPE_TITLES[scope], only_active=True) for scope in scopes]

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from textual.binding import BindingType
+from textual.timer import Timer
 
+from runwatch.base.memory import came_to_stay, let_go, no_walks
+from runwatch.records.run import Run
 from runwatch.store.freshness import PaneState
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece, Pieces, word
+from runwatch.tui.kept_rows import KeptRows
 from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft, HeaderClicked
 from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.tui.slices import SLICE_S
 from runwatch.tui.sources import Source
 from runwatch.tui.widgets.filter_bar import Complete, FilterBar, completion
 from runwatch.tui.widgets.list_pane import ListPane
@@ -25,7 +31,7 @@ from runwatch.view.format import Context
 from runwatch.view.glyphs import Role
 from runwatch.view.pane_words import DIMMED, TROUBLED, age_words, note_lines
 from runwatch.view.resource import ResourceSpec, SortKey
-from runwatch.view.table import AT_ONCE, Drawing, Row, Steps, arrange, finish, rows_of
+from runwatch.view.table import AT_ONCE, Drawing, Row, Steps, arrange, finish, renew, rows_of
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
@@ -34,6 +40,9 @@ if TYPE_CHECKING:
 
 SEEN_VALUES: Final = 200
 """Rows whose values a filter's completion offers."""
+
+SOON_S: Final = 4.0
+"""How long the console's own reads are gathered until a list of requests takes them in: they never end."""
 
 AGAIN_S: Final = 10.0
 """How often a long list is filtered again when nothing but the time has changed, which ages are counted to."""
@@ -68,7 +77,10 @@ class ListScreen(ConsoleScreen):
         self.spec: Final = spec
         self._source = source
         self._items: Sequence[Any] | None = None
-        self._drawing: Final[Drawing[Any]] = Drawing(spec, Context(datetime.min.replace(tzinfo=UTC)))
+        self._renewing: Sequence[Any] | None = None
+        self._earlier: list[Row[Any]] = []
+        self._leaving: list[Row[Any]] = []
+        self._drawing: Drawing[Any] = Drawing(spec, Context(datetime.min.replace(tzinfo=UTC)))
         self._every_row: list[Row[Any]] = []
         self._rows: list[Row[Any]] = []
         self._arranged: _Order | None = None
@@ -77,6 +89,7 @@ class ListScreen(ConsoleScreen):
         self._filter_is_off = False
         self._is_unreadable = False
         self._sort: tuple[SortKey, ...] = spec.sort
+        self._soon: Timer | None = None
         self._is_paused = False
         self._total = 0
         self.compared: Row[Any] | None = None
@@ -122,14 +135,32 @@ class ListScreen(ConsoleScreen):
 
     def on_mount(self) -> None:
         """Show what is known."""
+        kept = self.console.kept_rows
+        if kept is not None and kept.name == self.spec.name:
+            self._drawing, self._earlier, self.console.kept_rows = kept.drawing, kept.rows, None
         self.table.focus()
         self.read_source()
         self._show_order()
         self.show_rows()
 
+    def on_unmount(self) -> None:
+        """Leave the rows of a long list to whoever shows that list next; those of another list are freed."""
+        self._renewing = self._arranging = self._arranged = None
+        if len(self._every_row) > AT_ONCE:
+            before, self.console.kept_rows = (
+                self.console.kept_rows,
+                KeptRows(self.spec.name, self._drawing, self._every_row),
+            )
+            self._leaving += [] if before is None else before.rows
+        self._every_row, self._rows = [], []
+        self._free_rows()
+
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Draw the rows anew; a paused screen keeps what it shows."""
-        if not self._is_paused:
+        """Draw the rows anew; a paused screen keeps what it shows.
+
+        The runs are read all the time; where they are not what is listed, they are taken in with the next second.
+        """
+        if not self._is_paused and (kinds != {Run.KIND} or self.spec.record is Run):
             self.show_rows()
 
     def filter_by(self, text: str) -> None:
@@ -148,6 +179,15 @@ class ListScreen(ConsoleScreen):
 
         start_work(self, read(), f"reading {self.spec.name}", group="source", exclusive=True)
 
+    def read_soon(self) -> None:
+        """Get what the source has to fetch, together with what comes within :data:`SOON_S`."""
+        if self._soon is None:
+            self._soon = self.set_timer(SOON_S, self._read_now)
+
+    def _read_now(self) -> None:
+        self._soon = None
+        self.read_source()
+
     def tick(self) -> None:
         """Ages in the frame and in the rows grow."""
         if self._is_paused:
@@ -161,7 +201,7 @@ class ListScreen(ConsoleScreen):
             return
         found = self._all_rows()
         self._drawing.context = self.console.context()
-        self._total = len(found)
+        self._total = len(self._source.items())
         self._arrange(found)
         state = self._source.state()
         self.table.is_stale = state.load in DIMMED
@@ -170,6 +210,7 @@ class ListScreen(ConsoleScreen):
         self._show_edge()
         self._count_matches()
         self.rows_shown()
+        self._free_rows()
 
     def rows_shown(self) -> None:
         """The rows are there; subclasses draw what hangs on them."""
@@ -252,6 +293,11 @@ class ListScreen(ConsoleScreen):
         self.read_source()
 
     @property
+    def is_arranging(self) -> bool:
+        """Whether the rows of a long list are being made, filtered or sorted, and others are shown until then."""
+        return self._renewing is not None or self._arranging is not None
+
+    @property
     def is_filtered(self) -> bool:
         """Whether some rows are left out."""
         return self._query is not None
@@ -264,11 +310,47 @@ class ListScreen(ConsoleScreen):
     # Inside.
 
     def _all_rows(self) -> list[Row[Any]]:
-        """The rows before any filter; the same list as before as long as nothing of it has changed."""
+        """The rows before any filter; the same list as before as long as nothing of it has changed.
+
+        Those of a long list that has changed are made beside the screen, which shows the rows of before.
+        """
         items = self._source.items()
         if items is not self._items:
-            self._items, self._every_row = items, rows_of(self._drawing, items)
+            if len(items) <= AT_ONCE:
+                self._renewing = None
+                self._take_rows(items, rows_of(self._drawing, items))
+            elif self._renewing is None:
+                self._renewing = items
+                start_work(self, self._renew_in_steps(items), "making rows", group="rows", exclusive=True)
         return self._every_row
+
+    async def _renew_in_steps(self, items: Sequence[Any]) -> None:
+        """Make the rows of these items; what has come meanwhile is taken in afterwards."""
+        earlier = self._every_row or self._earlier
+        try:
+            rows = await in_turns(renew(self._drawing, items, earlier), new=len(items) - len(earlier))
+        except Exception:
+            self._renewing = None
+            raise
+        self._earlier = []
+        if self._renewing is items:
+            self._renewing = None
+            self._take_rows(items, rows)
+            self.show_rows()
+
+    def _take_rows(self, items: Sequence[Any], rows: list[Row[Any]]) -> None:
+        if len(self._every_row) > AT_ONCE:
+            self._leaving += self._every_row
+        self._items, self._every_row = items, rows
+
+    def _free_rows(self) -> None:
+        """Free what was made of a long list, as soon as nothing shows it any more.
+
+        The app does it, because a screen that ends has no time left.
+        """
+        if self._leaving and not self.is_arranging:
+            leaving, self._leaving = self._leaving, []
+            start_work(self.app, let_go(leaving), "freeing rows", group="freeing")
 
     def _arrange(self, found: Sequence[Row[Any]]) -> None:
         """Filter and sort, at once where there are few rows, else beside the screen, which shows the rows of before."""
@@ -284,14 +366,12 @@ class ListScreen(ConsoleScreen):
 
     async def _arrange_in_steps(self, wanted: _Order) -> None:
         """Let everything else have its turn after each step; what has changed meanwhile is taken in afterwards."""
-        steps = self._steps(wanted)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as done:
-                rows = done.value
-                break
-            await asyncio.sleep(0)
+        try:
+            rows = await in_turns(self._steps(wanted))
+        except Exception:
+            # Not again and again, but as soon as anything is asked for that is different.
+            self._arranged, self._arranging = wanted, None
+            raise
         if self._arranging is wanted:
             self._rows, self._arranged, self._arranging = rows, wanted, None
             self.show_rows()
@@ -307,6 +387,8 @@ class ListScreen(ConsoleScreen):
         return now if len(found) <= AT_ONCE else now // AGAIN_S
 
     def _note(self, state: PaneState) -> tuple[Drawn, ...]:
+        if self._total and not self._rows and self.is_arranging:
+            return (line(f"listing {self._total} {self.spec.name}{self.console.glyphs.ellipsis}"),)
         if self._total and self._query is not None and not self._rows:
             return (
                 line(f"0 of {self._total} match {self._query.text}"),
@@ -392,6 +474,29 @@ class ListScreen(ConsoleScreen):
             for column in self.spec.all_fields()
         }
         return completion(fields, tuple(self.spec.flags))(text)
+
+
+async def in_turns(steps: Steps[Any], *, new: int = 0, now: Callable[[], float] = time.perf_counter) -> list[Row[Any]]:
+    """What is there when all steps are done; everything else has its turn after every few milliseconds of them.
+
+    Args:
+        steps: The work.
+        new: How many rows it makes that were not there.
+        now: The time in seconds; work takes real time, whatever the console's clock says.
+    """
+    pause_at = now() + SLICE_S
+    with no_walks():
+        while True:
+            try:
+                next(steps)
+            except StopIteration as done:
+                rows: list[Row[Any]] = done.value
+                break
+            if now() >= pause_at:
+                await asyncio.sleep(0)
+                pause_at = now() + SLICE_S
+        came_to_stay(max(0, new))
+    return rows
 
 
 def _is_same(wanted: _Order, present: _Order | None) -> bool:

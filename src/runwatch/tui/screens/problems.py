@@ -18,7 +18,7 @@ from runwatch.tui.draw import Pieces, word
 from runwatch.tui.messages import FromWidget, NextStepTaken, PanelLeft
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.sources import JournalSource, Seekable, Source
-from runwatch.tui.widgets.detail_view import DetailLink
+from runwatch.tui.widgets.detail_rows import DetailLink
 from runwatch.tui.widgets.filter_bar import Complete, FilterBar
 from runwatch.tui.widgets.line_input import LineInput
 from runwatch.tui.widgets.menu import MenuItem
@@ -31,6 +31,7 @@ from runwatch.view.drawn import Drawn, json_block, line
 from runwatch.view.entries import ProblemEntry, RequestEntry
 from runwatch.view.explain import explain_code
 from runwatch.view.glyphs import Role
+from runwatch.view.resource import ResourceSpec
 from runwatch.view.resources.problems import PROBLEMS, code_of
 from runwatch.view.table import Row
 
@@ -51,8 +52,8 @@ class ProblemsScreen(ResourceScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen", only=("screen.copy_menu", "screen.groups"))
 
-    def __init__(self, source: Source) -> None:
-        super().__init__(PROBLEMS, source)
+    def __init__(self, source: Source, spec: ResourceSpec[Any] = PROBLEMS) -> None:
+        super().__init__(spec, source)
         self._sought = ""
 
     # What it is made of.
@@ -73,12 +74,22 @@ class ProblemsScreen(ResourceScreen):
             "screen.raw", "screen.time", ("app.requests", "requests"), "app.quit",
         )  # fmt: skip
 
+    def form_field(self, entry: ProblemEntry) -> str | None:
+        """The field of the run form that a refused submit leads to; ``None`` when the form is no help."""
+        if not entry.is_submit or code_of(entry) not in {"validation_failed", "echo_mode_mismatch"}:
+            return None
+        return next((field for error in entry.problem.errors or () if (field := field_of(error.field or ""))), "")
+
     @property
     def panel(self) -> ProblemPanel:
         """The second pane."""
         return self.query_one("#detail", ProblemPanel)
 
     # What is shown.
+
+    def on_screen_resume(self) -> None:
+        """Read the journal again: it may have grown while another screen was in front."""
+        self.read_source()
 
     def use(self, source: Source) -> None:
         """Go on looking for the same in the new source."""
@@ -99,7 +110,7 @@ class ProblemsScreen(ResourceScreen):
         if self._is_raw:
             self.panel.show_raw(entry, json_block(dict(entry.raw)))
         else:
-            step = _TO_THE_FORM if _first_field(entry) is not None else None
+            step = _TO_THE_FORM if self.form_field(entry) is not None else None
             self.panel.show(entry, next_step=step, links=self._links(row))
 
     def _links(self, row: Row[Any]) -> list[DetailLink]:
@@ -249,7 +260,7 @@ class ProblemsScreen(ResourceScreen):
         entry = message.widget.entry
         if entry is None:
             return
-        field = _first_field(entry)
+        field = self.form_field(entry)
         if field is not None:
             self.console.open_run_form(field=field)
         else:
@@ -285,11 +296,3 @@ class FindBar(FilterBar):
 def _seek(source: Source, text: str) -> None:
     if isinstance(source, Seekable):
         source.seek(text)
-
-
-def _first_field(entry: ProblemEntry) -> str | None:
-    """The field of the run form that a refused submit leads to; ``None`` when the form is no help."""
-    problem: Any = entry.problem
-    if not entry.is_submit or code_of(entry) not in {"validation_failed", "echo_mode_mismatch"}:
-        return None
-    return next((field for error in problem.errors or () if (field := field_of(error.field or ""))), "")

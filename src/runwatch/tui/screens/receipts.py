@@ -78,6 +78,8 @@ class ReceiptsScreen(ResourceScreen):
             self._narrowed.close()
         if self._reconciling is not None:
             self._reconciling.close()
+        self._shown_sums.close()
+        self._all_sums.close()
 
     # What they add up to.
 

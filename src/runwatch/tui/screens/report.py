@@ -1,4 +1,4 @@
-"""What screens of reports have in common: a period chosen by key, panes of sections, and their states."""
+"""What screens of reports have in common: panes of sections about a period, and their states."""
 
 from __future__ import annotations
 
@@ -9,44 +9,37 @@ from textual.binding import BindingType
 
 from runwatch.base.errors import UsageError
 from runwatch.records.record import Record
+from runwatch.records.run import Run
 from runwatch.settings.session import View
 from runwatch.store.freshness import LoadState, PaneState, pane_state
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Pieces, word
-from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft, LinkFollowed
-from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.tui.messages import LinkFollowed
+from runwatch.tui.screens.periods import PeriodScreen
 from runwatch.tui.widgets.detail_view import DetailView
-from runwatch.tui.widgets.filter_bar import FilterBar
 from runwatch.tui.widgets.pane import Pane
-from runwatch.tui.widgets.tab_bar import TabBar
 from runwatch.view.detail import Line, Section
 from runwatch.view.drawn import Drawn, json_block, line
 from runwatch.view.glyphs import Role
 from runwatch.view.pane_words import DIMMED, TROUBLED, age_words, note_lines
-from runwatch.view.period import HOW, PERIODS, USUAL, Period, read_period
+from runwatch.view.period import USUAL, Period
 from runwatch.view.resource import ResourceSpec
 
 if TYPE_CHECKING:
     from runwatch.store.desk import Desk
     from runwatch.store.reports import Report, Reports
 
-OWN: Final = "own"
-"""The tab of a period that a person has typed."""
-
 SIDE_BY_SIDE: Final = 100
 """From this width on panes stand side by side."""
 
 
-class ReportScreen(ConsoleScreen):
+class ReportScreen(PeriodScreen):
     """A screen of reports about a period. Subclasses say what is asked, and draw what came.
 
     The period is what the screen's view keeps as its filter, so that going back shows the same again.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
-        "screen",
-        only=("screen.next_tab", "screen.previous_tab", "screen.filter", "screen.raw", "screen.full", "screen.copy"),
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings("screen", only=("screen.raw", "screen.full", "screen.copy"))
     DEFAULT_CSS = """
     ReportScreen {
         & #panes {
@@ -55,12 +48,6 @@ class ReportScreen(ConsoleScreen):
         }
         &.-narrow #panes {
             layout: vertical;
-        }
-        & #filter {
-            display: none;
-        }
-        &.-filtering #filter {
-            display: block;
         }
         &.-full #panes > Pane {
             display: none;
@@ -75,8 +62,6 @@ class ReportScreen(ConsoleScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._period_text = USUAL
-        self._own = ""
         self._is_raw = False
         self._reports: Reports | None = None
 
@@ -93,22 +78,9 @@ class ReportScreen(ConsoleScreen):
     # What they ask.
 
     @property
-    def period(self) -> Period:
-        """The period that is shown, as it is now."""
-        return read_period(self._period_text, self.console.clock.now())
-
-    @property
     def desk(self) -> Desk | None:
         """The desk, once it is open."""
         return self.console.desk
-
-    def period_tabs(self) -> TabBar:
-        """The line of periods."""
-        return TabBar([*((named.id, line(named.title)) for named in PERIODS.values()), (OWN, line("Other"))])
-
-    def period_bar(self) -> FilterBar:
-        """Where a period of one's own is typed."""
-        return FilterBar(id="filter")
 
     def record_of(self, kind: str) -> Record | None:
         """The one record of a collection, once it was read."""
@@ -167,7 +139,7 @@ class ReportScreen(ConsoleScreen):
     def on_mount(self) -> None:
         """Ask, and show what is known."""
         self._fit()
-        self._choose_tab()
+        self.choose_tab()
         self.desk_opened()
 
     def on_unmount(self) -> None:
@@ -187,11 +159,12 @@ class ReportScreen(ConsoleScreen):
             from runwatch.store.reports import Reports
 
             self._reports = Reports(desk.client, desk.scope, desk.store, desk.live.scheduler, desk.clock)
-        self.take_period(self._period_text)
+        self.take_period(self.period_text)
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Draw what came."""
-        self._draw_if_mounted()
+        """Draw what came; the runs, which are read all the time, are drawn with the next second."""
+        if kinds != {Run.KIND}:
+            self._draw_if_mounted()
 
     def tick(self) -> None:
         """Ages grow, and at midnight a named period moves on."""
@@ -202,7 +175,7 @@ class ReportScreen(ConsoleScreen):
 
     def view(self, name: str) -> View:
         """The period."""
-        return View(name, filter=self._period_text)
+        return View(name, filter=self.period_text)
 
     def show_view(self, view: View) -> None:
         """Show the period that was shown."""
@@ -211,71 +184,17 @@ class ReportScreen(ConsoleScreen):
         except UsageError:
             self.take_period(USUAL)
 
-    def take_period(self, text: str) -> None:
-        """Show another period.
-
-        Raises:
-            UsageError: the text is none.
-        """
-        read_period(text, self.console.clock.now())
-        self._period_text = text
-        if text not in PERIODS:
-            self._own = text
-        self._choose_tab()
+    def period_chosen(self) -> None:
+        """Read the reports of the period."""
         if self._reports is not None:
             self._reports.show(*self.asked(self.period))
         self._draw_if_mounted()
 
-    def period_by(self, text: str) -> None:
-        """Show a period as if a person had typed it; what is none stands where periods are typed, with the reason."""
-        if not self._take_typed(text):
-            self.action_filter()
-            self.query_one(FilterBar).edit(text)
-            self._take_typed(text)
+    def leave_period(self) -> None:
+        """Stand in the first pane."""
+        self.query_one("#panes DetailView", DetailView).focus()
 
     # What people do.
-
-    def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
-        """Show the period, or have one typed."""
-        message.stop()
-        if message.tab in PERIODS:
-            self.take_period(message.tab)
-        elif self._own:
-            self.take_period(self._own)
-        else:
-            self.action_filter()
-
-    def action_next_tab(self) -> None:
-        """Show the next period."""
-        self.query_one(TabBar).step(1)
-
-    def action_previous_tab(self) -> None:
-        """Show the period before."""
-        self.query_one(TabBar).step(-1)
-
-    def action_filter(self) -> None:
-        """Type a period."""
-        self.add_class("-filtering")
-        bar = self.query_one(FilterBar)
-        bar.edit(self._own)
-        bar.show_count(line(HOW))
-
-    def on_filter_changed(self, message: FilterChanged) -> None:
-        """A period is shown once it is whole."""
-        message.stop()
-        self.query_one(FilterBar).show_count(line(HOW))
-
-    def on_filter_kept(self, message: FilterKept) -> None:
-        """Show the period that was typed, or say what is wrong with it."""
-        message.stop()
-        if self._take_typed(message.text):
-            self._close_bar()
-
-    def on_filter_left(self, message: FilterLeft) -> None:
-        """Leave the period as it is."""
-        message.stop()
-        self._close_bar()
-        self._choose_tab()
 
     def on_link_followed(self, message: LinkFollowed) -> None:
         """Go to the list or the record that a line leads to."""
@@ -312,27 +231,9 @@ class ReportScreen(ConsoleScreen):
 
     # Inside.
 
-    def _take_typed(self, text: str) -> bool:
-        """Show a typed period; answer whether it is one."""
-        try:
-            self.take_period(text.strip() or USUAL)
-        except UsageError as error:
-            self.query_one(FilterBar).show_error(line(f"{error.title}. {error.hint or ''}"))
-            return False
-        return True
-
     def _draw_if_mounted(self) -> None:
         if self.is_mounted and self.query(DetailView):
             self.draw()
-
-    def _choose_tab(self) -> None:
-        for bar in self.query(TabBar):
-            # Choosing tells this screen again, which changes nothing then.
-            bar.choose(self._period_text if self._period_text in PERIODS else OWN)
-
-    def _close_bar(self) -> None:
-        self.remove_class("-filtering")
-        self.query_one("#panes DetailView", DetailView).focus()
 
     def _fit(self) -> None:
         self.set_class(self.size.width < SIDE_BY_SIDE, "-narrow")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual.binding import BindingType
 
@@ -16,6 +16,9 @@ from runwatch.view.drawn import line
 from runwatch.view.entries import RequestEntry
 from runwatch.view.resources.requests import REQUESTS
 
+AGES_EVERY: Final = 4
+"""Seconds between two drawings of the rows for their ages alone."""
+
 
 class RequestsScreen(ResourceScreen):
     """The screen of requests, a trace of what the console does."""
@@ -24,11 +27,20 @@ class RequestsScreen(ResourceScreen):
 
     def __init__(self, source: Source) -> None:
         super().__init__(REQUESTS, source)
+        self._ticks = 0
 
     def hints(self) -> Sequence[Hint]:
         """Copying is what this screen is for."""
         own: tuple[Hint, ...] = ("list.open", "screen.filter", "screen.copy_curl", ("screen.copy", "copy path"))
         return (*own, *(hint for hint in super().hints() if hint not in {"list.open", "screen.filter", "screen.copy"}))
+
+    def tick(self) -> None:
+        """Ages grow some seconds at a time: all rows in sight are young, and each second would draw them all anew."""
+        self._ticks += 1
+        if self._ticks % AGES_EVERY == 0:
+            super().tick()
+        elif self.is_mounted:
+            self._show_edge()
 
     @property
     def entry(self) -> RequestEntry | None:

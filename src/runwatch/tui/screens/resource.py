@@ -16,7 +16,8 @@ from runwatch.tui.draw import Piece, Pieces, word
 from runwatch.tui.messages import LinkFollowed, RowHighlighted, RowOpened
 from runwatch.tui.screens.list_screen import ListScreen
 from runwatch.tui.sources import Source
-from runwatch.tui.widgets.detail_view import DetailLink, DetailView
+from runwatch.tui.widgets.detail_rows import DetailLink
+from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.list_pane import ListPane
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.record_table import RecordTable
@@ -124,7 +125,7 @@ class ResourceScreen(ListScreen):
 
     def detail(self) -> Widget:
         """What stands in the second pane."""
-        return DetailView(id="fields")
+        return DetailView(about=self.spec.name, id="fields")
 
     def crumbs(self) -> Sequence[str]:
         """The resource, and the record while its detail has the window."""
@@ -196,7 +197,8 @@ class ResourceScreen(ListScreen):
             self._wanted = None
             if self._opens_wanted:
                 self.open_detail()
-        self.show_detail()
+        if self._rest is None:
+            self.show_detail()
 
     def show_detail(self) -> None:
         """Draw the record under the cursor anew."""
@@ -236,10 +238,14 @@ class ResourceScreen(ListScreen):
         message.stop()
         if self._rest is not None:
             self._rest.stop()
-        self._rest = self.set_timer(DEBOUNCE_S, self.show_detail)
+        self._rest = self.set_timer(DEBOUNCE_S, self._rested)
+
+    def _rested(self) -> None:
+        self._rest = None
+        self.show_detail()
 
     def on_row_opened(self, message: RowOpened) -> None:
-        """Go into the detail."""
+        """Go into the detail, which need not wait any more."""
         message.stop()
         self.open_detail()
 
@@ -248,8 +254,15 @@ class ResourceScreen(ListScreen):
         self.show_detail()
         self.add_class("-opened")
         self.show_crumbs(self._filter_words())
-        # Until then a person may have gone to another screen.
-        self.call_after_refresh(lambda: self.focus_detail() if self.is_current else None)
+        self.call_after_refresh(self._focus_opened)
+
+    def _focus_opened(self) -> None:
+        # Only now, because the first paint waits for no menu.
+        from runwatch.tui.widgets.overlay import Overlay
+
+        # Until then a person may have gone to another screen, or opened a menu that would leave without the focus.
+        if self.is_current and not self.query(Overlay):
+            self.focus_detail()
 
     def focus_detail(self) -> None:
         """Put the focus into the detail."""

@@ -72,7 +72,8 @@ class RunsScreen(ResourceScreen, TailHost):
         self.call_after_refresh(self._make_detail)
 
     def _make_detail(self) -> None:
-        if not self._has_detail:
+        # The screen may have gone before its first refresh.
+        if not self._has_detail and self.is_attached:
             from runwatch.tui.widgets.run_detail import RunDetail
 
             self._has_detail = True
@@ -411,6 +412,8 @@ class RunsScreen(ResourceScreen, TailHost):
 
     def _tail_age(self, news: TailNews) -> Pieces:
         dot, known = self.console.glyphs.dot, self.tail.known_words()
+        if news.unkept is not None:
+            return (word(f"{known} {dot} "), word(f"not kept: {news.unkept}", Role.BAD))
         if news.failure is not None:
             return (word(f"{known} {dot} "), word(f"no answer: {news.failure.title}", Role.BAD))
         if news.answered_at is None or news.is_complete:

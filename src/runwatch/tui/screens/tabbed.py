@@ -13,7 +13,8 @@ from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Pieces, word
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.sources import Source
-from runwatch.tui.widgets.detail_view import DetailLink, DetailView
+from runwatch.tui.widgets.detail_rows import DetailLink
+from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.tui.widgets.tab_bar import TabBar

@@ -79,6 +79,7 @@ class TailScreen(TailHost):
         self._events: MergedSequence | None = None
         self._filter = ""
         self._left_out = 0
+        self._noted: Drawn | None = None
 
     @cached_property
     def tail(self) -> Tail:
@@ -169,9 +170,12 @@ class TailScreen(TailHost):
         """Say in the frame what is followed and how it is."""
         pane = self.query_one("#tail-pane", Pane)
         note = self._note()
-        place = self.query_one("#tail-note", Static)
-        place.display = bool(note)
-        place.update(content(note, Role.QUIET))
+        if note != self._noted:
+            # The whole screen is laid out anew for it.
+            self._noted = note
+            place = self.query_one("#tail-note", Static)
+            place.display = bool(note)
+            place.update(content(note, Role.QUIET))
         if self._events is None:
             title = (word("Tail", Role.PLAIN),)
             pane.show_edge(title=title, state=line(""), age=self._list_words(), counters=line(""))
@@ -297,13 +301,15 @@ class TailScreen(TailHost):
         return f"Tail of {many} {self.console.glyphs.dot} {len(runs) - ended} live{more}"
 
     def _silent_words(self) -> Drawn:
-        """How many runs do not answer, and why the first of them does not."""
+        """How many runs do not answer, and why the first of them does not; or why no answer can be kept."""
         desk = self.console.desk
         if desk is None or self._events is None:
             return line("")
-        failures = [desk.live.news(run_id).failure for run_id in self._events.run_ids]
-        told = [failure for failure in failures if failure is not None]
+        news = [desk.live.news(run_id) for run_id in self._events.run_ids]
+        told = [failure for each in news if (failure := each.failure) is not None]
         dot = self.console.glyphs.dot
+        if unkept := next((each.unkept for each in news if each.unkept is not None), None):
+            return line(f" {dot} not kept: {unkept}")
         return line(f" {dot} no answer for {len(told)}: {told[0].title}" if told else "")
 
     def _list_state(self) -> PaneState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from runwatch.tui.draw import Pieces, lines, word
 from runwatch.tui.screens.base import ConsoleScreen
@@ -59,6 +59,11 @@ class Notes:
         self._end_welcome()
         screen = self._console.screen
         if not (key == "escape" and isinstance(screen, ConsoleScreen) and screen.is_at_root):
+            return False
+        # Only now, because the first paint waits for no menu.
+        from runwatch.tui.widgets.overlay import Overlay
+
+        if screen.query(Overlay) or isinstance(screen.focused, Input):
             return False
         was_warning = bool(self._console.warnings)
         self._console.warnings.clear()

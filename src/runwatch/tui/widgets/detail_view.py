@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.segment import Segment
@@ -14,58 +13,35 @@ from textual.geometry import Size
 from textual.selection import Selection
 from textual.strip import Strip
 
-from runwatch.base.text import cell_width
 from runwatch.tui.actions import bindings
-from runwatch.tui.draw import Piece, segment, word
+from runwatch.tui.draw import Piece
 from runwatch.tui.kit import kit
 from runwatch.tui.messages import LinkFollowed
 from runwatch.tui.themes import ACCENT
+from runwatch.tui.widgets.detail_rows import DetailLink, Layout, Row, label_cells, place_of
 from runwatch.tui.widgets.line_list import LineList
-from runwatch.tui.widgets.wrapping import wrapped
-from runwatch.view.drawn import Drawn, cut, fit, line
+from runwatch.view.drawn import Drawn, line
+from runwatch.view.folding import Head, Key
 from runwatch.view.glyphs import Role
 
 if TYPE_CHECKING:
     from runwatch.view.detail import Section
 
 MARGIN: Final = 2
-"""Cells before a label: the cursor, a space."""
+"""Cells before a label: the cursor, and the sign of what is folded."""
 
-LABEL_CELLS: Final = 26
-"""The widest label; longer ones are cut."""
-
-LEAST_VALUE_CELLS: Final = 20
-"""What a value needs beside its label; in a narrower window it starts below it."""
-
-
-@dataclass(frozen=True, slots=True)
-class DetailLink:
-    """A way from the record to another one.
-
-    Attributes:
-        label: What the other one is to this one.
-        text: Its name or id.
-        target: What the screen gets when a person follows it.
-    """
-
-    label: Drawn
-    text: Drawn
-    target: object
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One row of the view: what is drawn on it, and what stands behind it."""
-
-    pieces: tuple[Piece, ...]
-    value: Drawn | None = None
-    target: object = None
+FOLDED: Final = line("+")
+"""Before the head of a part that is folded."""
 
 
 class DetailView(LineList, inherit_bindings=False):
     """Sections of a record. The text can be selected with the mouse.
 
+    Each part with a heading, and in a tree whatever has lines below it, can be folded; that is remembered as long as
+    the console runs.
+
     Args:
+        about: Whose parts are folded together, such as the name of a resource; the place of the view when left out.
         id: The widget's id.
         classes: The widget's classes.
     """
@@ -73,19 +49,26 @@ class DetailView(LineList, inherit_bindings=False):
     ALLOW_SELECT = True
     BINDINGS: ClassVar[list[BindingType]] = bindings("detail")
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+    def __init__(self, *, about: str = "", id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
+        self._about: Final = about
+        self._is_whole = False
         self._sections: tuple[Section, ...] = ()
         self._links: tuple[DetailLink, ...] = ()
         self._head: tuple[Piece, ...] = ()
-        self._rows: list[_Row] = []
+        self._rows: list[Row] = []
         self._is_stale = False
         self._wanted_lead: type | None = None
 
     # What the screen says and asks.
 
     def show(
-        self, sections: Sequence[Section], links: Sequence[DetailLink] = (), *, head: Sequence[Piece] = ()
+        self,
+        sections: Sequence[Section],
+        links: Sequence[DetailLink] = (),
+        *,
+        head: Sequence[Piece] = (),
+        whole: bool = False,
     ) -> None:
         """Show other sections; the window stays where it is, so that a refresh moves nothing.
 
@@ -93,11 +76,12 @@ class DetailView(LineList, inherit_bindings=False):
             sections: The fields; a section without a title only sets its fields apart.
             links: Ways to other records, shown last.
             head: A line above everything, such as what this kind of record never holds.
+            whole: Whether nothing is folded, as where a search has found the lines.
         """
-        shown = (tuple(sections), tuple(links), tuple(head))
-        if shown == (self._sections, self._links, self._head):
+        shown = (tuple(sections), tuple(links), tuple(head), whole)
+        if shown == (self._sections, self._links, self._head, self._is_whole):
             return
-        self._sections, self._links, self._head = shown
+        self._sections, self._links, self._head, self._is_whole = shown
         self._lay_out()
 
     def start_over(self) -> None:
@@ -108,7 +92,7 @@ class DetailView(LineList, inherit_bindings=False):
     def value_cells(self, labels: Sequence[Drawn]) -> int:
         """The cells that values have which stand beside labels like these, or below them in a narrow window."""
         room = max(1, self.cells - MARGIN)
-        beside = _label_cells(labels, room)
+        beside = label_cells(labels, room)
         return room - (beside + 3 if beside else 2 if any(labels) else 0)
 
     def go_to_lead(self, kind: type = object) -> None:
@@ -116,6 +100,7 @@ class DetailView(LineList, inherit_bindings=False):
         # Fields that were not laid out yet, because the pane was hidden, are gone through when they are.
         self._wanted_lead = None if self._rows else kind
         if self._cursor == 0:
+            self._unfold_lead(kind)
             found = (index for index, row in enumerate(self._rows) if row.target is not None)
             self.move_cursor(next((index for index in found if isinstance(self._rows[index].target, kind)), 0))
 
@@ -154,10 +139,12 @@ class DetailView(LineList, inherit_bindings=False):
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
         """One row."""
-        app = kit(self)
+        app, row = kit(self), self._rows[index]
         is_cursor = index == self._cursor and self.has_focus
-        segments = [self.piece(line(app.marks.cursor if is_cursor else " "), ACCENT, style), segment(_SPACE, style)]
-        for text, role in self._rows[index].pieces:
+        sign = FOLDED if row.head is not None and row.head.is_folded else _SPACE
+        segments = [self.piece(line(app.marks.cursor if is_cursor else " "), ACCENT, style)]
+        segments.append(self.piece(sign, ACCENT, style))
+        for text, role in row.pieces:
             segments.append(self.piece(text, Role.QUIET if self._is_stale and role != ACCENT else role, style))
         return segments
 
@@ -191,10 +178,49 @@ class DetailView(LineList, inherit_bindings=False):
     # What people do.
 
     def line_chosen(self) -> None:
-        """Follow the link of the row."""
-        target = self._rows[self._cursor].target
-        if target is not None:
-            self.post_message(LinkFollowed(self, target))
+        """Follow the link of the row, or unfold what is folded below it."""
+        row = self._rows[self._cursor]
+        if row.target is not None:
+            self.post_message(LinkFollowed(self, row.target))
+        elif row.head is not None and row.head.is_folded:
+            self.action_unfold()
+
+    def action_toggle_fold(self) -> None:
+        """Fold the part that the cursor stands in, or unfold it."""
+        head = self._part_at_cursor()
+        if head is not None:
+            self._fold([head.key], folded=not head.is_folded)
+
+    def action_fold(self) -> None:
+        """Go to the head of the part that the cursor stands in; fold it there, or go to the one around it."""
+        head = self._part_at_cursor()
+        if head is None:
+            return
+        if self._rows[self._cursor].head is head and not head.is_folded:
+            self._fold([head.key], folded=True)
+            return
+        wanted = head.key[:-1] if head.is_folded else head.key
+        around = (index for index, row in enumerate(self._rows) if row.head is not None and row.head.key == wanted)
+        self.move_cursor(next(around, self._cursor))
+
+    def action_unfold(self) -> None:
+        """Unfold the part whose head the cursor stands on."""
+        head = self._part_at_cursor()
+        if head is not None and head.is_folded:
+            self._fold([head.key], folded=False)
+
+    def action_fold_all(self) -> None:
+        """Fold every section, or unfold them where all are folded."""
+        heads = [row.head for row in self._rows if row.head is not None and len(row.head.key) == 1]
+        self._fold([head.key for head in heads], folded=not all(head.is_folded for head in heads))
+
+    async def on_click(self, event: events.Click) -> None:
+        """Fold or unfold the part whose head somebody clicked; a text that is being selected stays as it is."""
+        offset = event.get_content_offset(self)
+        place = None if offset is None or event.chain != 1 or self.text_selection else self.place_at(offset.y)
+        if place is not None and (head := self._rows[place[0]].head) is not None:
+            self.move_cursor(place[0])
+            self._fold([head.key], folded=not head.is_folded)
 
     def on_mount(self) -> None:
         """Lay the fields out."""
@@ -209,84 +235,58 @@ class DetailView(LineList, inherit_bindings=False):
     def _lay_out(self) -> None:
         if not self.is_mounted or not self.size.width:
             return
-        held = self._rows[self._cursor].target if self._rows else None
+        before, cursor = self._rows, self._cursor
+        held = before[cursor].target if before else None
         self._rows = rows = self._rows_in(max(1, self.cells - MARGIN))
-        self._cursor = _place_of(held, rows, max(0, min(self._cursor, len(rows) - 1)))
+        self._cursor = place_of(held, rows, max(0, min(self._cursor, len(rows) - 1)))
         self.set_size()
         if self._wanted_lead is not None and rows:
             self.go_to_lead(self._wanted_lead)
-        self.refresh()
-
-    def _rows_in(self, room: int) -> list[_Row]:
-        """The rows that the fields take in so many cells."""
-        rows: list[_Row] = [_Row(self._head), _EMPTY] if self._head else []
-        for group in _groups(self._sections):
-            labels = _label_cells([entry.label for section in group for entry in section.lines], room)
-            for section in group:
-                if section.title:
-                    rows.append(_Row(((section.title, ACCENT),)))
-                for entry in section.lines:
-                    note = entry.note or entry.does or (kit(self).marks.crumb if entry.target is not None else "")
-                    rows += self._field(entry.label, entry.text, entry.role, note, labels, room, entry.target)
-                rows.append(_EMPTY)
-        labels = _label_cells([link.label for link in self._links], room)
-        for link in self._links:
-            rows += self._field(link.label, link.text, ACCENT, kit(self).marks.crumb, labels, room, link.target)
-        while rows and rows[-1] is _EMPTY:
-            rows.pop()
-        return rows
-
-    def _field(
-        self, label: Drawn, text: Drawn, role: str, note: str, labels: int, room: int, target: object = None
-    ) -> list[_Row]:
-        """A label and its value: side by side, or the value below where the window is narrow."""
-        rows: list[_Row] = []
-        mark = kit(self).glyphs.ellipsis
-        if labels:
-            label = fit(cut(label, labels, mark), labels)
-            indent = labels + 3
-        elif label:
-            rows.append(_Row(((cut(label, room, mark), Role.QUIET),), text, target))
-            indent = 2
+        if self._cursor == cursor:
+            self._refresh_changed(before, rows)
         else:
-            indent = 0
-        values = wrapped(text, max(1, room - indent))
-        for number, value in enumerate(values):
-            first = (line(f"{label}   "), Role.QUIET) if labels and not number else (line(" " * indent), Role.QUIET)
-            rows.append(_Row((first, (value, role)), text, target))
-        if note and rows:
-            beside = (line(f"   {note}"), Role.QUIET)
-            if sum(cell_width(piece) for piece, _ in (*rows[-1].pieces, beside)) <= room:
-                rows[-1] = _Row((*rows[-1].pieces, beside), text, target)
-            else:
-                rows.append(_Row(((line(" " * indent), Role.QUIET), word(note)), text, target))
-        return rows
+            self.refresh()
+
+    def _rows_in(self, room: int) -> list[Row]:
+        """The rows that the fields take in so many cells."""
+        app = kit(self)
+        layout = Layout(room, app.glyphs, app.marks.crumb, self._is_folded)
+        return layout.rows(self._sections, self._links, self._head)
+
+    def _unfold_lead(self, kind: type) -> None:
+        """Unfold the first section that leads to something of a kind, where no line in sight does."""
+        if any(row.target is not None and isinstance(row.target, kind) for row in self._rows):
+            return
+        for section in self._sections:
+            if any(entry.target is not None and isinstance(entry.target, kind) for entry in section.lines):
+                if self._is_folded((section.title,), 0):
+                    self._fold([(section.title,)], folded=False)
+                return
+
+    def _is_folded(self, key: Key, count: int) -> bool:
+        return not self._is_whole and kit(self).folds.is_folded(self._name_of_folds, key, count)
+
+    @property
+    def _name_of_folds(self) -> str:
+        """What the fields are about; where nobody has said it, the place where they stand."""
+        return self._about or f"{type(self.screen).__name__} {self.id}"
+
+    def _fold(self, keys: Sequence[Key], *, folded: bool) -> None:
+        """Fold parts or unfold them, and put the cursor on the head of the part that it stood in."""
+        part = self._rows[self._cursor].part if self._rows else ()
+        for key in keys:
+            kit(self).folds.fold(self._name_of_folds, key, folded=folded)
+        self._lay_out()
+        heads = {row.head.key: index for index, row in enumerate(self._rows) if row.head is not None}
+        gone = [part[:depth] for depth in range(len(part), 0, -1)]
+        if folded:
+            self.move_cursor(next((heads[key] for key in gone if key in heads), self._cursor))
+        self.show_cursor()
+
+    def _part_at_cursor(self) -> Head | None:
+        """The innermost part that the cursor stands in."""
+        part = self._rows[self._cursor].part if self._rows else ()
+        return next((row.head for row in self._rows if row.head is not None and row.head.key == part), None)
 
 
-def _place_of(held: object, rows: Sequence[_Row], cursor: int) -> int:
-    """Where the cursor stands in new rows: on what it led to before, wherever that has moved, else where it was."""
-    if held is None or (rows and rows[cursor].target == held):
-        return cursor
-    return next((index for index, row in enumerate(rows) if row.target == held), cursor)
-
-
-def _groups(sections: Sequence[Section]) -> Iterator[list[Section]]:
-    """Sections whose values stand below each other: one with a title, and those without that follow it."""
-    group: list[Section] = []
-    for section in sections:
-        if section.title and group:
-            yield group
-            group = []
-        group.append(section)
-    if group:
-        yield group
-
-
-def _label_cells(labels: Sequence[Drawn], room: int) -> int:
-    """The cells of the labels of a group; 0 where values stand below their labels because the window is narrow."""
-    cells = min(max(map(cell_width, labels), default=0), LABEL_CELLS)
-    return cells if room - cells - 3 >= LEAST_VALUE_CELLS else 0
-
-
-_EMPTY: Final = _Row(())
 _SPACE: Final = line(" ")

@@ -28,7 +28,13 @@ MARGIN: Final = 2
 
 TIME_CELLS: Final = 8
 AHEAD: Final = 60
-"""Lines asked for above and below those in sight, so that short scrolling needs no second question."""
+"""How far above and below a line the source is told to have its events at hand, so that short scrolling waits for none.
+
+Only lines in sight are drawn: a window with as many above and below it takes three times as long (ours, measured).
+"""
+
+HELD: Final = 1_000
+"""Drawn lines that are held at most."""
 
 RUN_CELLS: Final = 9
 """What a run's short id takes at least."""
@@ -121,7 +127,7 @@ class EventLog(LineList, inherit_bindings=False):
         self._highlighter: Highlighter | None = None
         self._wraps = False
         self._side = 0
-        self._held: tuple[int, Sequence[EventLine | None]] = (0, ())
+        self._held: dict[int, EventLine | None] = {}
         self._places: tuple[tuple[int, int, int, int], list[tuple[int, int]]] | None = None
         self._scrolls_itself = False
 
@@ -148,8 +154,7 @@ class EventLog(LineList, inherit_bindings=False):
 
     def refresh_lines_of(self, start: int, count: int) -> None:
         """Draw lines anew that the source has fetched in the meantime."""
-        held_from, held = self._held
-        if start < held_from + len(held) and held_from < start + count:
+        if any(start <= index < start + count for index in self._held):
             self._forget()
             self.refresh()
 
@@ -339,17 +344,27 @@ class EventLog(LineList, inherit_bindings=False):
             self.post_message(LineHighlighted(self, index))
 
     def _forget(self) -> None:
-        self._held = (0, ())
+        self._held.clear()
         self._places = None
 
     def _line(self, index: int) -> EventLine | None:
-        start, held = self._held
-        if not start <= index < start + len(held):
-            start = max(0, min(index, round(self.scroll_y)) - AHEAD)
-            count = self.rows_in_sight + 2 * AHEAD + abs(index - start)
-            held = self._source.window(start, count)
-            self._held = (start, held)
-        return held[index - start] if index - start < len(held) else None
+        if index not in self._held:
+            self._take_in(index)
+        return self._held.get(index)
+
+    def _take_in(self, index: int) -> None:
+        """Ask for a line, and with it for those below it that are in sight and not held."""
+        top = round(self.scroll_y)
+        end = min(index, top) + self.rows_in_sight
+        stop = index + 1
+        while stop < end and stop not in self._held:
+            stop += 1
+        if len(self._held) + stop - index > HELD:
+            self._held.clear()
+        self._held.update(zip(range(index, stop), self._source.window(index, stop - index), strict=False))
+        for near in (index - AHEAD, stop + AHEAD):
+            if 0 <= near < self._count and near not in self._held:
+                self._source.window(near, 1)
 
     def _head(self, entry: EventLine) -> list[tuple[Drawn, str]]:
         """Time, run where several are mixed, kind and slice; a gap has none of them and is all summary."""

@@ -110,7 +110,8 @@ class FilterBar(Horizontal):
         self.post_message(FilterLeft(self))
 
     def _make(self) -> None:
-        if not self._is_made:
+        # Its screen may have gone before its first refresh.
+        if not self._is_made and self.is_attached:
             self._is_made = True
             self.mount(
                 Static(content((word("/", ACCENT),)), id="filter-mark"),

@@ -15,6 +15,7 @@ from runwatch.tui.draw import content
 from runwatch.tui.kit import kit
 from runwatch.tui.themes import ACCENT
 from runwatch.tui.widgets.line_input import LineInput
+from runwatch.tui.widgets.lines_input import LinesInput
 from runwatch.view.drawn import line
 from runwatch.view.form import REST, next_choice
 from runwatch.view.glyphs import Role
@@ -23,6 +24,10 @@ from runwatch.view.mutation import Ask
 OFFERED: Final = 3
 OFFERED_CHARACTERS: Final = 30
 """So many words, of so many characters in all, are told beside a field; of others their number."""
+
+
+FormField = LineInput | LinesInput
+"""What a person types into."""
 
 
 class FormFields(VerticalScroll, can_focus=False):
@@ -49,8 +54,11 @@ class FormFields(VerticalScroll, can_focus=False):
         & .mark {
             width: 2;
         }
-        & .row LineInput {
+        & .row LineInput, & .row LinesInput {
             width: 1fr;
+        }
+        & .row.-lines {
+            height: auto;
         }
         & .note {
             height: auto;
@@ -74,6 +82,7 @@ class FormFields(VerticalScroll, can_focus=False):
         self._before: Final = tuple(before)
         self._after: Final = tuple(after)
         self._offered: dict[str, dict[str, str]] = {ask.id: dict.fromkeys(ask.choices, "") for ask in asks}
+        self._fields: Final = {ask.id: _field(ask, self._first.get(ask.id, "")) for ask in self._asks}
 
     def compose(self) -> ComposeResult:
         """A row and a note for each."""
@@ -81,7 +90,8 @@ class FormFields(VerticalScroll, can_focus=False):
         for ask in self._asks:
             label = Static(content(line(ask.label), Role.QUIET), classes="label")
             mark = Static(content(line(kit(self).marks.bar), Role.QUIET), id=f"mark-{ask.id}", classes="mark")
-            yield Horizontal(label, mark, LineInput(self._first.get(ask.id, ""), id=f"field-{ask.id}"), classes="row")
+            is_long = ask.kind == "lines"
+            yield Horizontal(label, mark, self._fields[ask.id], classes="row -lines" if is_long else "row")
             yield Static(content(line(ask.hint), Role.QUIET), id=f"note-{ask.id}", classes="note")
         yield Static(id=f"note-{REST}", classes="note")
         yield from self._after
@@ -90,11 +100,11 @@ class FormFields(VerticalScroll, can_focus=False):
         """What stands in the fields now, by the id of the ask."""
         return {ask.id: self.input(ask.id).value for ask in self._asks}
 
-    def input(self, id: str) -> LineInput:
+    def input(self, id: str) -> FormField:
         """The field of an ask."""
-        return self.query_one(f"#field-{id}", LineInput)
+        return self._fields[id]
 
-    def inputs(self) -> Iterator[LineInput]:
+    def inputs(self) -> Iterator[FormField]:
         """All fields, in order."""
         for ask in self._asks:
             yield self.input(ask.id)
@@ -166,3 +176,8 @@ class FormFields(VerticalScroll, can_focus=False):
             has_focus = self.screen.focused is self.input(ask.id)
             mark, role = (app.marks.cursor, ACCENT) if has_focus else (app.marks.bar, Role.QUIET)
             self.query_one(f"#mark-{ask.id}", Static).update(content(line(mark), role))
+
+
+def _field(ask: Ask, value: str) -> FormField:
+    kind = LinesInput if ask.kind == "lines" else LineInput
+    return kind(value, id=f"field-{ask.id}")

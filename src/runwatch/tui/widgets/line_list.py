@@ -115,8 +115,8 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     @note.setter
     def note(self, lines: Sequence[Pieces]) -> None:
-        self._note = tuple(lines)
-        if not self.line_count():
+        before, self._note = self._note, tuple(lines)
+        if self._note != before and not self.line_count():
             self.refresh()
 
     def move_cursor(self, index: int) -> None:
@@ -244,6 +244,13 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             place = self.place_at(row)
             if place is not None and place[0] in indices:
                 self.refresh(Region(0, row, self.size.width, 1))
+
+    def _refresh_changed(self, before: Sequence[object], after: Sequence[object]) -> None:
+        """Draw the lines anew that are others than before, or all of them where there are more or fewer."""
+        if len(before) != len(after):
+            self.refresh()
+        elif changed := [index for index, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]:
+            self._refresh_lines(*changed)
 
     def _strip(self, segments: list[Segment], width: int, style: Style) -> Strip:
         return Strip(segments).adjust_cell_length(width, style).adjust_cell_length(self.size.width, style)

@@ -12,7 +12,8 @@ from runwatch.tui.actions import bindings
 from runwatch.tui.draw import word
 from runwatch.tui.kit import kit
 from runwatch.tui.messages import CopyWanted, NextStepTaken, PanelLeft
-from runwatch.tui.widgets.detail_view import DetailLink, DetailView
+from runwatch.tui.widgets.detail_rows import DetailLink
+from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.pane import Pane
 from runwatch.view.detail import Line, Section
 from runwatch.view.drawn import Drawn, block, line

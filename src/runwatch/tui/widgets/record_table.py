@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, ClassVar, Final, Literal, Protocol
+from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol
 
 from rich.segment import Segment
 from rich.style import Style
@@ -12,11 +12,11 @@ from textual.binding import BindingType
 from textual.cache import LRUCache
 from textual.strip import Strip
 
+from runwatch.base.memory import came_to_stay
 from runwatch.base.text import cell_width
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import segment
 from runwatch.tui.kit import kit
-from runwatch.tui.memory import keep_what_is_there
 from runwatch.tui.messages import HeaderClicked, RowHighlighted, RowOpened, RowsMarked
 from runwatch.tui.themes import ACCENT
 from runwatch.tui.widgets.column_layout import GAP, Placed, place_columns
@@ -72,6 +72,18 @@ class TableRow(Protocol):
         ...
 
 
+class _Looks(NamedTuple):
+    """What is seen of a table's rows.
+
+    Attributes:
+        frame: What every row hangs on: how many rows there are, which of them are in sight, the columns.
+        rows: Of each row in sight whether the cursor is on it, its key, and its cells.
+    """
+
+    frame: object
+    rows: tuple[tuple[object, ...], ...]
+
+
 class RecordTable(LineList, inherit_bindings=False):
     """Rows and columns. The order, the filter and the content of the rows are the caller's; cursor and marks are ids.
 
@@ -100,7 +112,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self._skipped = 0
         self._is_wide = False
         self._is_stale = False
-        self._looks: object = None
+        self._looks: _Looks | None = None
         self._strips: Final[LRUCache[object, Strip]] = LRUCache(KEPT_STRIPS)
         self._strips_for: object = None
 
@@ -119,8 +131,9 @@ class RecordTable(LineList, inherit_bindings=False):
         took its place. The same object as before means that no row has come, gone or moved.
         """
         if rows is self._rows:
-            self._measure(only_shown=True)
-            self._refresh_if_changed()
+            if self._present_looks() != self._looks:
+                self._measure(only_shown=True)
+                self._refresh_if_changed()
             return
         top = round(self.scroll_y)
         anchor = self._anchor(top)
@@ -129,7 +142,7 @@ class RecordTable(LineList, inherit_bindings=False):
         if len(rows) >= 2 * self._longest:
             # Once each time that the list has doubled.
             self._longest = len(rows)
-            keep_what_is_there()
+            came_to_stay(len(rows))
         self._measure()
         self._cursor = self._find(self._cursor, self._cursor_key)
         self._cursor_key = rows[self._cursor].key if rows else None
@@ -275,6 +288,10 @@ class RecordTable(LineList, inherit_bindings=False):
         """Lay the columns out."""
         self._lay_out()
 
+    def on_unmount(self) -> None:
+        """Hold the rows no longer: they may be very many."""
+        self._rows = ()
+
     def on_resize(self, event: events.Resize) -> None:
         """Lay the columns out for the new width."""
         self._lay_out()
@@ -409,16 +426,25 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def _refresh_if_changed(self) -> None:
         """Draw again only what looks different: a screen that is open for days is drawn anew every second."""
+        before, self._looks = self._looks, self._present_looks()
+        if before is None or before.frame != self._looks.frame:
+            self.refresh()
+            return
+        top = round(self.scroll_y)
+        pairs = enumerate(zip(before.rows, self._looks.rows, strict=True), top)
+        if changed := [index for index, (old, new) in pairs if old != new]:
+            self._refresh_lines(*changed)
+
+    def _present_looks(self) -> _Looks:
+        """What is seen of the rows now."""
         top = round(self.scroll_y)
         sight = range(top, min(len(self._rows), top + self.rows_in_sight))
-        looks = (
-            self._cursor,
-            len(self._rows),
-            tuple(tuple(self._rows[place].cell(placed.column) for placed in self._placed) for place in sight),
+        columns = [placed.column for placed in self._placed]
+        rows = ((place == self._cursor, self._rows[place]) for place in sight)
+        return _Looks(
+            (len(self._rows), top, len(sight), self._placed),
+            tuple((is_cursor, row.key, *map(row.cell, columns)) for is_cursor, row in rows),
         )
-        if looks != self._looks:
-            self._looks = looks
-            self.refresh()
 
 
 _GAP: Final = line(" " * GAP)

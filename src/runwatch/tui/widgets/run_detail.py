@@ -245,7 +245,7 @@ class RunDetail(Vertical):
 
     def _make_view(self, tab: str) -> None:
         if not self.query(f"#{tab}"):
-            view = DetailView(id=tab)
+            view = DetailView(about=f"runs {tab}", id=tab)
             # The switcher shows it.
             view.display = False
             self.query_one(ContentSwitcher).mount(view)

@@ -80,14 +80,17 @@ class SpotLines(LineList, inherit_bindings=False):
         """Show other lines; the cursor stays on what leads to the same place, wherever that stands now."""
         if tuple(lines) == self._lines:
             return
-        before = self.way
+        before, present = self.way, (self._lines, self._cursor, self._column)
         self._lines = tuple(lines)
         self._cursor = max(0, min(self._cursor, len(self._lines) - 1))
         if self.way is None or self.way != before:
             self._find(before)
         self.set_size()
         self.show_cursor()
-        self.refresh()
+        if (self._cursor, self._column) == present[1:]:
+            self._refresh_changed(present[0], self._lines)
+        else:
+            self.refresh()
 
     # How it is drawn.
 

@@ -1,0 +1,35 @@
+"""A terminal that takes what is drawn slowly is not sent one picture behind another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tui import noon
+from tests.tui.console import console
+
+
+async def test_nothing_is_drawn_until_the_terminal_has_taken_the_last_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(noon.service(), tmp_path, size=(120, 36)) as driven:
+        await driven.shows("● live")
+        app = driven.app
+        pictures: list[Any] = []
+        display = app._display
+
+        def noted(screen: Any, picture: Any) -> None:
+            pictures.append(picture)
+            display(screen, picture)
+
+        monkeypatch.setattr(app, "_display", noted)
+        monkeypatch.setattr(app._driver, "is_behind", True, raising=False)
+        before = driven.table.cursor
+        await driven.press("j")
+        await driven.until(lambda: driven.table.cursor == before + 1, "the cursor to move")
+        await driven.settle()
+        assert not pictures
+        monkeypatch.setattr(app._driver, "is_behind", False)
+        await driven.until(lambda: bool(pictures), "the picture")

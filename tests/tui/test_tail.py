@@ -1,0 +1,36 @@
+"""The events of a run are shown as soon as it is chosen, however many came before it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runwatch.tui import tail
+from tests.support.builders import event, run
+from tests.support.scripted import ScriptedService
+from tests.tui.console import console
+
+HOUR_S = 3600.0
+
+
+async def test_a_run_that_is_chosen_right_after_another_does_not_wait_for_that_ones_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tail, "GATHER_S", HOUR_S)
+    monkeypatch.setattr(tail, "FLOOD_S", HOUR_S)
+    names = ("ex_a", "ex_b")
+    events = {
+        name: [event(number, "progress", execution_id=name, reason=f"{name}-{number}") for number in range(200)]
+        for name in names
+    }
+    service = ScriptedService(
+        runs=[run(name, slices=[]) for name in names],
+        events={name: [each.raw for each in listed] for name, listed in events.items()},
+    )
+    async with console(service, tmp_path, size=(160, 50)) as driven:
+        for name in names:
+            await driven.desk.events.append(driven.desk.scope, name, events[name])
+        for name in ("ex_b", "ex_a", "ex_b"):
+            driven.table.select(name)
+            await driven.shows(f"{name}-199")
