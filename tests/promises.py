@@ -1,4 +1,4 @@
-"""Run the tests behind each promise of README: ``python -m tests.promises [--readme] [NUMBER ...]``.
+"""Run the tests behind each promise of README: ``python -m tests.promises [--readme] [--jobs N] [NUMBER ...]``.
 
 Prints the table *Promises and how they are tested* with the result of this very run; ``--readme`` also puts it into
 README between its two marks, which is the only way a result gets there. Exits 1 when a test fails.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 import platform
+import signal
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -20,6 +22,8 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parents[1]
 README: Final = ROOT / "README.md"
 BEGIN, END = "<!-- promises -->", "<!-- /promises -->"
+JOBS: Final = 2
+"""How many promises are tested at once: most tests wait more than they work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,19 @@ PROMISES: Final = (
     Promise(
         "Nothing is retried that could happen twice.",
         "Every method, key, outcome and attempt has its cell in one table, and each cell is checked.",
-        ("tests/api/test_retry.py", "tests/end_to_end/test_client_faults.py", "tests/faults/test_retry_table.py"),
+        ("tests/api/test_retry.py", "tests/faults/test_retry_table.py"),
+    ),
+    Promise(
+        "Whatever the network does, what is known is told.",
+        "Between client and service stand latency, jitter, narrow bands, resets, timeouts, cut and doubled bodies, "
+        "refusals, wrong types, HTML, 5xx, clocks that are wrong, endless and 50 MB bodies and deep JSON; the proof "
+        "after each is the service's own list.",
+        (
+            "tests/support_tests/test_faults.py",
+            "tests/end_to_end/test_client_faults.py",
+            "tests/end_to_end/test_console_troubles.py",
+            "tests/api/test_transport.py",
+        ),
     ),
     Promise(
         "One submit is one run.",
@@ -95,17 +111,29 @@ PROMISES: Final = (
         ),
     ),
     Promise(
+        "No row of a long list is lost or doubled.",
+        "Lists too long to be made at once are cut off, left, filtered, exported and read again while they are made.",
+        ("tests/faults/test_big_lists.py",),
+    ),
+    Promise(
         "An acknowledged run survives.",
-        "The service is killed at random moments under load and at every recorded state of a live run.",
-        ("tests/end_to_end/test_service_dies.py", "tests/service/test_live_restart.py"),
+        "The service is killed at random moments under load and at every recorded state of a live run, and what it "
+        "has said once is held against all that it says later.",
+        (
+            "tests/end_to_end/test_service_dies.py",
+            "tests/service/test_live_restart.py",
+            "tests/faults/test_service_machine.py",
+        ),
     ),
     Promise(
         "After a 429 nothing is asked before its time.",
-        "Holds are counted to the moment on a clock of the tests; the console counts them down in silence.",
+        "Holds are counted to the moment on a clock of the tests, by storms of them too; the console counts them down "
+        "in silence.",
         (
             "tests/api/test_gate.py",
             "tests/faults/test_storms.py",
             "tests/faults/test_scheduler_machine.py",
+            "tests/store/test_scheduler.py",
             "tests/end_to_end/test_console_troubles.py::test_a_429_is_counted_down_in_silence_and_then_read_once",
         ),
     ),
@@ -134,22 +162,62 @@ PROMISES: Final = (
         ),
     ),
     Promise(
-        "A key goes to its own service and nowhere else.",
-        "A canary is looked for in streams, files, the database and its log, bundles, traces and arguments, while the "
-        "service repeats it, redirects, and is reached by foreign names.",
+        "A key and a private address are seen nowhere.",
+        "Canaries are looked for in streams, settings, log, both parts of the database, bundles, traces, pictures of "
+        "every screen, arguments of processes, and what every kind of death leaves.",
         (
             "tests/end_to_end/test_canaries.py",
+            "tests/end_to_end/test_canaries_console.py",
             "tests/api/test_secrets.py",
             "tests/store/test_secrets.py",
             "tests/view/test_bundle.py",
             "tests/base/test_secret.py",
+            "tests/base/test_log.py",
+        ),
+    ),
+    Promise(
+        "A key goes to its own service and nowhere else.",
+        "The service redirects to other hosts, ports and to plain http, proxies stand in the environment, and pages "
+        "that were led to the local service by a foreign name are refused.",
+        (
+            "tests/api/test_one_origin.py",
             "tests/api/test_transport.py::test_the_key_is_given_to_the_exact_origin_only",
+            "tests/service/test_problems.py::test_a_host_of_elsewhere_is_refused",
+            "tests/service/test_problems.py::test_a_page_of_another_origin_is_refused",
         ),
     ),
     Promise(
         "A file is whole, whatever fails while it is written.",
         "Every step of a write fails or is cut; what is read afterwards is the old content or the new.",
         ("tests/base/test_files.py", "tests/base/test_cuts.py", "tests/settings/test_change.py"),
+    ),
+    Promise(
+        "After kill -9 both databases have everything that was acknowledged.",
+        "Processes that write are killed again and again; each database is sound then and lacks at most what was not "
+        "acknowledged. What a power cut leaves is what SQLite promises of WAL with full synchronisation.",
+        (
+            "tests/faults/test_kills.py",
+            "tests/store/test_processes.py",
+            "tests/service/test_database.py",
+            "tests/store/test_database.py",
+        ),
+    ),
+    Promise(
+        "A place that cannot be used is named, and nothing acknowledged is lost.",
+        "Verbs, console and service on a full disk, one that fills up under them, a home that is not to be written, "
+        "data of a newer version, and damaged data.",
+        ("tests/faults/test_bad_places.py", "tests/faults/test_full_disk.py"),
+    ),
+    Promise(
+        "Consoles and verbs share one data directory.",
+        "Two consoles write notes while verbs submit and change settings; everything of everybody is kept.",
+        ("tests/faults/test_two_consoles.py", "tests/settings/test_local.py"),
+    ),
+    Promise(
+        "A console may stay open.",
+        "One fault a second between it and the service: memory and descriptors stay flat, keys are answered, events "
+        "are complete. The short form; the long one is `python -m tests.performance soak`.",
+        ("tests/faults/test_soak.py",),
     ),
     Promise(
         "The terminal comes back whole.",
@@ -162,6 +230,33 @@ PROMISES: Final = (
         ("tests/commands/test_problems.py", "tests/view/test_recognise.py"),
     ),
     Promise(
+        "Nothing changes without a yes, and nothing at all in read-only mode.",
+        "Every action that sends something goes through its sheet and is refused by a read-only profile.",
+        ("tests/tui/test_every_mutation.py", "tests/commands/test_writes.py"),
+    ),
+    Promise(
+        "Prompts are forgotten when a run ends, and outputs after seven days.",
+        "A prompt and an output are looked for in every row and every answer while runs end in every way.",
+        (
+            "tests/service/test_live.py::test_prompt_and_output_are_nowhere_but_in_task_and_result",
+            "tests/service/test_live.py::test_a_result_is_kept_for_seven_days",
+            "tests/service/test_live_wire.py::test_key_prompt_and_output_stay_where_they_belong",
+            "tests/service/test_receipts.py::test_a_receipt_holds_nothing_of_the_prompt",
+            "tests/tui/test_session_restore.py::test_what_was_typed_into_the_form_is_not_kept",
+        ),
+    ),
+    Promise(
+        "What works offline sends nothing.",
+        "Bundles are opened and names completed without a service, and the demo leaves nothing behind.",
+        (
+            "tests/end_to_end/test_open_file.py",
+            "tests/tui/test_open_file.py::test_nothing_of_a_file_can_be_sent_or_kept",
+            "tests/commands/test_complete.py::test_asking_imports_nothing_heavy_and_calls_nobody",
+            "tests/commands/test_process.py::test_the_demo_shows_a_run_and_its_receipt_and_leaves_nothing_behind",
+            "tests/end_to_end/test_console_start.py::test_the_demo_moves_runs_by_itself_and_leaves_nothing_behind",
+        ),
+    ),
+    Promise(
         "The local service speaks the interface.",
         "Every operation is called rightly and wrongly, and the official Python client works with it.",
         ("tests/contract", "tests/end_to_end/test_official_client.py"),
@@ -171,11 +266,13 @@ PROMISES: Final = (
 
 
 def run(promise: Promise) -> Result:
-    """Run the tests of a promise in a process of their own."""
+    """Run the tests of a promise in a process of their own, and say all that they said once they have ended."""
     with tempfile.TemporaryDirectory() as place:
         report = Path(place) / "report.xml"
-        words = ["-q", "-p", "no:cacheprovider", f"--junitxml={report}", *promise.tests]
-        subprocess.run([sys.executable, "-m", "pytest", *words], cwd=ROOT, stdout=sys.stderr, check=False)
+        words = ["-q", "-p", "no:cacheprovider", f"--basetemp={place}/tests", f"--junitxml={report}", *promise.tests]
+        command = [sys.executable, "-m", "pytest", *words]
+        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        sys.stderr.write(f"{promise.promise}\n{done.stdout.decode('utf-8', 'replace')}")
         return read_report(report.read_text("utf-8")) if report.exists() else Result(0, 0, 0)
 
 
@@ -216,6 +313,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.promises", description=__doc__)
     parser.add_argument("numbers", nargs="*", type=int, metavar="NUMBER", help=f"of 1 to {len(PROMISES)}")
     parser.add_argument("--readme", action="store_true", help="put the table of all promises into README")
+    parser.add_argument("--jobs", type=int, default=JOBS, metavar="N", help=f"promises at once, {JOBS} unless given")
     given = parser.parse_args(words)
     if not set(given.numbers) <= set(range(1, len(PROMISES) + 1)):
         parser.error(f"numbers are 1 to {len(PROMISES)}")
@@ -223,7 +321,11 @@ def main(words: Sequence[str] | None = None) -> int:
         parser.error("README gets all promises or none")
     if given.readme:
         put_between_marks(README.read_text("utf-8"), "")
-    results = [(each, run(each)) for each in [PROMISES[number - 1] for number in given.numbers] or PROMISES]
+    # A shell that starts this in the background has it ignore interruptions, and the programs of the tests with it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    chosen = [PROMISES[number - 1] for number in given.numbers] or PROMISES
+    with ThreadPoolExecutor(max(1, given.jobs)) as jobs:
+        results = list(zip(chosen, jobs.map(run, chosen), strict=True))
     text = table(results)
     print(text)
     if given.readme:

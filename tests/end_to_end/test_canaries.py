@@ -92,6 +92,9 @@ VERBS: Final = (
 def test_no_verb_prints_or_keeps_the_key_whatever_the_service_repeats(
     cli: Cli, service: ScriptedService, tmp_path: Path
 ) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text('log_level = "debug"\n', "utf-8")
+    settings.chmod(0o600)
     for words, form in zip(VERBS, cycle(("table", "json")), strict=False):
         outcome = cli(*words, "--format", form)
         assert_unseen(outcome.stdout + outcome.stderr, words)

@@ -8,12 +8,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
+from runwatch.api import client as client_module
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError, ApiProblem, Held, NoAnswer, UnusableAnswer
+from runwatch.api.transport import Timeouts, Transport
 from runwatch.base.json import dumps_body
 from runwatch.base.secret import Secret
 from runwatch.base.target import Target
@@ -21,13 +25,16 @@ from tests.support.builders import request_body
 from tests.support.clock import FakeClock
 from tests.support.fault_steps import (
     Answer,
+    Bandwidth,
     Cut,
     Doubled,
     Endless,
     Huge,
+    Latency,
     Pass,
     Reset,
     Retyped,
+    Skewed,
     SlowClose,
     Stall,
     Step,
@@ -99,6 +106,10 @@ PASSING = {
     "a success under a wrong content type": ([Retyped("text/html")], []),
     "a success under no content type": ([Retyped(None)], []),
     "an answer that ends with its connection": ([SlowClose(1)], []),
+    "a late answer, later by chance": ([Latency(2, jitter=3)], []),
+    "an answer through a narrow band": ([Bandwidth(bytes_per_s=500)], []),
+    "a service whose clock is a day ahead": ([Skewed(86_400)], []),
+    "a service whose clock is a day behind": ([Skewed(-86_400)], []),
 }
 
 
@@ -131,6 +142,8 @@ LASTING: dict[str, tuple[Sequence[Step], type[ApiError], int, bool]] = {
     "a request timeout": ([failing("request_timeout", 408)], ApiProblem, 1, False),
     "an endless answer": ([Endless()], NoAnswer, 1, False),
     "an answer of 70 MB": ([Huge(70_000_000)], NoAnswer, 1, False),
+    "an answer of 50 MB that names no run": ([Huge(50_000_000)], UnusableAnswer, 1, False),
+    "an answer of 50 MB whose length is not told": ([Huge(50_000_000, declared=False)], UnusableAnswer, 1, False),
     "a 429": ([too_many()], ApiProblem, 1, True),
     "a refusal": ([failing("insufficient_credit", 402)], ApiProblem, 1, True),
 }
@@ -157,6 +170,24 @@ async def test_nobody_listening_proves_that_nothing_happened(faulty: Faulty) -> 
             await faulty.client.submit_run(BODY, key=KEY)
     assert (caught.value.kind, caught.value.was_sent, caught.value.outcome_known) == ("refused", False, True)
     assert caught.value.attempts == 3
+    await faulty.submit_again()
+
+
+@pytest.mark.parametrize("at", ["request", "answer"])
+async def test_a_submit_that_meets_silence_fails_in_time_and_is_one_run_when_the_silence_ends(
+    faulty: Faulty, monkeypatch: pytest.MonkeyPatch, at: Literal["request", "answer"]
+) -> None:
+    faulty.peer.plan(SUBMIT, *times(3, Stall(at=at)))
+    target = Target("faulty", faulty.peer.base_url, faulty.target.key)
+    with monkeypatch.context() as patch:
+        patch.setattr(client_module, "Transport", partial(Transport, timeouts=Timeouts(read_s=0.3)))
+        hasty = Client(target, clock=faulty.clock)
+    async with hasty:
+        with pytest.raises(NoAnswer) as caught:
+            await hasty.submit_run(BODY, key=KEY)
+    assert (caught.value.kind, caught.value.was_sent, caught.value.outcome_known) == ("timeout", True, False)
+    assert caught.value.attempts == 3
+    faulty.peer.release()
     await faulty.submit_again()
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,73 +19,21 @@ from runwatch.view.registry import RESOURCES
 from runwatch.view.resource import ResourceSpec
 from tests.support.console import KEY, console
 from tests.support.filled import all_members
-from tests.support.hostile_service import MARK, TEXTS, hostile_service, texts_of
+from tests.support.hostile_service import TEXTS, hostile_service, texts_of
+from tests.support.reader import ROWS, Reader, assert_only_text, copied
 from tests.support.safe_files import assert_safe_csv, assert_safe_markdown
-from tests.support.screen import foreign_controls
 from tests.support.scripted import Said, ScriptedService, running_service
-from tests.support.terminal import Terminal
 
 SHARE: Final = 1 if os.environ.get("RUNWATCH_LONG") else 24
 """Every so manieth text stands on a screen; which ones, changes from screen to screen."""
 
 SCREENS: Final = [spec for spec in RESOURCES if spec.has_screen and spec.name not in PAGES and not spec.is_local]
-ROWS: Final = 50
 
 
 @pytest.fixture
 def service() -> Iterator[ScriptedService]:
     with running_service(hostile_service(SHARE, KEY)) as running:
         yield running
-
-
-class Reader:
-    """A person who reads every screen to its end.
-
-    Attributes:
-        terminal: Where the console runs.
-    """
-
-    def __init__(self, terminal: Terminal) -> None:
-        self.terminal: Final = terminal
-
-    def command(self, words: str) -> None:
-        """Give a command to the command line."""
-        self.terminal.type(":")
-        self.terminal.wait_for("Go to Runs")
-        self.terminal.type(f"{words}\r")
-        self.terminal.wait_gone("Go to Runs")
-
-    def has_left(self, crumbs: str) -> bool:
-        """Whether another screen is in front."""
-        return self.terminal.screen.lines[1] != crumbs
-
-    def read(self, texts: list[str]) -> None:
-        """Read a list to its end, and prove that its texts have been painted."""
-        start = len(self.terminal.raw)
-        wanted = {text[-4:] for text in texts}
-
-        def painted() -> set[str]:
-            return wanted & set(MARK.findall(self.terminal.raw[start:].decode("utf-8", "replace")))
-
-        self.terminal.wait_until(lambda: bool(painted()), "hostile rows")
-        self.terminal.press(*("pagedown",) * (len(texts) // (ROWS - 10) + 1))
-
-    def open_record(self) -> None:
-        """Open the row under the cursor, and read it to its end, raw too."""
-        crumbs = self.terminal.screen.lines[1]
-        self.terminal.press("enter")
-        self.terminal.wait_until(partial(self.has_left, crumbs), "the record to open")
-        self.terminal.press("G", "v", "G", "v")
-
-    def look_around(self, *, has_actions: bool) -> None:
-        """Open the row under the cursor, look at all its views, raw and whole, and at what can be done with it."""
-        self.open_record()
-        self.terminal.press(">", ">")
-        for key, sign in ((".", "━ Actions   "), ("Y", "━ Copy   "))[0 if has_actions else 1 :]:
-            self.terminal.press(key)
-            self.terminal.wait_for(sign)
-            self.terminal.press("down", "esc")
-            self.terminal.wait_gone(sign)
 
 
 def export(reader: Reader, file: Path) -> str:
@@ -109,18 +56,6 @@ def read_screen(reader: Reader, spec: ResourceSpec[Any], home: Path) -> None:
     reader.look_around(has_actions=bool(spec.actions))
 
 
-def assert_only_text(terminal: Terminal, home: Path) -> None:
-    """The console ends when it is asked to, and what it wrote is its renderer's own and text."""
-    terminal.press("ctrl+c")
-    assert terminal.wait_exit() == 130
-    assert foreign_controls(bytes(terminal.raw), renderer=True) == []
-    assert b"\x1b]8;" not in terminal.raw
-    assert b"\x1b]52" not in terminal.raw
-    assert terminal.screen.bells == 0
-    log = home / "runwatch-data" / "log" / "runwatch.log"
-    assert not log.exists() or "Traceback" not in log.read_text("utf-8")
-
-
 @pytest.mark.parametrize("half", [0, 1])
 def test_every_list_its_details_menus_and_exports_are_only_text(
     tmp_path: Path, service: ScriptedService, half: int
@@ -134,4 +69,5 @@ def test_every_list_its_details_menus_and_exports_are_only_text(
         for spec in SCREENS[half::2]:
             read_screen(reader, spec, tmp_path)
         assert_only_text(terminal, tmp_path)
+        assert copied(terminal) == []
     assert service.requests("POST") == []

@@ -167,6 +167,7 @@ class GeneratedService(ScriptedService):
         clock: The time that goes by.
         most: The most events that one answer holds; ``None`` for all there are.
         key: The key that requests must carry; ``None`` when anybody may ask.
+        rpm: How many requests a minute the account is said to be granted; ``None`` for what samples have.
     """
 
     def __init__(
@@ -176,9 +177,13 @@ class GeneratedService(ScriptedService):
         clock: Clock | None = None,
         most: int | None = None,
         key: str | None = None,
+        rpm: int | None = None,
     ) -> None:
         self.feed: Final = _Feed(generator, clock or SystemClock(), most)
-        super().__init__(events=self.feed, account=builders.account(), key=key)
+        account = builders.account()
+        if rpm is not None:
+            account = builders.account(quota=account.raw["quota"] | {"rate_limit_rpm": rpm})
+        super().__init__(events=self.feed, account=account, key=key)
 
     async def __aenter__(self) -> GeneratedService:
         """Listen, and let the time begin."""
@@ -196,7 +201,7 @@ async def _serve(arguments: argparse.Namespace) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    async with GeneratedService(generator, most=arguments.most) as service:
+    async with GeneratedService(generator, most=arguments.most, rpm=arguments.rpm) as service:
         print(json.dumps({"base_url": service.base_url, "events": generator.total}), flush=True)
         await ended.wait()
 
@@ -209,6 +214,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, default=None, help="the most events in one answer")
+    parser.add_argument("--rpm", type=int, default=None, help="the requests a minute that the account is granted")
     asyncio.run(_serve(parser.parse_args()))
 
 

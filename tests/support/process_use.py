@@ -1,4 +1,4 @@
-"""What a process holds: memory and file descriptors, as the system counts them."""
+"""What a process holds and uses: memory, file descriptors and processor time, as the system counts them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,12 @@ def use_of(pid: int, at_s: float) -> Use:
     """What a process holds now (Linux)."""
     status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return Use(at_s, int(status["RssAnon"].split()[0]) * 1024, len(os.listdir(f"/proc/{pid}/fd")))  # noqa: PTH208
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a process has used of processors so far, in its own code and in the system's for it (Linux)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def growth_per_hour(uses: list[Use]) -> float:

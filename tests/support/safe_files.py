@@ -7,25 +7,46 @@ import io
 import re
 from typing import Final
 
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
 from runwatch.base.text import is_clean
 
-FORMULA: Final = tuple("=+-@\t\r＝＋－＠")
+FORMULA: Final = re.compile('[\\s"\ufeff\u200b]*[=+@\\-＝＋－＠﹦﹢﹣﹫]|[\t\r]')
 NUMBER: Final = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
-MARKUP: Final = re.compile(r"(?<!\\)(?:\\\\)*(?:[`*_\[\]~$@]|<(?!br>))|\b(?:https?|ftp|mailto|www)[:.]", re.IGNORECASE)
-"""What a renderer of Markdown would act on: code, emphasis, a link, an image, a formula, a tag, an address."""
+MARKUP: Final = re.compile(
+    r"(?<!\\)(?:\\\\)*(?:[*_\[\]~$]|<(?!br>))|\b(?:https?|ftp|mailto|xmpp|www)[:.]|(?<![`@])@|@(?![@`])", re.IGNORECASE
+)
+"""What a renderer of Markdown would act on: emphasis, a link, an image, a formula, a tag, an address, a mention."""
+
+TEXT: Final = frozenset(
+    ["table", "thead", "tbody", "tr", "th", "td", "heading", "paragraph", "inline", "text", "softbreak", "text_special"]
+)
+"""What plain text in headings, paragraphs and tables is read as; code is only an at sign, and HTML a line break."""
 
 
 def assert_safe_csv(text: str) -> None:
-    """No cell is a formula, and no text has made cells or rows of its own."""
+    """No cell is a formula, whatever a spreadsheet takes for the end of one, and no text has made cells of its own."""
     rows = list(csv.reader(io.StringIO(text, newline="")))
     assert len({len(row) for row in rows}) == 1
     for cell in (cell for row in rows for cell in row):
-        assert not cell.startswith(FORMULA) or NUMBER.fullmatch(cell), cell
+        for part in (cell, *re.split("[;\t\r\n]", cell)):
+            assert not FORMULA.match(part) or NUMBER.fullmatch(cell), cell
 
 
 def assert_safe_markdown(text: str) -> None:
-    """All of it is plain text for everybody who renders it."""
+    """All of it is plain text for everybody who renders it, even where what looks like an address is made a link."""
     assert is_clean(text)
     for row in text.splitlines():
         assert not MARKUP.search(row), row
+    for token in _tokens(MarkdownIt("gfm-like", {"html": True}).parse(text)):
+        kind = token.type.removesuffix("_open").removesuffix("_close")
+        is_ours = (kind == "code_inline" and set(token.content) == {"@"}) or (
+            kind == "html_inline" and token.content == "<br>"
+        )
+        assert is_ours or kind in TEXT, (token.type, token.content, token.attrs)
+
+
+def _tokens(tokens: list[Token]) -> list[Token]:
+    return [each for token in tokens for each in (token, *_tokens(token.children or []))]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import pyte
+from wcwidth import wcwidth
 
 # One control sequence, whole: CSI; OSC, DCS, APC, PM, SOS with their string; any other escape; a lone control.
 _SEQUENCE: Final = re.compile(
@@ -53,10 +54,16 @@ class Screen:
         self._pending = text[cut:]
         position = 0
         for found in _SEQUENCE.finditer(text, 0, cut):
-            self._stream.feed(text[position : found.start()])
+            self._draw(text[position : found.start()])
             self._sequence(found)
             position = found.end()
-        self._stream.feed(text[position:cut])
+        self._draw(text[position:cut])
+
+    def _draw(self, text: str) -> None:
+        # What takes no cell and is no combining mark to pyte has it leave out everything behind.
+        if not text.isascii():
+            text = "".join(each for each in text if wcwidth(each) or unicodedata.combining(each))
+        self._stream.feed(text)
 
     def resize(self, columns: int, rows: int) -> None:
         """Give the screen another size."""

@@ -65,6 +65,11 @@ os.execvp(sys.argv[1], sys.argv[1:])
 """
 
 
+def take_terminal(command: Sequence[str]) -> list[str]:
+    """The command line that makes its standard input the terminal it belongs to, and then becomes the command."""
+    return [sys.executable, "-ISc", _TAKE_TERMINAL, *command]
+
+
 class Terminal:
     """The program and its terminal.
 
@@ -98,7 +103,7 @@ class Terminal:
         self.flags_before: list[Any] = termios.tcgetattr(self._slave)
         self._ended, ended = os.pipe()
         self.process: Final = subprocess.Popen(
-            [sys.executable, "-ISc", _TAKE_TERMINAL, *command],
+            take_terminal(command),
             stdin=self._slave,
             stdout=self._slave,
             stderr=self._slave,
@@ -234,6 +239,15 @@ class Terminal:
             self.screen.feed(data)
             return bool(data)
         return False
+
+    def take_in(self) -> None:
+        """Read what the program has written by now, without waiting for more."""
+        while self._read(time.monotonic()):
+            pass
+
+    def send(self, data: bytes) -> None:
+        """Send the program bytes that need not be text, as a terminal or a broken line does."""
+        self._write(data)
 
     def resize(self, columns: int, rows: int) -> None:
         """Give the terminal another size; the program is told by a signal."""

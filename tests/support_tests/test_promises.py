@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tests.promises import BEGIN, END, PROMISES, ROOT, Promise, Result, put_between_marks, read_report, table
+from tests.promises import BEGIN, END, PROMISES, README, ROOT, Promise, Result, put_between_marks, read_report, table
 
 IDS = sorted({test for promise in PROMISES for test in promise.tests})
 
@@ -19,6 +19,19 @@ def test_a_named_test_exists(test: str) -> None:
         tree = ast.parse((ROOT / path).read_text("utf-8"))
         functions = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
         assert name in functions
+
+
+def test_every_sentence_that_readme_promises_has_its_tests() -> None:
+    _, _, part = README.read_text("utf-8").partition("## What it promises\n")
+    rows = [line.split("|")[1].strip() for line in part.partition("<!--")[0].splitlines() if line.startswith("| ")]
+    said = [row for row in rows if row != "Promise"]
+    assert len(said) >= 6
+    assert {f"{row.rstrip('.')}." for row in said} <= {promise.promise for promise in PROMISES}
+
+
+def test_no_test_of_faults_is_left_out() -> None:
+    files = {f"tests/faults/{file.name}" for file in (ROOT / "tests" / "faults").glob("test_*.py")}
+    assert files <= {test.partition("::")[0] for test in IDS}
 
 
 def test_no_promise_is_without_tests_and_none_is_made_twice() -> None:

@@ -1,0 +1,211 @@
+"""Lists too long to be made at once: nothing of them is lost or doubled, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from runwatch.api import client, decode, stream
+from runwatch.base import memory
+from runwatch.base.json import dumps
+from runwatch.records.receipt import Receipt
+from runwatch.store import reduce, state
+from runwatch.tui.exporting import export_to
+from runwatch.tui.screens import list_screen
+from runwatch.tui.screens.list_screen import ListScreen
+from runwatch.view import table
+from runwatch.view.table import Row
+from tests.support.builders import account
+from tests.support.receipts import echo_receipt
+from tests.support.scripted import Said, ScriptedService
+from tests.tui.console import Driven, console
+
+BIG: Final = 20_000
+MANY: Final = 200
+"""Receipts of a list that counts as long here: everything that makes a list long is a hundredth of what it is."""
+
+
+@pytest.fixture(autouse=True)
+def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name, value in (
+        (client, "BIG", BIG), (stream, "WINDOW", 4_000), (decode, "_PIECE", 10_000), (decode, "SLICE_S", 0.0),
+        (state, "AT_ONCE", 50), (reduce, "STEP", 20), (memory, "STEP", 20),
+        (table, "STEP", 20), (table, "DRAWN", 10), (list_screen, "AT_ONCE", 50), (list_screen, "SLICE_S", 0.0),
+    ):  # fmt: skip
+        assert hasattr(module, name)
+        monkeypatch.setattr(module, name, value)
+
+
+class Held:
+    """Work on rows that goes on when it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._may_go_on = asyncio.Event()
+        original = list_screen.in_turns
+
+        async def held(*args: Any, **more: Any) -> Any:
+            await self._may_go_on.wait()
+            return await original(*args, **more)
+
+        monkeypatch.setattr(list_screen, "in_turns", held)
+
+    def go_on(self) -> None:
+        """Let it go on."""
+        self._may_go_on.set()
+
+
+def body(numbers: range, status: str = "completed") -> bytes:
+    """A list of receipts in one answer, the newest first."""
+    text = dumps(dict(echo_receipt("ex_NUMBER", status=status, created_at="2026-11-20T10:00:00Z").raw))
+    return ('{"receipts":[' + ",".join(text.replace("NUMBER", str(number)) for number in numbers) + "]}").encode()
+
+
+def service(*answers: bytes) -> ScriptedService:
+    made = ScriptedService(account=account())
+    made.say("GET", "/v1/receipts", *(Said(200, answer) for answer in answers))
+    return made
+
+
+def screen_of(driven: Driven) -> ListScreen:
+    screen = driven.app.console_screen
+    assert isinstance(screen, ListScreen)
+    return screen
+
+
+async def lists(driven: Driven, count: int) -> list[Row[Receipt]]:
+    """Wait until so many receipts are listed and nothing is being made any more."""
+    screen = screen_of(driven)
+    await driven.until(lambda: len(screen.table.rows) == count and not screen.is_arranging, f"{count} rows")
+    return list(screen._rows)
+
+
+async def test_a_long_answer_is_listed_whole_and_in_order(tmp_path: Path) -> None:
+    answer = body(range(MANY))
+    assert len(answer) > BIG
+    async with console(service(answer), tmp_path, open_at="receipts") as driven:
+        rows = await lists(driven, MANY)
+        assert [row.key for row in rows] == [f"ex_{number}" for number in range(MANY)]
+        await driven.shows(f"Receipts   {MANY} ")
+
+
+async def test_a_long_list_that_comes_again_is_made_of_the_same_objects(tmp_path: Path) -> None:
+    async with console(service(body(range(MANY)), body(range(-1, MANY))), tmp_path, open_at="receipts") as driven:
+        before = await lists(driven, MANY)
+        await driven.press("r")
+        after = await lists(driven, MANY + 1)
+        assert after[0].key == "ex_-1"
+        assert all(one is other for one, other in zip(before, after[1:], strict=True))
+
+
+async def test_a_long_list_that_is_left_and_opened_again_is_made_of_the_same_rows(tmp_path: Path) -> None:
+    async with console(service(body(range(MANY))), tmp_path, open_at="receipts") as driven:
+        before = await lists(driven, MANY)
+        await driven.press("3")
+        await driven.press("2")
+        after = await lists(driven, MANY)
+        assert all(one is other for one, other in zip(before, after, strict=True))
+
+
+async def test_another_long_list_takes_the_place_of_all_rows(tmp_path: Path) -> None:
+    answers = body(range(MANY)), body(range(MANY, 2 * MANY), "failed")
+    async with console(service(*answers), tmp_path, open_at="receipts") as driven:
+        await lists(driven, MANY)
+        await driven.press("r")
+        await driven.shows("failed")
+        rows = await lists(driven, MANY)
+        assert {row.subject.status for row in rows} == {"failed"}
+        assert rows[0].key == f"ex_{MANY}"
+
+
+async def test_a_long_list_that_becomes_a_short_one_is_short(tmp_path: Path) -> None:
+    async with console(service(body(range(MANY)), body(range(3))), tmp_path, open_at="receipts") as driven:
+        await lists(driven, MANY)
+        await driven.press("r")
+        assert [row.key for row in await lists(driven, 3)] == ["ex_0", "ex_1", "ex_2"]
+
+
+@pytest.mark.parametrize("cut", [1, 1000, 10_000], ids=["at its end", "in its last item", "in the middle"])
+async def test_a_long_answer_that_breaks_off_leaves_what_was_known(tmp_path: Path, cut: int) -> None:
+    answers = body(range(MANY)), body(range(MANY, 3 * MANY))[:-cut]
+    async with console(service(*answers), tmp_path, open_at="receipts") as driven:
+        await lists(driven, MANY)
+        await driven.press("r")
+        await driven.shows("cannot be used")
+        assert [row.key for row in await lists(driven, MANY)] == [f"ex_{number}" for number in range(MANY)]
+
+
+async def test_the_cursor_stays_on_its_record_while_a_long_list_is_made_anew(tmp_path: Path) -> None:
+    async with console(service(body(range(MANY)), body(range(-5, MANY))), tmp_path, open_at="receipts") as driven:
+        await lists(driven, MANY)
+        await driven.press("j", "j", "j")
+        assert driven.table.cursor_key == "ex_3"
+        await driven.press("r")
+        await lists(driven, MANY + 5)
+        assert driven.table.cursor_key == "ex_3"
+
+
+async def test_a_filter_typed_while_a_long_list_is_made_holds_for_what_comes(tmp_path: Path) -> None:
+    async with console(service(body(range(MANY)), body(range(2 * MANY))), tmp_path, open_at="receipts") as driven:
+        await lists(driven, MANY)
+        await driven.press("r", "slash")
+        await driven.type("run:ex_77")
+        await driven.press("enter")
+        wanted = [key for key in (f"ex_{number}" for number in range(2 * MANY)) if key.startswith("ex_77")]
+        assert [row.key for row in await lists(driven, len(wanted))] == wanted
+
+
+async def test_what_is_listed_is_counted_while_its_rows_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Held(monkeypatch)
+    async with console(service(body(range(MANY))), tmp_path, open_at="receipts") as driven:
+        await driven.shows(f"Receipts   0 of {MANY} ")
+        assert f"listing {MANY} receipts" in driven.text
+        held.go_on()
+        await lists(driven, MANY)
+
+
+async def test_a_screen_that_is_left_while_its_list_is_made_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Held(monkeypatch)
+    async with console(service(body(range(MANY))), tmp_path, open_at="receipts") as driven:
+        assert screen_of(driven).is_arranging
+        await driven.press("3")
+        await driven.shows("Models")
+        held.go_on()
+        await driven.press("2")
+        await lists(driven, MANY)
+
+
+async def test_a_long_list_is_exported_whole(tmp_path: Path) -> None:
+    async with console(service(body(range(MANY))), tmp_path, open_at="receipts") as driven:
+        await lists(driven, MANY)
+        file = tmp_path / "receipts.ndjson"
+        export_to(screen_of(driven), str(file))
+        await driven.until(file.exists, "the file")
+        lines = file.read_text("utf-8").splitlines()
+        assert len(lines) == MANY
+        assert '"execution_id":"ex_199"' in lines[-1]
+
+
+async def test_a_filter_that_fails_on_a_long_list_does_not_stop_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(service(body(range(MANY))), tmp_path, open_at="receipts") as driven:
+        await lists(driven, MANY)
+        screen = screen_of(driven)
+
+        async def fail(*_: Any, **__: Any) -> Any:
+            raise RuntimeError("it broke")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(list_screen, "in_turns", fail)
+            screen.filter_by("run:ex_7")
+            await driven.shows("it broke")
+            assert not screen.is_arranging
+        screen.filter_by("run:ex_19")
+        assert [row.key for row in await lists(driven, 11)][:2] == ["ex_19", "ex_190"]
