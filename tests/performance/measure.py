@@ -5,11 +5,19 @@ Absolute times belong to a machine and a moment; a ratio of two things measured 
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import gc
+import math
 import statistics
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+LAG_EVERY_S: Final = 0.005
+"""How often the lag of a loop is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +39,16 @@ class Figure:
     holds: bool | None = None
 
 
-def in_turns(*functions: Callable[[], object], rounds: int = 15) -> list[float]:
-    """The median seconds of each function, called in turns so that a drifting machine hits all alike."""
+def in_turns(
+    *functions: Callable[[], object], rounds: int = 15, clock: Callable[[], float] = time.perf_counter
+) -> list[float]:
+    """The median seconds of each function, called in turns so that a drifting machine hits all alike.
+
+    Args:
+        functions: What to call.
+        rounds: How many times each.
+        clock: What to time by; where nothing waits, the thread's own time leaves out what others take of the machine.
+    """
     times: list[list[float]] = [[] for _ in functions]
     for function in functions:
         function()
@@ -41,12 +57,29 @@ def in_turns(*functions: Callable[[], object], rounds: int = 15) -> list[float]:
     try:
         for _ in range(rounds):
             for taken, function in zip(times, functions, strict=True):
-                start = time.perf_counter()
+                start = clock()
                 function()
-                taken.append(time.perf_counter() - start)
+                taken.append(clock() - start)
     finally:
         gc.enable()
     return [statistics.median(taken) for taken in times]
+
+
+def exponent(counts: Sequence[float], values: Sequence[float]) -> float:
+    """How a value grows with a count: the exponent of the power that fits best, by least squares of the logarithms.
+
+    0 says that it does not depend on the count, 1 that it grows like it.
+    """
+    xs, ys = list(map(math.log, counts)), list(map(math.log, values))
+    middle_x, middle_y = statistics.fmean(xs), statistics.fmean(ys)
+    above = sum((x - middle_x) * (y - middle_y) for x, y in zip(xs, ys, strict=True))
+    return above / sum((x - middle_x) ** 2 for x in xs)
+
+
+def side_by_side(*suites: Callable[[], list[Figure]]) -> list[Figure]:
+    """The figures of suites that mostly wait and may run at the same time, each in a thread of its own, in order."""
+    with ThreadPoolExecutor(len(suites)) as threads:
+        return [figure for made in [threads.submit(suite) for suite in suites] for figure in made.result()]
 
 
 def print_table(figures: list[Figure]) -> None:
@@ -56,3 +89,67 @@ def print_table(figures: list[Figure]) -> None:
     for figure in figures:
         holds = {True: "yes", False: "**no**", None: ""}[figure.holds]
         print(f"| {figure.what} | {figure.value} | {figure.ratio} | {figure.target} | {holds} |")
+
+
+@dataclass(slots=True)
+class LoopTimes:
+    """How an event loop kept its time, in seconds.
+
+    Attributes:
+        longest: The longest callback, with whatever pause for garbage came within it.
+        what: What that callback was, for whoever looks for it.
+        work: The most that the thread worked in one callback. Unlike the time that went by, it leaves out what other
+            programs of a busy machine took.
+        lags: How much later than it was due each look at the loop came.
+    """
+
+    longest: float = 0.0
+    what: str = ""
+    work: float = 0.0
+    lags: list[float] = field(default_factory=list)
+
+    def lag(self, percent: int) -> float:
+        """A percentile of the lags; 0 before there are two of them."""
+        return statistics.quantiles(self.lags, n=100)[percent - 1] if len(self.lags) > 1 else 0.0
+
+
+@contextlib.contextmanager
+def longest_callback() -> Iterator[LoopTimes]:
+    """Take the time of every callback of the event loops of this process while the block runs."""
+    times = LoopTimes()
+    original = asyncio.Handle._run
+
+    def timed(handle: asyncio.Handle) -> Any:
+        start, worked = time.perf_counter(), time.thread_time()
+        try:
+            return original(handle)
+        finally:
+            taken = time.perf_counter() - start
+            times.work = max(times.work, time.thread_time() - worked)
+            if taken > times.longest:
+                times.longest, times.what = taken, repr(handle)
+
+    asyncio.Handle._run = timed  # type: ignore[method-assign, assignment]
+    try:
+        yield times
+    finally:
+        asyncio.Handle._run = original  # type: ignore[method-assign]
+
+
+@contextlib.asynccontextmanager
+async def loop_times() -> AsyncIterator[LoopTimes]:
+    """As :func:`longest_callback`, with the running loop's lag looked at every :data:`LAG_EVERY_S` beside it."""
+
+    async def look(times: LoopTimes) -> None:
+        while True:
+            due = time.perf_counter() + LAG_EVERY_S
+            await asyncio.sleep(LAG_EVERY_S)
+            times.lags.append(max(0.0, time.perf_counter() - due))
+
+    with longest_callback() as times:
+        looking = asyncio.ensure_future(look(times))
+        try:
+            yield times
+        finally:
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)

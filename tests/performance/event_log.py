@@ -1,0 +1,424 @@
+"""The events of one run, from a thousand to a million of them: opening, scrolling, filtering, and what they take.
+
+The events go through the store's own write path into the console's own database, and the real console shows them: the
+list of runs, the run under the cursor, its tail. What grows with the number of events has its growth beside it: the
+exponent of the power of the number that fits best.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from textual.pilot import Pilot
+
+from runwatch.api.decode import decode_page
+from runwatch.base.paths import Paths
+from runwatch.records.event import RunEvent
+from runwatch.settings.resolve import Options
+from runwatch.store.desk import Desk
+from runwatch.tui.app import ConsoleApp, Opening
+from runwatch.tui.memory import after_first_paint
+from runwatch.tui.screens.runs import RunsScreen
+from runwatch.tui.widgets.record_table import RecordTable
+from tests.performance.measure import Figure, exponent, longest_callback
+from tests.support.builders import account, run
+from tests.support.environment import clean_environment
+from tests.support.process_use import use_of
+from tests.support.scripted import Said, ScriptedService
+from tests.support.terminal import Terminal
+from tests.tui.console import KEY
+from tests.tui.look import text_of
+from tests.tui.samples import NOON
+
+SIZES: Final = (1_000, 10_000, 100_000, 1_000_000)
+MOST: Final = SIZES[-1]
+FEW: Final = 10
+"""As good as no events: what a console needs that has none of the million open."""
+
+PAGE: Final = 50_000
+"""Events that are made and kept at a time."""
+
+NEEDLE: Final = "needle-7f3a"
+NEEDLES: Final = 10
+"""In so many events of each run stands a word that no other has."""
+
+PAGES: Final = 40
+REST_S: Final = 0.5
+PATIENCE_S: Final = 60.0
+LOOKED_S: Final = 3.0
+"""How long the loop is watched while a filter looks through a million events for what only their lines show."""
+
+TARGET_CALLBACK_S: Final = 0.050
+TARGET_FILTER_S: Final = 0.500
+TARGET_MEMORY: Final = 60_000_000
+TARGET_AGAINST_LNAV: Final = 2.0
+TARGET_OPENING, TARGET_FILTERING = 0.2, 1.1
+"""The exponents that are allowed: opening does not depend on the number; a filter looks at each event once."""
+
+_EVERY: Final = timedelta(milliseconds=20)
+_SIZE: Final = (160, 50)
+
+
+@dataclass(slots=True)
+class Seen:
+    """How the events of one run were shown; times in seconds.
+
+    Attributes:
+        events: How many there are.
+        opened: From the choice of the run until its last event is on the screen.
+        scrolled: The longest callback while it was scrolled by pages and to both ends.
+        found: From the filter until every event whose JSON holds the word has been found.
+        looked: From the filter until every event has been looked through for what its line shows and its JSON does not
+            hold; ``None`` where that takes longer than :data:`LOOKED_S`.
+        filtering: The longest callback from the filter on.
+    """
+
+    events: int
+    opened: float
+    scrolled: float
+    found: float
+    looked: float | None
+    filtering: float
+
+
+def figures() -> list[Figure]:
+    """Measure and judge."""
+    with tempfile.TemporaryDirectory() as directory:
+        home = Path(directory)
+        seen = asyncio.run(_look(home))
+        table = [*_times(seen), *_growth(seen), *_memory(home)]
+        return [*table, *_against_lnav(home)]
+
+
+def run_id(events: int) -> str:
+    """The run with so many events."""
+    return f"ex_{events}"
+
+
+def service() -> ScriptedService:
+    """A service that knows the runs and has no further event of them."""
+    runs = [run(run_id(count), "completed", slices=[]) for count in (FEW, *SIZES)]
+    made = ScriptedService(runs=runs, events={record.id: [] for record in runs})
+    made.say("GET", "/v1/account", Said(200, account()))
+    return made
+
+
+# The events.
+
+
+async def _fill(desk: Desk) -> None:
+    """Keep the events of every run as if they had been read in pages."""
+    for size in (FEW, *SIZES):
+        for first in range(0, size, PAGE):
+            page = decode_page(_page(size, range(first, min(first + PAGE, size))), RunEvent)
+            await desk.events.append(desk.scope, run_id(size), page.records)
+
+
+def _page(size: int, numbers: range) -> bytes:
+    """Some events of the run with so many; written out here, because making a million of them else takes a minute."""
+    # Kept events of a final run are deleted by age, whatever day it is.
+    start = max(NOON, datetime.now(UTC)) - MOST * _EVERY
+    every = size // NEEDLES
+    events = []
+    for number in numbers:
+        at = (start + number * _EVERY).isoformat(timespec="milliseconds").removesuffix("+00:00")
+        head = f'{{"event_id":"{_event_id(number)}","execution_id":"{run_id(size)}","at":"{at}Z",'
+        if number == size - 1:
+            rest = f'"type":"lifecycle","state":"completed","reason":"{_last(size)}"}}'
+        elif number % every == every // 2:
+            rest = f'"slice_id":"sl_1","type":"lifecycle","state":"progress","reason":"{NEEDLE}"}}'
+        elif number % 4 < 2:
+            rest = '"slice_id":"sl_1","type":"lifecycle","state":"progress","reason":"fallback"}'
+        elif number % 4 == 2:
+            rest = (
+                f'"slice_id":"sl_1","type":"verification_check","verification_check":{{"check_id":"chk_{number}",'
+                '"verifier_id":"vrf_7c1e","verifier_hash":"sha256:aa11","activity":"customer","arm_id":"arm_01HX7",'
+                '"attempt":1,"phase":"candidate","outcome":"valid_verdict","failure_class":null,"is_correct":false,'
+                f'"quality_score":{number % 97 / 100}}}}}'
+            )
+        else:
+            rest = (
+                '"slice_id":"sl_1","type":"recorded_check","recorded_check":{"state":"platform_test",'
+                f'"identity":"platform.echo","recorded_at":"{at}Z"}}}}'
+            )
+        events.append(head + rest)
+    return f'{{"events":[{",".join(events)}]}}'.encode()
+
+
+def _event_id(number: int) -> str:
+    return f"ev_{number:012x}"
+
+
+def _last(size: int) -> str:
+    """What the last event of a run says, and no other."""
+    return f"last-of-{size}"
+
+
+# Looking at them.
+
+
+async def _look(home: Path) -> list[Seen]:
+    async with shown_console(home) as driven:
+        # Garbage is looked for as in the console, and not while the events are made.
+        gc.disable()
+        await _fill(driven.desk)
+        after_first_paint()
+        # The run that was open while there were no events yet comes last, as it has to be opened anew.
+        for size in (SIZES[0], FEW):
+            await driven.open(size)
+        return [await _look_at(driven, size) for size in SIZES]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A console that runs on the machine's own clock, without a terminal.
+
+    Attributes:
+        app: The console.
+        pilot: Waits for it.
+    """
+
+    app: ConsoleApp
+    pilot: Pilot[None]
+
+    @property
+    def desk(self) -> Desk:
+        """What it works with."""
+        assert self.app.desk is not None
+        return self.app.desk
+
+    @property
+    def screen(self) -> RunsScreen:
+        """The list of runs with the run under the cursor."""
+        assert isinstance(self.app.screen, RunsScreen)
+        return self.app.screen
+
+    async def open(self, size: int) -> float:
+        """Seconds from the choice of a run until its last event is on the screen."""
+        table = self.screen.query_one("#table", RecordTable)
+        # What the run before has left to do is not this one's.
+        await asyncio.sleep(REST_S)
+        start = time.perf_counter()
+        table.select(run_id(size))
+        await until(lambda: self.screen.tail.length == size and _last(size) in text_of(self.app))
+        return time.perf_counter() - start
+
+
+@contextlib.asynccontextmanager
+async def shown_console(home: Path) -> AsyncIterator[Shown]:
+    """The console on the service, with its list of runs read."""
+    paths = Paths(home / "settings.toml", home / "runwatch-data")
+    async with service() as serving:
+        environment = {"RUNWATCH_BASE_URL": serving.base_url, "RUNWATCH_API_KEY": KEY}
+        app = ConsoleApp(Opening(paths, environment, Options(), ""))
+        async with app.run_test(size=_SIZE) as pilot:
+            await until(lambda: app.desk is not None and run_id(MOST) in text_of(app))
+            yield Shown(app, pilot)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until something holds.
+
+    Raises:
+        TimeoutError: it did not in :data:`PATIENCE_S`.
+    """
+    async with asyncio.timeout(PATIENCE_S):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
+async def _look_at(driven: Shown, size: int) -> Seen:
+    opened = await driven.open(size)
+    screen = driven.screen
+    scrolled = await _scroll(driven, screen)
+    with longest_callback() as times:
+        start = time.perf_counter()
+        screen.tail.filter_by(NEEDLE)
+        await until(lambda: screen.tail.known_words().startswith(f"{NEEDLES} of "))
+        found = time.perf_counter() - start
+        await until(lambda: not _is_looking(screen) or time.perf_counter() > start + LOOKED_S)
+        looked = None if _is_looking(screen) else time.perf_counter() - start
+    screen.tail.filter_by("")
+    return Seen(size, opened, scrolled, found, looked, times.longest)
+
+
+def _is_looking(screen: RunsScreen) -> bool:
+    return "so far" in screen.tail.known_words()
+
+
+async def _scroll(driven: Shown, screen: RunsScreen) -> float:
+    """The longest callback while the events go by a page at a time and from one end to the other."""
+    log = screen.run_detail.event_log
+    log.focus()
+    with longest_callback() as times:
+        for _ in range(PAGES):
+            log.action_move_page(-1)
+            await driven.pilot.pause()
+        for end in (0, -1):
+            log.action_move_to(end)
+            await until(lambda: screen.tail.event(log.cursor) is not None)
+            await driven.pilot.pause()
+    log.action_follow_end()
+    return times.longest
+
+
+# What it costs.
+
+
+def _times(seen: Sequence[Seen]) -> list[Figure]:
+    table = []
+    for each in seen:
+        table += [
+            Figure(f"{each.events:,} events of a run: its end is shown", f"{each.opened * 1000:.0f} ms"),
+            Figure("… longest callback while it is scrolled by pages and to both ends",
+                   f"{each.scrolled * 1000:.0f} ms", "", _CALLBACK, each.scrolled <= TARGET_CALLBACK_S),
+            Figure(f"… {NEEDLES} events found by a word", f"{each.found * 1000:.0f} ms", "",
+                   f"≤ {TARGET_FILTER_S:g} s", each.found <= TARGET_FILTER_S),
+        ]  # fmt: skip
+        if each.looked is not None:
+            every = each.looked / each.events * 1e6
+            table.append(
+                Figure("… and all of them looked through for what only their lines say",
+                       f"{each.looked:.2f} s", f"{every:.0f} µs an event")
+            )  # fmt: skip
+        table.append(
+            Figure("… longest callback meanwhile", f"{each.filtering * 1000:.0f} ms", "", _CALLBACK,
+                   each.filtering <= TARGET_CALLBACK_S)
+        )  # fmt: skip
+    return table
+
+
+_CALLBACK: Final = f"≤ {TARGET_CALLBACK_S * 1000:.0f} ms"
+
+
+def _growth(seen: Sequence[Seen]) -> list[Figure]:
+    sizes = [each.events for each in seen]
+    opening = exponent(sizes, [each.opened for each in seen])
+    scrolling = exponent(sizes, [each.scrolled for each in seen])
+    finding = exponent(sizes, [each.found for each in seen])
+    return [
+        Figure(f"growth from {sizes[0]:,} to {sizes[-1]:,} events: showing the end", f"n^{opening:.2f}", "",
+               f"≤ n^{TARGET_OPENING:g}: it does not depend on the number", opening <= TARGET_OPENING),
+        Figure("… longest callback while scrolled", f"n^{scrolling:.2f}", "", f"≤ n^{TARGET_OPENING:g}",
+               scrolling <= TARGET_OPENING),
+        Figure("… finding by a word", f"n^{finding:.2f}", "",
+               f"≤ n^{TARGET_FILTERING:g}: each event is looked at once", finding <= TARGET_FILTERING),
+    ]  # fmt: skip
+
+
+_HOLD: Final = """
+import asyncio, json, sys
+from pathlib import Path
+from tests.performance.event_log import held
+print(json.dumps(asyncio.run(held(Path(sys.argv[1])))))
+"""
+
+
+async def held(home: Path) -> list[int]:
+    """Bytes that this process holds with a few events open, with the million, and after looking about in them."""
+    found = []
+    async with shown_console(home) as shown:
+        # What is made once, however many events there are, is there before the first look at the memory.
+        for size in (SIZES[0], FEW):
+            await shown.open(size)
+            await _scroll(shown, shown.screen)
+        found.append(use_of(os.getpid(), 0.0).memory)
+        await shown.open(MOST)
+        found.append(use_of(os.getpid(), 0.0).memory)
+        await _scroll(shown, shown.screen)
+        shown.screen.tail.filter_by(NEEDLE)
+        await until(lambda: shown.screen.tail.known_words().startswith(f"{NEEDLES} of "))
+        found.append(use_of(os.getpid(), 0.0).memory)
+    return found
+
+
+def _memory(home: Path) -> list[Figure]:
+    command = [sys.executable, "-c", _HOLD, str(home)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=clean_environment(home))
+    few, opened, looked = json.loads(done.stdout)
+    return [
+        _more(f"console with {MOST:,} events open, more memory than with {FEW}", opened - few),
+        _more("… after scrolling through them and finding a word", looked - few),
+    ]
+
+
+def _more(what: str, size: int) -> Figure:
+    each = f"{size / MOST:.1f} B an event"
+    return Figure(what, f"{size / 1e6:.1f} MB", each, f"≤ {TARGET_MEMORY / 1e6:g} MB", size <= TARGET_MEMORY)
+
+
+# Against lnav.
+
+_SERVE: Final = """
+import asyncio
+from tests.performance.event_log import service
+async def main():
+    async with service() as serving:
+        print(serving.base_url, flush=True)
+        await asyncio.Event().wait()
+asyncio.run(main())
+"""
+
+
+def _against_lnav(home: Path) -> list[Figure]:
+    what = f"{MOST:,} events, from the start of the program until the last one is on the terminal"
+    environment = clean_environment(home)
+    with _served(environment) as base_url:
+        more = {"RUNWATCH_BASE_URL": base_url, "RUNWATCH_API_KEY": KEY}
+        command = [sys.executable, "-m", "runwatch", "--open", f"runs/{run_id(MOST)}"]
+        ours = _seconds_to_show(command, {**environment, **more}, _last(MOST))
+    lnav = shutil.which("lnav")
+    if lnav is None:
+        return [Figure(f"{what}; lnav was not there to compare with", f"{ours:.2f} s")]
+    path = home / "events.log"
+    _write_log(path)
+    # The line is longer than the terminal is wide, so that it is known by what it begins with.
+    theirs = _seconds_to_show([lnav, str(path)], environment, _event_id(MOST - 1))
+    ratio = ours / theirs
+    target = f"≤ {TARGET_AGAINST_LNAV:g} × lnav"
+    return [
+        Figure(f"lnav with the same {MOST:,} events as lines of a file", f"{theirs:.2f} s", "1.00"),
+        Figure(what, f"{ours:.2f} s", f"{ratio:.2f}", target, ratio <= TARGET_AGAINST_LNAV),
+    ]
+
+
+def _seconds_to_show(command: Sequence[str], environment: Mapping[str, str], sign: str) -> float:
+    """Seconds from the start of a program until what it has written to its terminal holds a text."""
+    start = time.perf_counter()
+    with Terminal(command, env=environment, columns=_SIZE[0], rows=_SIZE[1]) as terminal:
+        terminal.wait_until(lambda: sign.encode() in terminal.raw, "the last event", PATIENCE_S)
+        return time.perf_counter() - start
+
+
+def _write_log(path: Path) -> None:
+    """Each event as a line that begins with its time, as log files have it."""
+    with path.open("w", encoding="utf-8") as file:
+        for first in range(0, MOST, PAGE):
+            for event in decode_page(_page(MOST, range(first, min(first + PAGE, MOST))), RunEvent).records:
+                file.write(f"{event.raw['at']} {event.wire_text}\n")
+
+
+@contextlib.contextmanager
+def _served(environment: Mapping[str, str]) -> Iterator[str]:
+    with subprocess.Popen(
+        [sys.executable, "-c", _SERVE], stdout=subprocess.PIPE, text=True, env=environment
+    ) as serving:
+        try:
+            assert serving.stdout is not None
+            yield serving.stdout.readline().strip()
+        finally:
+            serving.terminate()

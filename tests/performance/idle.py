@@ -1,0 +1,131 @@
+"""What the console costs when nothing happens: every screen, each in a process of its own, all at the same time.
+
+The service has records of every kind and none of them changes. What a process has used is read from the system, so that
+many may be measured at once; they are started a few at a time and have settled before it begins.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from runwatch.view.registry import RESOURCES
+from tests.performance.measure import Figure
+from tests.support import resources
+from tests.support.builders import account
+from tests.support.console import console
+from tests.support.process_use import cpu_seconds
+from tests.support.scripted import Said, ScriptedService, running_service
+from tests.support.terminal import Terminal
+from tests.tui import noon
+from tests.tui.every_screen import REPORTED, SCREENS
+
+SECONDS: Final = 60.0
+AT_ONCE: Final = 4
+"""Consoles that are started at the same time."""
+
+SETTLE_S: Final = 10.0
+"""From the last console that is there until measuring begins."""
+
+START_S: Final = 120.0
+LOOK_S: Final = 0.2
+"""How often the terminals are read."""
+
+TARGET: Final = 0.01
+NO_LIMIT_RPM: Final = 1_000_000
+
+_REPORTS: Final = {
+    "/v1/usage": "usage", "/v1/eval-summary": "eval_summary", "/v1/compliance-export": "compliance_export",
+}  # fmt: skip
+
+
+def quiet_service() -> ScriptedService:
+    """A service with records of every kind, on which nothing changes."""
+    quota = dict(account().raw["quota"]) | {"rate_limit_rpm": NO_LIMIT_RPM}
+    service = noon.service(account=account(quota=quota))
+    for spec in RESOURCES:
+        wire = spec.record.WIRE
+        if wire is None or not wire.items or spec.kind not in resources.LISTS:
+            continue
+        records = [dict(record.raw) for record in resources.LISTS[spec.kind]()]
+        path = re.sub(r"\{[^}]*\}", "[^/]*", wire.path)
+        service.say("GET", path, Said(200, {wire.items: records} | ({"next_cursor": None} if wire.paged else {})))
+    reports = {record.KIND: make for record, make in REPORTED.items()}
+    for path, kind in _REPORTS.items():
+        service.say("GET", path, Said(200, reports[kind]()))
+    return service
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """What a screen costs that nobody touches.
+
+    Attributes:
+        cpu: The part of a core that its process uses.
+        sent: Bytes a second that it writes to the terminal.
+    """
+
+    cpu: float
+    sent: float
+
+
+def idle(home: Path, screens: Sequence[str] = SCREENS, seconds: float = SECONDS) -> dict[str, Idle]:
+    """What each screen costs."""
+    with running_service(quiet_service()) as service, ExitStack() as stack:
+        opened: dict[str, Terminal] = {}
+        for name in screens:
+            (home / name).mkdir(parents=True)
+            opened[name] = stack.enter_context(console(home / name, "--open", name, base_url=service.base_url))
+            if len(opened) % AT_ONCE == 0:
+                _wait_for_all(opened)
+        _wait_for_all(opened)
+        _read_on(opened, SETTLE_S)
+        before, start = _used(opened), time.perf_counter()
+        sent = _read_on(opened, seconds)
+        taken = time.perf_counter() - start
+        used = _used(opened)
+        return {name: Idle((used[name] - before[name]) / taken, sent[name] / taken) for name in opened}
+
+
+def _wait_for_all(opened: dict[str, Terminal]) -> None:
+    for terminal in opened.values():
+        terminal.wait_for("● live", START_S)
+
+
+def _read_on(opened: dict[str, Terminal], seconds: float) -> dict[str, int]:
+    """Read every terminal for so long, as terminals do, and answer how many bytes each was sent."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(LOOK_S)
+        for terminal in opened.values():
+            terminal.take_in()
+    sent = {name: len(terminal.raw) for name, terminal in opened.items()}
+    for terminal in opened.values():
+        del terminal.raw[:]
+    return sent
+
+
+def _used(opened: dict[str, Terminal]) -> dict[str, float]:
+    return {name: cpu_seconds(terminal.process.pid) for name, terminal in opened.items()}
+
+
+def figures() -> list[Figure]:
+    """Measure, and judge the worst."""
+    with tempfile.TemporaryDirectory() as directory:
+        found = idle(Path(directory))
+    worst, loudest = max(found, key=lambda name: found[name].cpu), max(found, key=lambda name: found[name].sent)
+    median = statistics.median(each.cpu for each in found.values())
+    return [
+        Figure(f"idle for {SECONDS:.0f} s, each of {len(found)} screens: the worst, {worst}",
+               f"{found[worst].cpu:.2%} of a core", "", f"< {TARGET:.0%}", found[worst].cpu < TARGET),
+        Figure("… the median", f"{median:.2%} of a core", "", f"< {TARGET:.0%}", median < TARGET),
+        Figure("… bytes written to the terminal a second, median and most",
+               f"{statistics.median(each.sent for each in found.values()):.0f}, {found[loudest].sent:.0f} ({loudest})"),
+    ]  # fmt: skip
