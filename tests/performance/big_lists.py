@@ -246,6 +246,7 @@ async def _events(steps: _Steps) -> None:
     async def open_run() -> None:
         assert app.desk is not None
         live = app.desk.live
+        await steps.press("1")
         app.show_run(RUN)
         await steps.until(lambda: live.news(RUN).count == MANY)
 
