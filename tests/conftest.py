@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,9 @@ settings.register_profile(
 )
 settings.register_profile("explore", parent=settings.get_profile("gate"), derandomize=False)
 settings.load_profile("explore" if os.environ.get("RUNWATCH_EXPLORE") else "gate")
+
+# A shell starts what runs in its background with interruptions ignored, and so would every program of a test be.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

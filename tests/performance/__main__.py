@@ -12,56 +12,29 @@ import io
 import platform
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
-from tests.performance import (
-    big_lists,
-    console,
-    event_log,
-    first_paint,
-    following,
-    idle,
-    limited,
-    local_service,
-    long_lists,
-    read_side,
-    soak,
-    tables,
-    wire,
-)
 from tests.performance.measure import Figure, print_table, side_by_side
-
-SUITES: dict[str, Callable[[], list[Figure]]] = {
-    "read-side": read_side.figures,
-    "event-log": event_log.figures,
-    "tables": tables.figures,
-    "first-paint": first_paint.figures,
-    "console": console.figures,
-    "big-lists": big_lists.figures,
-    "following": following.figures,
-    "idle": lambda: side_by_side(idle.figures, limited.figures),
-    "wire": wire.figures,
-    "local-service": local_service.figures,
-    "long-lists": long_lists.figures,
-    "soak": soak.figures,
-}
-BESIDE = ("idle", "soak")
-"""Measured while ``following`` takes its five minutes: CPU seconds and memory are the same beside a neighbour."""
+from tests.performance.suites import BESIDE, SUITES, figures_of
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 BEGIN, END = "<!-- figures -->", "<!-- /figures -->"
 
 
 def measure(names: Sequence[str]) -> list[Figure]:
-    """The figures of some suites in the order of :data:`SUITES`; what may run at once does."""
+    """The figures of some suites, each in a process of its own; what may run at once does."""
     wanted = [name for name in SUITES if name in names]
     beside = [name for name in wanted if name in BESIDE and "following" in wanted]
     found: dict[str, list[Figure]] = {}
 
     def take(name: str) -> list[Figure]:
         began = time.monotonic()
-        found[name] = SUITES[name]()
+        # What one suite leaves in memory must not count in the next one.
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+            found[name] = process.submit(figures_of, name).result()
         print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
         return found[name]
 

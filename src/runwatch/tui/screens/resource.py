@@ -16,8 +16,6 @@ from runwatch.tui.draw import Piece, Pieces, word
 from runwatch.tui.messages import LinkFollowed, RowHighlighted, RowOpened
 from runwatch.tui.screens.list_screen import ListScreen
 from runwatch.tui.sources import Source
-from runwatch.tui.widgets.detail_rows import DetailLink
-from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.list_pane import ListPane
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.record_table import RecordTable
@@ -29,6 +27,8 @@ from runwatch.view.resource import Action, Column, ResourceSpec, SortKey
 from runwatch.view.table import Row
 
 if TYPE_CHECKING:
+    from runwatch.tui.widgets.detail_rows import DetailLink
+    from runwatch.tui.widgets.detail_view import DetailView
     from runwatch.view.copies import Copy
     from runwatch.view.detail import Section
     from runwatch.view.format import Context
@@ -125,6 +125,9 @@ class ResourceScreen(ListScreen):
 
     def detail(self) -> Widget:
         """What stands in the second pane."""
+        # The list of runs is painted first, and has a detail of its own.
+        from runwatch.tui.widgets.detail_view import DetailView
+
         return DetailView(about=self.spec.name, id="fields")
 
     def crumbs(self) -> Sequence[str]:
@@ -202,6 +205,8 @@ class ResourceScreen(ListScreen):
 
     def show_detail(self) -> None:
         """Draw the record under the cursor anew."""
+        from runwatch.tui.widgets.detail_view import DetailView
+
         row = self.row
         view = self.query_one("#fields", DetailView)
         if row is None:
@@ -291,6 +296,7 @@ class ResourceScreen(ListScreen):
 
     def copies_in_focus(self) -> Iterable[Copy]:
         """What of the pane that has the focus can be copied beside the record."""
+        from runwatch.tui.widgets.detail_view import DetailView
         from runwatch.view.copies import Copy
 
         focused = self.focused
@@ -406,6 +412,8 @@ class ResourceScreen(ListScreen):
         return (word("raw"),) if self._is_raw else line("")
 
     def _links(self, row: Row[Any]) -> list[DetailLink]:
+        from runwatch.tui.widgets.detail_rows import DetailLink
+
         links = []
         for link in self.spec.links:
             target = link.target(row.subject)

@@ -1,0 +1,44 @@
+"""The suites of measurements by name, in the order of their table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.performance import (
+    big_lists,
+    console,
+    event_log,
+    first_paint,
+    following,
+    idle,
+    limited,
+    local_service,
+    long_lists,
+    read_side,
+    soak,
+    tables,
+    wire,
+)
+from tests.performance.measure import Figure, side_by_side
+
+SUITES: dict[str, Callable[[], list[Figure]]] = {
+    "read-side": read_side.figures,
+    "event-log": event_log.figures,
+    "tables": tables.figures,
+    "first-paint": first_paint.figures,
+    "console": console.figures,
+    "big-lists": big_lists.figures,
+    "following": following.figures,
+    "idle": lambda: side_by_side(idle.figures, limited.figures),
+    "wire": wire.figures,
+    "local-service": local_service.figures,
+    "long-lists": long_lists.figures,
+    "soak": soak.figures,
+}
+BESIDE = ("idle", "soak")
+"""Measured while ``following`` takes its five minutes: CPU seconds and memory are the same beside a neighbour."""
+
+
+def figures_of(name: str) -> list[Figure]:
+    """What a suite measures now."""
+    return SUITES[name]()
