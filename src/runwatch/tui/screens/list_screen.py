@@ -496,6 +496,8 @@ async def in_turns(steps: Steps[Any], *, new: int = 0, now: Callable[[], float] 
                 await asyncio.sleep(0)
                 pause_at = now() + SLICE_S
         came_to_stay(max(0, new))
+    # What is drawn of them has a turn of its own.
+    await asyncio.sleep(0)
     return rows
 
 

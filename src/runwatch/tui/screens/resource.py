@@ -28,7 +28,6 @@ from runwatch.view.table import Row
 
 if TYPE_CHECKING:
     from runwatch.tui.widgets.detail_rows import DetailLink
-    from runwatch.tui.widgets.detail_view import DetailView
     from runwatch.view.copies import Copy
     from runwatch.view.detail import Section
     from runwatch.view.format import Context

@@ -377,7 +377,7 @@ class RecordTable(LineList, inherit_bindings=False):
         return self._rows[top].key, 0
 
     def _keep_in_place(self, top: int, key: str, offset: int) -> None:
-        # Looking for one of a hundred thousand rows takes as long as drawing a frame, and the cursor's is found already.
+        # Looking for one of a hundred thousand rows takes as long as a frame, and the cursor's is found already.
         index = self._cursor if key == self._cursor_key else self._find(top + offset, key)
         if top == 0 and key == self._cursor_key and index < self.rows_in_sight:
             return
