@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from runwatch.records.problem import PROBLEM_TYPE, Problem
 from tests.contract.fuzzing import Shot
-from tests.support.http1 import HEAD_LIMIT, Head, read_body, read_head
+from tests.support.http1 import HEAD_LIMIT, Head, read_body, read_head, unchunked
 
 WAIT_S: Final = 60.0
 """How long an answer may take on a busy machine before it counts as missing."""
@@ -48,7 +48,7 @@ class Range:
                     writer.write(shot.content)
                     head = await read_head(reader)
                     assert head is not None, "the connection was closed without an answer"
-                    body = b"" if shot.is_head or head.status == 204 else await read_body(reader, head)
+                    body = b"" if shot.is_head or head.status == 204 else await _content(reader, head)
                 self._judge(shot, head, body)
             except Exception as error:
                 self._note(shot, f"{type(error).__name__}: {error}")
@@ -68,7 +68,7 @@ class Range:
                     writer.write_eof()
                     count = 0
                     while (head := await read_head(reader)) is not None:
-                        body = b"" if head.status in {100, 204} else await read_body(reader, head)
+                        body = b"" if head.status in {100, 204} else await _content(reader, head)
                         self._judge(shot, head, body)
                         count += head.status != 100
                     if not count and shot.content.strip(b"\r\n"):
@@ -112,6 +112,11 @@ class Range:
             self._note(shot, f"no closed Problem: {body!r}")
         if status == 502 and (problem.code != "upstream_unavailable" or not shot.operation.calls_out):
             self._note(shot, f"502 {body!r}")
+
+
+async def _content(reader: asyncio.StreamReader, head: Head) -> bytes:
+    body = await read_body(reader, head)
+    return unchunked(body) if (head.header("transfer-encoding") or "").lower() == "chunked" else body
 
 
 def _told_in(value: Any) -> Iterator[str]:

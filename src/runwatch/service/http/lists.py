@@ -20,6 +20,9 @@ from runwatch.service.http.call import Call
 PART_ROWS: Final = 500
 """How many rows a part has; a list of fewer is sent whole, with its length."""
 
+SHORT_BYTES: Final = 65_536
+"""A body made in parts that is no longer is sent whole, with its length."""
+
 ReadPart = Callable[[Transaction, int | None], Sequence[Row]]
 """Reads the next rows of a list, :data:`PART_ROWS` at most: those behind the row with this sequence number, or the
 first ones for ``None``."""
@@ -36,6 +39,18 @@ async def answer_texts(call: Call, member: str, read_part: ReadPart) -> Answer:
     if part.edge is None:
         return Answer(200, begun + b"]}")
     return Answer(200, begun, rest=_rest(call, read_part, part.edge))
+
+
+async def answer_parts(begun: bytes, parts: AsyncGenerator[bytes, None]) -> Answer:
+    """A body that begins with these bytes and goes on with these parts, whole where it is short.
+
+    What making its first parts raises is raised here; a later one that cannot be made cuts the answer short.
+    """
+    async for part in parts:
+        begun += part
+        if len(begun) > SHORT_BYTES:
+            return Answer(200, begun, rest=parts)
+    return Answer(200, begun)
 
 
 async def _rest(call: Call, read_part: ReadPart, edge: int | None) -> AsyncGenerator[bytes, None]:

@@ -18,7 +18,7 @@ from runwatch.service.database import Row, Transaction
 from runwatch.service.execution import attribution
 from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.http.lists import PART_ROWS
+from runwatch.service.http.lists import PART_ROWS, answer_parts
 from runwatch.service.organization import audit, evalsummary, proposals, usage
 from runwatch.service.organization.period import Period, read_period, read_window
 from runwatch.service.tables import receipts
@@ -70,7 +70,7 @@ async def read_compliance_export(call: Call) -> Answer:
         "period": period.read_form,
         "content_policy": {"receipts": "content_free", "proposals": "role_scoped_d8b"},
     }
-    return Answer(200, f'{dumps(opening)[:-1]},"receipts_ndjson":"'.encode("ascii"), rest=_export(call, period))
+    return await answer_parts(f'{dumps(opening)[:-1]},"receipts_ndjson":"'.encode("ascii"), _export(call, period))
 
 
 async def _export(call: Call, period: Period) -> AsyncGenerator[bytes, None]:
