@@ -13,6 +13,7 @@ from runwatch.base import memory
 from runwatch.base.json import dumps
 from runwatch.records.receipt import Receipt
 from runwatch.store import reduce, state
+from runwatch.tui import slices
 from runwatch.tui.exporting import export_to
 from runwatch.tui.screens import list_screen
 from runwatch.tui.screens.list_screen import ListScreen
@@ -33,7 +34,7 @@ def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, value in (
         (client, "BIG", BIG), (stream, "WINDOW", 4_000), (decode, "_PIECE", 10_000), (decode, "SLICE_S", 0.0),
         (state, "AT_ONCE", 50), (reduce, "STEP", 20), (memory, "STEP", 20),
-        (table, "STEP", 20), (table, "DRAWN", 10), (list_screen, "AT_ONCE", 50), (list_screen, "SLICE_S", 0.0),
+        (table, "STEP", 20), (table, "DRAWN", 10), (list_screen, "AT_ONCE", 50), (slices, "SLICE_S", 0.0),
     ):  # fmt: skip
         assert hasattr(module, name)
         monkeypatch.setattr(module, name, value)
@@ -44,7 +45,7 @@ class Held:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._may_go_on = asyncio.Event()
-        original = list_screen.in_turns
+        original = slices.in_turns
 
         async def held(*args: Any, **more: Any) -> Any:
             await self._may_go_on.wait()

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
+
+from runwatch.base.memory import came_to_stay, no_walks
+from runwatch.view.table import Row, Steps
 
 T = TypeVar("T")
 
@@ -32,3 +35,28 @@ async def in_slices(
         if number % _LOOK == 0 and now() >= pause_at:
             await asyncio.sleep(0)
             pause_at = now() + SLICE_S
+
+
+async def in_turns(steps: Steps[Any], *, new: int = 0, now: Callable[[], float] = time.perf_counter) -> list[Row[Any]]:
+    """The rows when all steps are done; everything else has its turn after every :data:`SLICE_S` of work.
+
+    Args:
+        steps: The work.
+        new: How many rows it makes that were not there.
+        now: The time in seconds; work takes real time, whatever the console's clock says.
+    """
+    pause_at = now() + SLICE_S
+    with no_walks():
+        while True:
+            try:
+                next(steps)
+            except StopIteration as done:
+                rows: list[Row[Any]] = done.value
+                break
+            if now() >= pause_at:
+                await asyncio.sleep(0)
+                pause_at = now() + SLICE_S
+        came_to_stay(max(0, new))
+    # What is drawn of them has a turn of its own.
+    await asyncio.sleep(0)
+    return rows

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from textual.binding import BindingType
 from textual.timer import Timer
 
-from runwatch.base.memory import came_to_stay, let_go, no_walks
+from runwatch.base.memory import let_go
 from runwatch.records.run import Run
 from runwatch.store.freshness import PaneState
 from runwatch.tui.actions import bindings
@@ -19,7 +17,7 @@ from runwatch.tui.draw import Piece, Pieces, word
 from runwatch.tui.kept_rows import KeptRows
 from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft, HeaderClicked
 from runwatch.tui.screens.base import ConsoleScreen
-from runwatch.tui.slices import SLICE_S
+from runwatch.tui.slices import in_turns
 from runwatch.tui.sources import Source
 from runwatch.tui.widgets.filter_bar import Complete, FilterBar, completion
 from runwatch.tui.widgets.list_pane import ListPane
@@ -474,31 +472,6 @@ class ListScreen(ConsoleScreen):
             for column in self.spec.all_fields()
         }
         return completion(fields, tuple(self.spec.flags))(text)
-
-
-async def in_turns(steps: Steps[Any], *, new: int = 0, now: Callable[[], float] = time.perf_counter) -> list[Row[Any]]:
-    """What is there when all steps are done; everything else has its turn after every few milliseconds of them.
-
-    Args:
-        steps: The work.
-        new: How many rows it makes that were not there.
-        now: The time in seconds; work takes real time, whatever the console's clock says.
-    """
-    pause_at = now() + SLICE_S
-    with no_walks():
-        while True:
-            try:
-                next(steps)
-            except StopIteration as done:
-                rows: list[Row[Any]] = done.value
-                break
-            if now() >= pause_at:
-                await asyncio.sleep(0)
-                pause_at = now() + SLICE_S
-        came_to_stay(max(0, new))
-    # What is drawn of them has a turn of its own.
-    await asyncio.sleep(0)
-    return rows
 
 
 def _is_same(wanted: _Order, present: _Order | None) -> bool:
