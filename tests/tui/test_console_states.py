@@ -29,7 +29,7 @@ STATES: Final = (FIRST, *(state for state in LoadState if state not in {FIRST, L
 """Every state of a list: the empty one before anything is in the journal, and the limit, which holds, at the end. Only
 the events of a run come to an end."""
 
-_FOLDER: Final = re.compile(r"━ /.*settings\..*")
+_FOLDER: Final = re.compile(r"━ /.*")
 """The frame of the settings from the path on that stands in it, which is another one in every test."""
 
 each_size = pytest.mark.parametrize("size", SIZES, ids=lambda size: "x".join(map(str, size)))

@@ -286,7 +286,7 @@ async def test_the_support_bundle_is_one_key_and_enter_away_and_holds_no_key(
         await driven.press("e")
         await driven.shows("support bundle")
         await driven.press("enter")
-        await driven.shows("problem-0b1f6c1e-20261121T120431Z")
+        await driven.shows("written: support bundle")
         file = tmp_path / "runwatch-data" / "exports" / "problem-0b1f6c1e-20261121T120431Z.json"
         text = file.read_text("ascii")
         assert json.loads(text)["problem"]["instance"] == INSTANCE

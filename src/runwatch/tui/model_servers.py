@@ -12,7 +12,6 @@ from runwatch.records.modelserver import ModelServerSearch
 from runwatch.settings.model import LOCAL
 from runwatch.tui.draw import word
 from runwatch.tui.widgets.menu import Menu, MenuItem
-from runwatch.tui.widgets.overlay import Overlay
 from runwatch.tui.work import start_work
 from runwatch.view.copies import Copy
 from runwatch.view.drawn import Drawn, line
@@ -58,7 +57,7 @@ async def _look(console: ConsoleApp, desk: Desk, screen: ConsoleScreen) -> None:
     found = ModelServerSearch(value if isinstance(value, dict) else {}).servers or ()
     servers = [server for server in found if server.base_url]
     said = f"Model servers found: {len(servers)}"
-    if console.screen is not screen or screen.query(Overlay):
+    if console.screen is not screen or screen.has_overlay:
         # Whoever has begun something else meanwhile is not interrupted.
         key = console.keys.shown("app.find_servers")
         console.console_screen.say(f"{said}. {key} looks again and shows them.")

@@ -159,6 +159,13 @@ class ConsoleScreen(Screen[None]):
         for status in self.query(StatusLine):
             status.say(((line(notice), role),))
 
+    @property
+    def has_overlay(self) -> bool:
+        """Whether a menu or the command line stands over the lower part."""
+        from runwatch.tui.widgets.overlay import Overlay
+
+        return any(not overlay.is_leaving for overlay in self.query(Overlay))
+
     def put_over(self, overlay: Overlay) -> None:
         """Put a menu or the command line over the lower part, in place of one that is there."""
         from runwatch.tui.widgets.overlay import Overlay

@@ -227,9 +227,7 @@ class FormScreen(ConsoleScreen):
         if action in {"next_field", "choose"}:
             return isinstance(self.focused, LineInput) and self.focused in self.fields.inputs()
         if action == "next_part":
-            from runwatch.tui.widgets.overlay import Overlay
-
-            return not self.query(Overlay)
+            return not self.has_overlay
         return super().check_action(action, parameters)
 
     def action_next_field(self) -> None:

@@ -261,11 +261,8 @@ class ResourceScreen(ListScreen):
         self.call_after_refresh(self._focus_opened)
 
     def _focus_opened(self) -> None:
-        # Only now, because the first paint waits for no menu.
-        from runwatch.tui.widgets.overlay import Overlay
-
         # Until then a person may have gone to another screen, or opened a menu that would leave without the focus.
-        if self.is_current and not self.query(Overlay):
+        if self.is_current and not self.has_overlay:
             self.focus_detail()
 
     def focus_detail(self) -> None:

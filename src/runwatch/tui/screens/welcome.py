@@ -60,10 +60,8 @@ class Notes:
         screen = self._console.screen
         if not (key == "escape" and isinstance(screen, ConsoleScreen) and screen.is_at_root):
             return False
-        # Only now, because the first paint waits for no menu.
-        from runwatch.tui.widgets.overlay import Overlay
 
-        if screen.query(Overlay) or isinstance(screen.focused, Input):
+        if screen.has_overlay or isinstance(screen.focused, Input):
             return False
         was_warning = bool(self._console.warnings)
         self._console.warnings.clear()

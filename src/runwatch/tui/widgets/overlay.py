@@ -22,6 +22,7 @@ class Overlay(Pane):
 
     Attributes:
         before: What had the focus before.
+        is_leaving: Whether it is going already.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
@@ -52,6 +53,7 @@ class Overlay(Pane):
     def __init__(self, *, edge: Edge | None = None, id: str | None = None) -> None:
         super().__init__(edge=edge, id=id)
         self.before: Widget | None = None
+        self.is_leaving = False
 
     def on_mount(self) -> None:
         """Say that it stands; classes below have had their turn by now."""
@@ -59,6 +61,7 @@ class Overlay(Pane):
 
     def leave(self) -> None:
         """Go, and give the focus back."""
+        self.is_leaving = True
         if self.before is not None and self.before.is_attached:
             self.screen.set_focus(self.before)
         self.remove()
@@ -77,4 +80,5 @@ class Overlay(Pane):
     def _leave_when_left(self) -> None:
         focused = self.screen.focused if self.is_attached else None
         if focused is not None and self not in focused.ancestors_with_self:
+            self.is_leaving = True
             self.remove()
