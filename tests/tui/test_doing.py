@@ -62,7 +62,7 @@ async def test_keys_of_a_burst_land_in_the_field_that_the_key_before_them_went_t
     async with console(service(arms=[resources.arm()]), tmp_path, size=SIZE, open_at="github") as driven:
         await driven.press("plus")
         opened = await form(driven)
-        await burst(driven, *"acmewidgets", "enter", "enter")
+        await burst(driven, *"acmewidgets", "enter")
         await driven.until(
             lambda: driven.focused is not None and driven.focused.id == "start", "the button to be reached"
         )
