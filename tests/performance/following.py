@@ -23,10 +23,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from runwatch.store.database import Database
 from tests.performance.measure import Figure
 from tests.performance.observed import Observed, observed_console
 from tests.support.generator import RunGenerator
+from tests.support.kept_events import kept_events
 from tests.support.process_use import Use, cpu_seconds, use_of
 from tests.support.terminal import Terminal
 
@@ -134,7 +134,7 @@ def _read_on(terminal: Terminal, seconds: float) -> int:
 def _compare(home: Path, generator: RunGenerator, made: Following) -> None:
     """Hold every kept event against what was made."""
     (path,) = home.rglob("console.db")
-    kept = asyncio.run(_kept(path))
+    kept = asyncio.run(kept_events(path))
     made.total = generator.total
     rounds = generator.total // len(generator.run_ids)
     for run_id in generator.run_ids:
@@ -144,23 +144,6 @@ def _compare(home: Path, generator: RunGenerator, made: Following) -> None:
         made.doubled += len(numbers) - len(known)
         made.misplaced += sum(later <= before for before, later in pairwise(n for n in numbers if n is not None))
     made.doubled += sum(map(len, kept.values()))
-
-
-async def _kept(path: Path) -> dict[str, list[str]]:
-    """The ids of the kept events of each run, in the order in which they are shown."""
-    database = Database.open(path)
-    try:
-        rows = await database.read(
-            lambda connection: connection.execute(
-                "SELECT run.run_id, event.event_id FROM event JOIN run ON run.id = event.run ORDER BY run.id, seq"
-            ).fetchall()
-        )
-    finally:
-        database.close()
-    kept: dict[str, list[str]] = {}
-    for run_id, event_id in rows:
-        kept.setdefault(run_id, []).append(event_id)
-    return kept
 
 
 def figures() -> list[Figure]:

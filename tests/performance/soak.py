@@ -24,13 +24,13 @@ from typing import Any, Final
 
 from runwatch.api.client import Client
 from runwatch.base.json import dumps_body
-from runwatch.store.database import Database
 from tests.performance.measure import Figure
 from tests.support.builders import request_body
 from tests.support.console import console
 from tests.support.fault_mix import BAD_ANSWERS, HEAVY_ANSWERS, LONG, LOST_ANSWERS, SLOW_ANSWERS, draw
 from tests.support.fault_steps import too_many
 from tests.support.faults import PeerHandle, match, running_peer
+from tests.support.kept_events import kept_events
 from tests.support.process_use import Use, growth_per_hour, use_of
 from tests.support.service import ServiceProcess
 from tests.support.terminal import Terminal
@@ -225,18 +225,7 @@ def _refuse(handle: PeerHandle, seconds: float) -> None:
 async def _compare(home: Path, service: ServiceProcess, made: Soak) -> None:
     """Hold the kept events of every run against what the service says."""
     (path,) = home.rglob("console.db")
-    database = Database.open(path)
-    try:
-        rows = await database.read(
-            lambda connection: connection.execute(
-                "SELECT run.run_id, event.event_id FROM event JOIN run ON run.id = event.run ORDER BY run.id, seq"
-            ).fetchall()
-        )
-    finally:
-        database.close()
-    kept: dict[str, list[str]] = {}
-    for run_id, event_id in rows:
-        kept.setdefault(run_id, []).append(event_id)
+    kept = await kept_events(path)
     async with Client(service.target) as client:
         for run_id, ids in kept.items():
             recorded = [event.id for event in (await client.list_events(run_id)).records]

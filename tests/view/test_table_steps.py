@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from runwatch.base.steps import finish
 from runwatch.records.receipt import Receipt
 from runwatch.view.drawn import Drawn
 from runwatch.view.format import Context
 from runwatch.view.glyphs import ASCII, UNICODE
 from runwatch.view.resource import Column, SortKey
 from runwatch.view.resources.receipts import RECEIPTS
-from runwatch.view.table import DRAWN, STEP, Drawing, Row, arrange, finish, renew, rows_of
+from runwatch.view.table import DRAWN, STEP, Drawing, Row, arrange, renew, rows_of
 from tests.support.receipts import echo_receipt
 from tests.tui.samples import NOON
 

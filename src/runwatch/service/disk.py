@@ -6,20 +6,11 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 from sqlalchemy.exc import DBAPIError
 
 from runwatch.base.errors import DataError
-
-_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-_UNWRITABLE: Final = {
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_CANTOPEN,
-}
+from runwatch.base.sqlite import DAMAGED, UNWRITABLE, code_of
 
 
 @contextlib.contextmanager
@@ -42,14 +33,14 @@ def explaining(path: Path) -> Iterator[None]:
 
 def _explained(error: DBAPIError | sqlite3.Error, path: Path) -> DataError | None:
     found = error.orig if isinstance(error, DBAPIError) else error
-    code = (getattr(found, "sqlite_errorcode", None) or 0) & 0xFF
-    if code in _DAMAGED:
+    code = code_of(found)
+    if code in DAMAGED:
         return DataError(
             "The service's database is damaged or not a database",
             detail=f"{path}: {found}",
             hint="Move the file aside to start with an empty one, or put a backup in its place.",
         )
-    if code in _UNWRITABLE:
+    if code in UNWRITABLE:
         return DataError(
             "The service's database cannot be written",
             detail=f"{path}: {found}",

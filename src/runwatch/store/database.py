@@ -21,6 +21,7 @@ from typing import Final, TypeVar
 
 from runwatch.base.errors import DataError
 from runwatch.base.files import PRIVATE_FILE, locked, private_directory
+from runwatch.base.sqlite import BUSY, DAMAGED, UNWRITABLE, code_of
 from runwatch.store.schema import MIGRATIONS, SCHEMA_VERSION
 
 T = TypeVar("T")
@@ -35,16 +36,6 @@ ROOM: Final = 1 << 16
 """Bytes that a disk has to have left; with less, an error of the disk is told as a full one."""
 
 _log = logging.getLogger(__name__)
-
-_CORRUPT: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-_BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-_UNWRITABLE: Final = {
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_FULL,
-}
 
 
 class Database:
@@ -144,7 +135,7 @@ class Database:
             try:
                 rows = self._connection.execute("PRAGMA integrity_check").fetchall()
             except sqlite3.DatabaseError as error:
-                if _code(error) not in _CORRUPT:
+                if code_of(error) not in DAMAGED:
                     raise
                 return [str(error)]
             return [str(row[0]) for row in rows if row[0] != "ok"]
@@ -227,15 +218,15 @@ def _explained(path: Path) -> Iterator[None]:
     except OSError as error:
         raise _unwritable(path, error.strerror or str(error)) from error
     except sqlite3.Error as error:
-        code = _code(error)
-        if code in _CORRUPT:
+        code = code_of(error)
+        if code in DAMAGED:
             raise DataError(
                 "The console's database is damaged",
                 detail=f"{path}: {error}",
                 hint=f"Nothing was deleted. Move {path.name} and its -wal and -shm files out of {path.parent}, keep "
                 "them for a rescue with `sqlite3 … .recover`, and start again.",
             ) from error
-        if code in _BUSY:
+        if code in BUSY:
             raise DataError(
                 "Another runwatch process keeps the console's database busy",
                 detail=str(path),
@@ -249,14 +240,9 @@ def _explained(path: Path) -> Iterator[None]:
                 hint=f"Make room on the disk of {path.parent}, or set RUNWATCH_DATA_DIR to a directory on another one. "
                 "Nothing that was kept is lost.",
             ) from error
-        if code in _UNWRITABLE:
+        if code in UNWRITABLE:
             raise _unwritable(path, str(error)) from error
         raise
-
-
-def _code(error: sqlite3.Error) -> int:
-    """SQLite's primary error code; 0 for an error of Python's own."""
-    return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
 
 
 def _is_full(directory: Path) -> bool:

@@ -7,6 +7,7 @@ from itertools import islice
 from operator import ne
 from typing import Final
 
+from runwatch.base.steps import finish
 from runwatch.records.record import Record
 from runwatch.store.change import CacheRead, Change, ListRead, ReadFailed, ReadStarted, RecordGone, RecordRead
 from runwatch.store.state import Collection, Delta, Known
@@ -27,7 +28,7 @@ def reduce(collection: Collection, change: Change) -> Delta:
         case CacheRead():
             return _from_cache(collection, change)
         case ListRead():
-            return _finished(take_list(collection, change))
+            return finish(take_list(collection, change))
         case RecordRead():
             return _from_record(collection, change)
         case RecordGone():
@@ -94,16 +95,6 @@ def take_list(collection: Collection, change: ListRead) -> Generator[None, None,
     collection.end_is_proven, collection.misfits = change.end_is_proven, change.misfits
     collection.failure = collection.failing_since = None
     return Delta(change.profile, change.kind, tuple(added), tuple(changed), tuple(missing))
-
-
-def _finished(steps: Generator[None, None, Delta]) -> Delta:
-    """What is there when all steps are done."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            delta: Delta = done.value
-            return delta
 
 
 def _differ(one: Record, other: Record) -> bool:

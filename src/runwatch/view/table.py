@@ -14,6 +14,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, Final, Generic
 
+from runwatch.base.steps import finish
 from runwatch.records.record import Record
 from runwatch.view import flat
 from runwatch.view.drawn import Drawn, json_text, line
@@ -350,15 +351,6 @@ def arrange(
     for key in reversed(spec.sort if keys is None else keys):
         ordered = yield from _by_key(spec, ordered, key)
     return list(ordered)
-
-
-def finish(steps: Steps[S]) -> list[Row[S]]:
-    """What is there when all steps are done."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            return list(done.value)
 
 
 def _by_key(spec: ResourceSpec[S], found: Sequence[Row[S]], key: SortKey) -> Steps[S]:

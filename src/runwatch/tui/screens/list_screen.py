@@ -10,6 +10,7 @@ from textual.binding import BindingType
 from textual.timer import Timer
 
 from runwatch.base.memory import let_go
+from runwatch.base.steps import finish
 from runwatch.records.run import Run
 from runwatch.store.freshness import PaneState
 from runwatch.tui.actions import bindings
@@ -29,7 +30,7 @@ from runwatch.view.format import Context
 from runwatch.view.glyphs import Role
 from runwatch.view.pane_words import DIMMED, TROUBLED, age_words, note_lines
 from runwatch.view.resource import ResourceSpec, SortKey
-from runwatch.view.table import AT_ONCE, Drawing, Row, Steps, arrange, finish, renew, rows_of
+from runwatch.view.table import AT_ONCE, Drawing, Row, Steps, arrange, renew, rows_of
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
