@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runwatch.api.decode import SLICE_S, decode_page, decode_page_sliced, decode_record, decode_value
-from runwatch.api.items import CHUNK, Unreadable
+from runwatch.api.items import Unreadable
 from runwatch.api.stream import ItemStream
 from runwatch.base.json import Numeral, dumps
 from runwatch.records.event import RunEvent
@@ -233,7 +233,7 @@ class TickingClock(FakeClock):
 
 
 async def test_a_big_page_gives_the_loop_a_turn_after_every_slice() -> None:
-    count = 100 * CHUNK
+    count = 25_600
     body = json.dumps(
         {"events": [{"event_id": f"ev_{number}", "more": "x" * 1000} for number in range(count)]}
     ).encode()
@@ -258,7 +258,7 @@ async def test_a_big_page_gives_the_loop_a_turn_after_every_slice() -> None:
 
 
 async def test_a_sliced_page_can_be_cancelled_between_slices() -> None:
-    body = json.dumps({"events": [{"event_id": f"ev_{number}"} for number in range(100 * CHUNK)]}).encode()
+    body = json.dumps({"events": [{"event_id": f"ev_{number}"} for number in range(25_600)]}).encode()
     task = asyncio.create_task(decode_page_sliced(body, RunEvent, TickingClock()))
     await asyncio.sleep(0)
     task.cancel()

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwatch.api import items as module
-from runwatch.api.items import CHUNK, ItemReader, Unreadable, iterate_items
+from runwatch.api import stream
+from runwatch.api.items import Unreadable
+from runwatch.api.stream import ItemStream
 from runwatch.base.json import Numeral
 
 WRITTEN = {"compact": (",", ":"), "spaced": (", ", ": "), "odd": (" ,", " :")}
@@ -23,27 +24,37 @@ def written(items: list[Any], separators: tuple[str, str]) -> tuple[str, list[st
     return f'{{"events":[{separators[0].join(texts)}],"more":[{{"event_id":1}},{{"event_id":2}}]}}', texts
 
 
+def reader(text: str) -> ItemStream:
+    """What reads a text that is there at once."""
+    return ItemStream(iter((text,)), "events", with_texts=True)
+
+
+def items_of(text: str) -> list[tuple[str, Any]]:
+    """Each item's exact text and value."""
+    return [item for texts, values in reader(text).chunks() for item in zip(texts, values, strict=True)]
+
+
 def scanned_together(text: str) -> int:
     """How many items stand in chunks that were scanned in one go: those share the names of their members."""
     together = 0
-    for _, values in ItemReader(text, "events").chunks():
+    for _, values in reader(text).chunks():
         if len(values) > 1 and next(iter(values[0])) is next(iter(values[1])):
             together += len(values)
     return together
 
 
 def test_items_can_be_read_one_by_one_with_the_rest_after_them() -> None:
-    reader = ItemReader('{"a": 1, "events": [{"x": 1}, 2], "b": [3]}', "events")
-    assert list(reader) == [('{"x": 1}', {"x": 1}), ("2", 2)]
-    assert reader.members == {"a": 1, "b": [3]}
-    assert list(iterate_items("[1,2]", "events")) == [("1", 1), ("2", 2)]
+    found = reader('{"a": 1, "events": [{"x": 1}, 2], "b": [3]}')
+    assert list(found.chunks()) == [(['{"x": 1}', "2"], [{"x": 1}, 2])]
+    assert found.members == {"a": 1, "b": [3]}
+    assert items_of("[1,2]") == [("1", 1), ("2", 2)]
 
 
 @pytest.mark.parametrize("written_as", ["compact", "spaced"])
 def test_items_alike_are_scanned_together_and_share_the_names_of_their_members(written_as: str) -> None:
-    items = [{"event_id": f"ev_{number}", "type": "lifecycle"} for number in range(10 * CHUNK)]
+    items = [{"event_id": f"ev_{number}", "type": "lifecycle"} for number in range(2_560)]
     text, texts = written(items, WRITTEN[written_as])
-    assert list(iterate_items(text, "events")) == list(zip(texts, items, strict=True))
+    assert items_of(text) == list(zip(texts, items, strict=True))
     # The last one is scanned by itself, because it is known by what follows it.
     assert scanned_together(text) == len(items) - 1
 
@@ -72,13 +83,13 @@ def test_every_item_has_exactly_its_own_text(odd: list[Any], written_as: str) ->
     plain = [{"event_id": f"ev_{number}"} for number in range(5)]
     for items in (plain + odd + plain, odd + plain, plain + odd):
         text, texts = written(items, WRITTEN[written_as])
-        assert list(iterate_items(text, "events")) == list(zip(texts, items, strict=True))
+        assert items_of(text) == list(zip(texts, items, strict=True))
 
 
 def test_a_number_without_end_keeps_its_digits_among_items_alike() -> None:
     long = "1" * 5000
     text = f'[{{"event_id":1}},{{"event_id":{long}}},{{"event_id":2}},{{"event_id":3}}]'
-    (_, found), (own, value), *_ = iterate_items(text, "events")
+    (_, found), (own, value), *_ = items_of(text)
     assert found == {"event_id": 1}
     assert own == f'{{"event_id":{long}}}'
     assert isinstance(value["event_id"], Numeral)
@@ -91,24 +102,24 @@ def test_a_number_without_end_keeps_its_digits_among_items_alike() -> None:
 )
 def test_an_item_that_is_broken_among_items_alike_is_found(broken: str) -> None:
     with pytest.raises(ValueError):
-        list(iterate_items(f'[{{"event_id":1}},{{"event_id":2}},{broken},{{"event_id":3}},{{"event_id":4}}]', "events"))
+        items_of(f'[{{"event_id":1}},{{"event_id":2}},{broken},{{"event_id":3}},{{"event_id":4}}]')
 
 
 def test_a_list_ends_where_it_ends_though_what_follows_looks_alike() -> None:
     with pytest.raises(Unreadable, match="followed by more"):
-        list(iterate_items('[{"event_id":1},{"event_id":2}],{"event_id":3},{"event_id":4}', "events"))
+        items_of('[{"event_id":1},{"event_id":2}],{"event_id":3},{"event_id":4}')
 
 
 def test_a_name_written_with_escapes_is_the_same_name() -> None:
     text = '{"events":[{"event_id":1,"a":2},{"event\\u005fid":3},{"event_id":4}]}'
-    assert [own for own, _ in iterate_items(text, "events")] == [
+    assert [own for own, _ in items_of(text)] == [
         '{"event_id":1,"a":2}', '{"event\\u005fid":3}', '{"event_id":4}',
     ]  # fmt: skip
 
 
 def test_a_name_that_is_no_word_cuts_nothing() -> None:
     text = '{"events":[{", ":"a"},{"b":"x},{", ":c":1},{", ":"d"}]}'
-    assert [own for own, _ in iterate_items(text, "events")] == [
+    assert [own for own, _ in items_of(text)] == [
         '{", ":"a"}', '{"b":"x},{", ":c":1}', '{", ":"d"}',
     ]  # fmt: skip
 
@@ -130,7 +141,7 @@ alike = st.dictionaries(names, inside, max_size=3).map(lambda rest: {"event_id":
     items=st.lists(alike | st.dictionaries(names, inside, max_size=3) | inside, max_size=8) | st.lists(alike),
     written_as=st.sampled_from(sorted(WRITTEN)),
     readable=st.booleans(),
-    window=st.sampled_from([40, 200, module._WINDOW]),
+    window=st.sampled_from([40, 200, stream.WINDOW]),
 )
 def test_items_and_texts_are_those_of_the_standard_library(
     items: list[Any], written_as: str, readable: bool, window: int
@@ -138,5 +149,5 @@ def test_items_and_texts_are_those_of_the_standard_library(
     texts = [json.dumps(item, separators=WRITTEN[written_as], ensure_ascii=not readable) for item in items]
     text = f"[{WRITTEN[written_as][0].join(texts)}]"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_WINDOW", window)
-        assert list(iterate_items(text, "events")) == list(zip(texts, items, strict=True))
+        patch.setattr(stream, "WINDOW", window)
+        assert items_of(text) == list(zip(texts, items, strict=True))

@@ -23,7 +23,7 @@ from millwork_solver import Solver
 from pydantic import BaseModel, ConfigDict
 
 from runwatch.api.decode import decode_page, decode_page_sliced
-from runwatch.api.items import iterate_items
+from runwatch.api.stream import ItemStream
 from runwatch.base.clock import SystemClock
 from runwatch.base.json import dumps_body
 from runwatch.records.event import RunEvent
@@ -161,6 +161,11 @@ def _bytes_each(make: Any, body: bytes) -> float:
     return size / len(kept)
 
 
+def _items(body: bytes) -> Iterator[tuple[str, Any]]:
+    for texts, values in ItemStream(iter((body.decode(),)), "events", with_texts=True).chunks():
+        yield from zip(texts, values, strict=True)
+
+
 def figures() -> list[Figure]:
     """Measure and judge."""
     body = page(EVENTS)
@@ -188,9 +193,9 @@ def figures() -> list[Figure]:
     ]  # fmt: skip
     memory = {
         "dict": _bytes_each(lambda b: json.loads(b)["events"], body),
-        "view": _bytes_each(lambda b: [RunEvent(v, t) for t, v in iterate_items(b.decode(), "events")], body),
+        "view": _bytes_each(lambda b: [RunEvent(v, t) for t, v in _items(b)], body),
         "model": _bytes_each(lambda b: _ModelPage.model_validate_json(b).events, body),
-        "text": _bytes_each(lambda b: [t for t, _ in iterate_items(b.decode(), "events")], body),
+        "text": _bytes_each(lambda b: [t for t, _ in _items(b)], body),
     }
     bare = memory["dict"]
     table += [

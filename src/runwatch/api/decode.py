@@ -12,7 +12,7 @@ import codecs
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
-from runwatch.api.items import ItemReader, Unreadable
+from runwatch.api.items import Unreadable
 from runwatch.api.stream import ItemStream
 from runwatch.base.clock import Clock
 from runwatch.base.json import dumps, loads
@@ -71,14 +71,13 @@ def decode_page(body: bytes, record: type[R], again: Callable[[Record], Record] 
         Unreadable: the body is no JSON, or has no such member.
     """
     try:
-        text = body.decode("utf-8-sig")
-        reader = ItemReader(text, _wire(record).items)
+        stream = _stream(iter((body.decode("utf-8-sig"),)), record)
         page = _PageMaker(record, again)
-        for texts, values in reader.chunks():
+        for texts, values in stream.chunks():
             page.add(texts, values)
     except ValueError as error:
         raise _unreadable(error) from None
-    return page.finish(reader.members)
+    return page.finish(stream.members)
 
 
 async def decode_page_sliced(
@@ -97,7 +96,7 @@ async def decode_page_sliced(
     Raises:
         Unreadable: the body is no JSON, or has no such member.
     """
-    stream = ItemStream(_pieces(body), _wire(record).items, with_texts=issubclass(record, RunEvent))
+    stream = _stream(_pieces(body), record)
     page = _PageMaker(record, again)
     pause_at = clock.monotonic() + SLICE_S
     with no_walks():
@@ -111,6 +110,10 @@ async def decode_page_sliced(
             raise _unreadable(error) from None
         came_to_stay(page.fresh)
     return page.finish(stream.members)
+
+
+def _stream(pieces: Iterator[str], record: type[R]) -> ItemStream:
+    return ItemStream(pieces, _wire(record).items, with_texts=issubclass(record, RunEvent))
 
 
 def _pieces(body: bytes) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""The items of a very long list answer, read while its text comes piece by piece.
+"""The items of a list answer, read while its text comes piece by piece.
 
-The whole text is never there: joining sixty megabytes takes longer than a screen may stand still (ours, measured), and
-text with one character beyond Latin takes two to four times the memory of its bytes.
+Of a very long answer the whole text is never there: joining sixty megabytes takes longer than a screen may stand still
+(ours, measured), and text with one character beyond Latin takes two to four times the memory of its bytes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 from json import JSONDecodeError
 from typing import Any, Final
 
-from runwatch.api.items import Chunk, UnlikeItems, Unreadable, scan_together
+from runwatch.api.items import HEAD, Chunk, UnlikeItems, Unreadable, scan_together
 from runwatch.base.json import DECODER
 
 WINDOW: Final = 1 << 16
@@ -24,8 +24,6 @@ ONE_BY_ONE: Final = 64
 """Items that are handed out together where each is read by itself."""
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
-_HEAD: Final = re.compile(r'\{"\w+":( ?)', re.ASCII)
-"""How an object begins in compact JSON, and in JSON with a space behind colon and comma."""
 
 
 class ItemStream:
@@ -114,7 +112,7 @@ class ItemStream:
         """
         self._next()
         self._fill(WINDOW)
-        head = _HEAD.match(self._text, self._at)
+        head = HEAD.match(self._text, self._at)
         if head is None:
             return None
         between = f"}},{head[1]}{head[0]}"

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from runwatch.api.decode import BIG
-from runwatch.api.items import CHUNK, ItemReader, Unreadable
+from runwatch.api.items import Unreadable
+from runwatch.api.stream import ItemStream
 from runwatch.base.errors import UsageError
 from runwatch.base.json import loads
 from runwatch.records.problem import Problem
@@ -26,6 +27,9 @@ from runwatch.view.resource import ResourceSpec
 
 _PIECE: Final = 1 << 18
 _HEAD: Final = 65_536
+_LINES: Final = 256
+"""Lines that are taken in together."""
+
 _HINT: Final = (
     "runwatch opens what its own verbs and screens export as JSON or NDJSON, bundles, and answers of the service."
 )
@@ -171,7 +175,7 @@ def _lines(text: str, filed: Filed) -> Iterator[tuple[float, list[Any]]]:
             except (ValueError, RecursionError):
                 filed.broken += 1
                 filed.first_broken = filed.first_broken or number
-        if len(values) >= CHUNK:
+        if len(values) >= _LINES:
             yield at / len(text), values
             values = []
     yield 1.0, values
@@ -187,7 +191,7 @@ def _items(text: str, filed: Filed, kinds: _Kinds) -> Generator[float, None, Non
     name = next((each for each in sorted(names) if re.search(rf'"{each}"\s*:\s*\[', text[:_HEAD])), "")
     done = 0
     try:
-        for texts, values in ItemReader(text, name).chunks():
+        for texts, values in ItemStream(iter((text,)), name, with_texts=True).chunks():
             for value in values:
                 _take(filed, kinds, value)
             done += sum(map(len, texts))
