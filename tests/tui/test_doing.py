@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
+import threading
 from base64 import b64encode
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from textual import events
 
 from runwatch.tui.app import ConsoleApp
 from runwatch.tui.doing import ActionForm
 from runwatch.tui.screens.resource import ResourceScreen
+from runwatch.tui.widgets.sheet import Sheet
+from runwatch.view.form import Form
 from tests.support import resources
 from tests.support.builders import account, problem
 from tests.support.scripted import Said, ScriptedService
 from tests.tui import noon
-from tests.tui.console import Driven, console
+from tests.tui.console import PATIENCE_S, Driven, console
 
 SIZE: Final = (120, 40)
 
@@ -67,6 +71,28 @@ async def test_keys_of_a_burst_land_in_the_field_that_the_key_before_them_went_t
             lambda: driven.focused is not None and driven.focused.id == "start", "the button to be reached"
         )
         assert opened.fields.values() == {"repository": "acmewidgets"}
+
+
+async def test_what_is_typed_ahead_of_the_rules_goes_on_once_they_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_load, original = threading.Event(), Form.problems_of
+
+    def held(form: Form, value: Any) -> dict[str, str]:
+        may_load.wait(PATIENCE_S)
+        return original(form, value)
+
+    async with console(service(arms=[resources.arm()]), tmp_path, size=SIZE, open_at="github") as driven:
+        monkeypatch.setattr(Form, "problems_of", held)
+        await driven.press("plus")
+        await driven.until(lambda: isinstance(driven.app.screen, ActionForm), "the form to open")
+        await driven.type("acme/widgets")
+        await driven.press("tab", "enter")
+        assert driven.focused is not None
+        assert driven.focused.id == "start"
+        assert isinstance(driven.app.screen, ActionForm)
+        may_load.set()
+        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
 
 
 async def test_choices_are_gone_through_with_up_and_down_and_other_fields_are_left_by_them(tmp_path: Path) -> None:

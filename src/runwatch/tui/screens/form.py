@@ -108,6 +108,7 @@ class FormScreen(ConsoleScreen):
         self._begin = field or self.BEGINS_IN
         self._key = str(uuid.uuid4())
         self._can_check = False
+        self._goes_on = False
         self._rest: Timer | None = None
         self._problems: dict[str, str] = {}
         self._refused: dict[str, str] = {}
@@ -270,7 +271,8 @@ class FormScreen(ConsoleScreen):
         self._problems = self.form.problems(self._values) if self._can_check else {}
         shown = {**self._problems, **self._refused}
         self.fields.show_problems(shown, frozenset(self._fresh - self._refused.keys()))
-        self.query_one("#start", PushButton).disabled = bool(self._problems) or not self._can_check
+        # Whoever types ahead finds the button where it will be, also while the rules are still loading.
+        self.query_one("#start", PushButton).disabled = bool(self._problems)
         key = Line(line("Idempotency-Key"), line(self._key), Role.QUIET)
         sections = [Section(line(""), (key,)), Section(line("Body"), (Line(line(""), body_block(body)),))]
         head = self.request_line()
@@ -361,6 +363,9 @@ class FormScreen(ConsoleScreen):
             self.say("The service is not connected yet.", Role.WARN)
             return
         self._take_all()
+        if not self._can_check:
+            self._goes_on = True
+            return
         if self._problems:
             # What was typed last may have come while nobody looked at it.
             return
@@ -372,6 +377,8 @@ class FormScreen(ConsoleScreen):
         await asyncio.to_thread(self.form.problems_of, {})
         self._can_check = True
         self.show_request()
+        if self._goes_on and self.is_current and self.query_one("#start", PushButton).has_focus:
+            self._go()
 
     async def _offer(self) -> None:
         """Read the lists that words are offered from, those that nobody has read yet."""
