@@ -41,7 +41,7 @@ def test_nothing_a_setting_does_not_take_is_repeated(setting: Setting[Any]) -> N
 
 @pytest.mark.parametrize("setting", [setting for setting in ALL if setting.flag], ids=lambda setting: setting.key)
 def test_a_flag_of_a_setting_is_an_option(setting: Setting[Any]) -> None:
-    assert setting.flag.removeprefix("--").replace("-", "_") in Options.__dataclass_fields__
+    assert setting.flag.removeprefix("--").replace("-", "_") in Options._fields
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def test_a_state_nobody_knows_is_live_and_no_state_is_unknown() -> None:
 
 
 def test_the_ascii_set_has_the_same_widths_and_is_ascii() -> None:
-    for name in Glyphs.__slots__:
+    for name in Glyphs._fields:
         one: Any = getattr(UNICODE, name)
         other: Any = getattr(ASCII, name)
         assert len(one) == len(other)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -60,7 +59,7 @@ def on(provider: str | None, run: RunFacts, **selected: Any) -> RunFacts:
     """The same with a receipt that names its provider."""
     chosen = None if provider is None else {"provider": provider, **selected}
     raw = {"execution_id": run.id, "status": run.status, "slices": [{"route": {"selected": chosen}}]}
-    return replace(run, receipt=Receipt(raw))
+    return run._replace(receipt=Receipt(raw))
 
 
 def text(lines: Iterable[SpotLine]) -> str:
@@ -359,7 +358,7 @@ some_runs = st.lists(
     max_size=25,
 ).map(
     lambda runs: [
-        replace(run, run=Run({**run.run.raw, "execution_id": f"ex_{number}"})) for number, run in enumerate(runs)
+        run._replace(run=Run({**run.run.raw, "execution_id": f"ex_{number}"})) for number, run in enumerate(runs)
     ]
 )
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from runwatch.base.errors import SettingsError
@@ -65,8 +64,7 @@ def is_loopback_host(host: str) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """One service as one profile calls it.
 
     Attributes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any, Final
 
 from runwatch.base.errors import RunwatchError, UsageError
@@ -161,7 +160,7 @@ def explain(call: Call) -> int:
 
 
 def _as_json(item: explaining.Explanation) -> dict[str, Any]:
-    fields = asdict(item)
+    fields = item._asdict()
     del fields["is_known"]
     return {name: str(value) if isinstance(value, str) else value for name, value in fields.items()}
 

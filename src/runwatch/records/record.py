@@ -8,10 +8,9 @@ spoils nothing: it reads as ``None`` and is named by :meth:`Record.flaws`, while
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, ClassVar, Final, Generic, Self, TypeVar, overload
+from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar, overload
 
 from runwatch.base.json import Numeral, dumps
 
@@ -175,8 +174,7 @@ def many(kind: type[R], name: str) -> Member[tuple[R, ...]]:
     return Member(name, read, kind, form={"type": "array"})
 
 
-@dataclass(frozen=True, slots=True)
-class Wire:
+class Wire(NamedTuple):
     """Where a resource stands on the wire.
 
     Attributes:

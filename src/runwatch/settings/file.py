@@ -91,7 +91,7 @@ def load(path: Path, *, clock: Clock | None = None, keeps_copy: bool = True) -> 
     settings = reading.settings()
     loaded = Loaded(path, settings, raw=raw, text=text)
     if reading.problems:
-        located = [replace(problem, line=loaded.lines.get(names)) for names, problem in reading.problems]
+        located = [problem._replace(line=loaded.lines.get(names)) for names, problem in reading.problems]
         loaded = replace(loaded, problems=tuple(sorted(located, key=lambda problem: problem.line or 0)))
     mode = stat.S_IMODE(information.st_mode)
     if mode & 0o077 and sys.platform != "win32":

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from runwatch.base.log import REDACTED, keep_secret
 from runwatch.base.secret import Secret
@@ -26,8 +25,7 @@ from runwatch.settings.setting import Group, Setting, Unfit
 _POSITION: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsProblem:
+class SettingsProblem(NamedTuple):
     """One thing about the settings file that a person should know.
 
     Attributes:

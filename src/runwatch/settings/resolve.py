@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from runwatch.base.errors import NotConfigured, SettingsError, UsageError
 from runwatch.base.paths import Paths
@@ -44,8 +43,7 @@ class Source(StrEnum):
     DEFAULT = "default"
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """What the command line says about settings; ``None`` and ``False`` where it says nothing."""
 
     profile: str | None = None
@@ -55,8 +53,7 @@ class Options:
     theme: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(NamedTuple):
     """One value that holds now.
 
     Attributes:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from runwatch.store.state import Collection
 from runwatch.store.trouble import Trouble
@@ -34,8 +33,7 @@ class LoadState(StrEnum):
     ENDED = "ended"
 
 
-@dataclass(frozen=True, slots=True)
-class PaneState:
+class PaneState(NamedTuple):
     """What a pane's border says.
 
     Attributes:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from runwatch.base.memory import let_go, no_walks
 from runwatch.records.record import Record
@@ -77,8 +77,7 @@ class Collection:
         return [known.record for known in self.known.values()]
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(NamedTuple):
     """What one change did to a collection.
 
     Attributes:

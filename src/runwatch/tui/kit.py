@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 from rich.style import Style
 from textual import events
@@ -26,8 +25,7 @@ ASCII_CLASS: Final = "-ascii"
 """What a widget whose style sheet names a frame sets on itself under the ASCII glyphs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(NamedTuple):
     """What the chrome is drawn with, one cell each; data has its own glyphs.
 
     Attributes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from runwatch.records.event import RunEvent
@@ -160,7 +159,7 @@ class StoredLines:
         if event is None:
             return None
         drawn = event_line(event, context, next_arm=self._next_arm(number, event))
-        return replace(drawn, run=short_id(event.execution_id, context.glyphs)) if self._names_runs else drawn
+        return drawn._replace(run=short_id(event.execution_id, context.glyphs)) if self._names_runs else drawn
 
     def _next_arm(self, number: int, event: RunEvent) -> str | None:
         """The saved model that took over, as the next check of the slice names it, where that is in memory already."""

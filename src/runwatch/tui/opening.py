@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from runwatch.base.errors import RunwatchError
 from runwatch.base.paths import Paths
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from runwatch.settings.local import LocalService
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(NamedTuple):
     """How the console is opened.
 
     Attributes:

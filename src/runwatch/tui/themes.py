@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rich.style import Style
 from textual.theme import Theme
@@ -44,8 +43,7 @@ _PLAIN_GROUND: Final = (
 _COLOUR: Final = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Palette:
+class Palette(NamedTuple):
     """One theme as its file has it.
 
     Attributes:

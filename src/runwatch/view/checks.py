@@ -7,9 +7,8 @@ ever read from the absence of another (wire reference 3.4).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from runwatch.records.check import RecordedCheck, VerificationCheck
 from runwatch.records.receipt import Receipt, ReceiptSlice
@@ -33,8 +32,7 @@ FAILURE_CLASSES: Final[Mapping[str, str]] = {
 """Why a check could not run; any other class is shown as it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """What is known about the check of one output.
 
     Attributes:

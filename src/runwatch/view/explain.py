@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from runwatch import __version__
 from runwatch.records.codes import CODES
@@ -24,8 +23,7 @@ REFUSES_FIRST: Final = frozenset({401, 403, 429})
 """Statuses that refuse a submit when its first attempt meets them (DESIGN 4, Outcome of a write)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(NamedTuple):
     """One word of the interface, explained.
 
     Attributes:

@@ -8,10 +8,9 @@ Unknown stays unknown.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from runwatch.records.event import RunEvent
 from runwatch.records.packet import DecisionPacket
@@ -29,8 +28,7 @@ FROM_EVENTS: Final = "last event"
 NOWHERE: Final = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact(Generic[T]):
+class Fact(NamedTuple, Generic[T]):
     """A value and where it came from; the source is empty when nothing told it."""
 
     value: T | None
@@ -65,8 +63,7 @@ _NO_WORK: Final = CurrentWork({})
 _NOT_SELECTED: Final = Selected({})
 
 
-@dataclass(frozen=True, slots=True)
-class RunFacts:
+class RunFacts(NamedTuple):
     """A run with everything that goes with it.
 
     Attributes:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from runwatch.base.text import cell_width
 from runwatch.view.drawn import Drawn
@@ -62,8 +62,7 @@ class Head:
         return f"{self.count} line{'s' * (self.count != 1)} hidden" if self.is_folded else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """A line that is not hidden, with its place in the tree.
 
     Attributes:

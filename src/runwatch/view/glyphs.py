@@ -6,9 +6,8 @@ Both sets have the same names, and each glyph is one cell wide, so that a table 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from runwatch.records.states import is_final
 
@@ -34,8 +33,7 @@ class Role(StrEnum):
     """Data without a meaning of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Glyphs:
+class Glyphs(NamedTuple):
     """One set of glyphs.
 
     Attributes:

@@ -135,8 +135,7 @@ def _nowhere(_: object, __: object) -> Lead | None:
     return None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class At:
+class At(NamedTuple):
     """A line of a detail that shows the member at a path.
 
     Attributes:
@@ -153,8 +152,7 @@ class At:
     leads: Callable[[Any, Any], Lead | None] = _nowhere
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Told:
+class Told(NamedTuple):
     """A line of a detail that is not a member: worked out here, or taken from elsewhere.
 
     Attributes:
@@ -172,8 +170,7 @@ class Told:
     leads: Callable[[Any, Any], Lead | None] = _nowhere
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SectionSpec:
+class SectionSpec(NamedTuple):
     """A part of a detail.
 
     Attributes:
@@ -196,8 +193,7 @@ class SectionSpec:
     tree: str = ""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Link(Generic[S]):
+class Link(NamedTuple, Generic[S]):
     """A way from a record to another one.
 
     Attributes:

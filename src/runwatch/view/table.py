@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice
-from typing import Any, Final, Generic
+from typing import Any, Final, Generic, NamedTuple
 
 from runwatch.base.steps import finish
 from runwatch.records.record import Record
@@ -401,8 +400,7 @@ def sort_value(value: object) -> tuple[int, Any]:
     return 3, json_text(value)
 
 
-@dataclass(frozen=True, slots=True)
-class RowDelta:
+class RowDelta(NamedTuple):
     """What changed from one list to the next, by row key.
 
     Attributes:

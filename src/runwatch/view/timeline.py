@@ -7,9 +7,8 @@ out silently.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from runwatch.base.text import cell_width
 from runwatch.records.event import RunEvent
@@ -33,8 +32,7 @@ _NOTHING: Final = line("")
 _FRAME: Final = frozenset({"event_id", "execution_id", "slice_id", "type", "at"})
 
 
-@dataclass(frozen=True, slots=True)
-class EventLine:
+class EventLine(NamedTuple):
     """One line of a timeline.
 
     Attributes:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual.timer import Timer
 
@@ -23,8 +22,7 @@ KEY_CELLS: Final = 32
 NOTHING: Final = line("")
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(NamedTuple):
     """A 429 that holds every read back.
 
     Attributes:
@@ -36,8 +34,7 @@ class Hold:
     until: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """What the bar says.
 
     Attributes:

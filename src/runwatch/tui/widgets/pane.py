@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual import events
 from textual.containers import Container
@@ -28,8 +27,7 @@ _CORNERS: Final = 6
 NOTHING: Final = line("")
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """The texts of a pane's frame; the ones on the right are cut last.
 
     Attributes:
@@ -95,7 +93,7 @@ class Pane(Container):
     ) -> None:
         """Put other texts into the frame; those that are not given stay."""
         given = {"title": title, "state": state, "age": age, "counters": counters}
-        edge = replace(self._edge, **{name: text for name, text in given.items() if text is not None})
+        edge = self._edge._replace(**{name: text for name, text in given.items() if text is not None})
         if edge != self._edge:
             self._edge = edge
             self._write_edge()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from textual.message import Message
 
@@ -85,7 +85,7 @@ class TabBar(Bar):
             return parts, ()
         labels = [part for part in parts if part.target is not None]
         gap = 2 if width_of(labels) + len(labels) - 1 <= width else 1
-        return [replace(part, gap=gap) for part in labels], ()
+        return [part._replace(gap=gap) for part in labels], ()
 
     def part_chosen(self, target: object) -> None:
         """Choose what was clicked."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 
 from runwatch.records.template import (
@@ -72,8 +71,7 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
                 At("next_action.type", "next action"), At("next_action.detail", "what to do"),
             ),
         ),
-        replace(
-            BLOCKER,
+        BLOCKER._replace(
             lines=(
                 At("detail"), At("next_action.type", "next action", leads=_plan_blocker_lead),
                 At("next_action.detail", "what to do"), At("code"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
@@ -260,7 +259,7 @@ SECTIONS: Final = (
             Told("note", _note),
             Told("verdict", _verdict),
             Told("status", lambda facts, _, context: _status(facts, context), _own_status),
-            replace(_told("reason", "reason"), draw=_reason_line),
+            _told("reason", "reason")._replace(draw=_reason_line),
             Told("why", _why),
             Told("next", _next),
             _told("mode", "mode"),
