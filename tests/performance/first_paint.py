@@ -18,7 +18,7 @@ from tests.performance.measure import Figure
 from tests.support.environment import clean_environment
 from tests.support.terminal import Terminal
 
-ROUNDS = 9
+ROUNDS = 7
 TARGET_HELP = 4.0
 
 BARE = """

@@ -31,7 +31,7 @@ SECONDS: Final = 60.0
 AT_ONCE: Final = 4
 """Consoles that are started at the same time."""
 
-SETTLE_S: Final = 10.0
+SETTLE_S: Final = 6.0
 """From the last console that is there until measuring begins."""
 
 START_S: Final = 120.0

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import gc
 import math
+import os
 import statistics
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -96,16 +97,14 @@ class LoopTimes:
     """How an event loop kept its time, in seconds.
 
     Attributes:
-        longest: The longest callback, with whatever pause for garbage came within it.
+        longest: The longest callback, with whatever pause for garbage came within it, and with whatever it waited for
+            except a core that other programs of the machine had.
         what: What that callback was, for whoever looks for it.
-        work: The most that the thread worked in one callback. Unlike the time that went by, it leaves out what other
-            programs of a busy machine took.
         lags: How much later than it was due each look at the loop came.
     """
 
     longest: float = 0.0
     what: str = ""
-    work: float = 0.0
     lags: list[float] = field(default_factory=list)
 
     def lag(self, percent: int) -> float:
@@ -119,14 +118,16 @@ def longest_callback() -> Iterator[LoopTimes]:
     times = LoopTimes()
     original = asyncio.Handle._run
 
+    waited_s = _core_wait_of_this_thread()
+
     def timed(handle: asyncio.Handle) -> Any:
-        start, worked = time.perf_counter(), time.thread_time()
+        waited, start = waited_s(), time.perf_counter()
         try:
             return original(handle)
         finally:
             taken = time.perf_counter() - start
-            times.work = max(times.work, time.thread_time() - worked)
-            if taken > times.longest:
+            # Most callbacks are short, and need not be looked at twice.
+            if taken > times.longest and (taken := taken - (waited_s() - waited)) > times.longest:
                 times.longest, times.what = taken, repr(handle)
 
     asyncio.Handle._run = timed  # type: ignore[method-assign, assignment]
@@ -134,6 +135,15 @@ def longest_callback() -> Iterator[LoopTimes]:
         yield times
     finally:
         asyncio.Handle._run = original  # type: ignore[method-assign]
+
+
+def _core_wait_of_this_thread() -> Callable[[], float]:
+    """How many seconds this thread could have run and had no core; always 0 where the system does not tell."""
+    try:
+        descriptor = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
+    except OSError:
+        return lambda: 0.0
+    return lambda: int(os.pread(descriptor, 100, 0).split()[1]) / 1e9
 
 
 @contextlib.asynccontextmanager

@@ -36,8 +36,9 @@ SUITES: dict[str, Callable[[], list[Figure]]] = {
     "long-lists": long_lists.figures,
     "soak": soak.figures,
 }
-BESIDE = ("limited", "soak")
-"""Taken while ``following`` takes its five minutes: what they count, a neighbour does not change."""
+BESIDE = ("limited", "wire", "soak", "big-lists")
+"""Taken one after the other while ``following`` takes its five minutes, for which half a core is enough: what they
+count, a neighbour does not change, and the wait for a core is no part of how long a callback takes."""
 
 
 def figures_of(name: str) -> list[Figure]:

@@ -17,6 +17,7 @@ from runwatch.base.errors import RunwatchError
 from runwatch.base.log import start_log
 from runwatch.base.text import cell_width
 from runwatch.records.record import Record
+from runwatch.records.run import Run
 from runwatch.settings.file import Loaded, load
 from runwatch.settings.model import LOCAL
 from runwatch.settings.resolve import Resolver
@@ -476,7 +477,7 @@ class ConsoleApp(NavigatingApp):
         changed, self._changed = frozenset(self._changed), set()
         screen = self.front
         if isinstance(screen, ConsoleScreen):
-            screen.show_place()
+            screen.show_place(recount=changed != {Run.KIND})
             screen.data_changed(changed)
 
     def tail_moved(self, news: TailNews) -> None:

@@ -27,7 +27,7 @@ HUNG_UP: Final = 129
 
 READ_BYTES: Final = 4096
 LOOK_UP_S: Final = 0.1
-"""How often the reading thread looks whether it shall end, and whether a lone escape key is complete."""
+"""How often the reading thread looks whether a lone escape key is complete, while there is one."""
 
 MODES_OFF: Final = (
     "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"  # every kind of mouse report
@@ -107,6 +107,8 @@ class ConsoleDriver(LinuxDriver):
         self._output: Final = Output(_screen_stream(), self._hang_up)
         self._file = self._output  # type: ignore[assignment]
         self._given = 0
+        # Whatever is written into it wakes the reading thread; both ends are open as long as the process.
+        self._woken, self._wakes = os.pipe()
         self.holds_terminal = False
 
     @property
@@ -135,13 +137,21 @@ class ConsoleDriver(LinuxDriver):
         if self._writer_thread is not None and self._writer_thread.is_alive():
             super().close()
 
+    def disable_input(self) -> None:
+        """Have the reading thread end, and wait for it."""
+        os.write(self._wakes, b"\0")
+        super().disable_input()
+        os.read(self._woken, 1)
+
     def run_input_thread(self) -> None:
         """Read keys, mouse and reports until the console ends or the terminal is gone."""
         reader = TerminalInput()
         while not self.exit_event.is_set():
-            readable, _, _ = select.select([self.fileno], [], [], LOOK_UP_S)
+            patience = LOOK_UP_S if reader.is_undecided else None
+            readable, _, _ = select.select([self.fileno, self._woken], [], [], patience)
             if not readable:
                 self._take(reader.rest(LOOK_UP_S))
+            if self.fileno not in readable:
                 continue
             try:
                 data = os.read(self.fileno, READ_BYTES)

@@ -113,11 +113,11 @@ def _tell(screen: ConsoleScreen, path: Drawn, what: Drawn) -> None:
     if cell_width(path) + cell_width(what) <= screen.size.width - _BESIDE:
         screen.say(f"{path}   {what}")
         return
-    note = Note([line(f"written: {what}"), *wrapped(path, max(20, screen.size.width - 2))], id="exported")
-    for other in screen.query("#exported"):
-        other.remove()
-    screen.mount(note, before="#status")
-    screen.set_timer(2 * NOTICE_S, note.remove)
+    note = next(iter(screen.query("#exported").results(Note)), None)
+    if note is None:
+        note = Note((), id="exported")
+        screen.mount(note, before="#status")
+    note.say([line(f"written: {what}"), *wrapped(path, max(20, screen.size.width - 2))], for_s=2 * NOTICE_S)
 
 
 def _write(path: Path, pieces: Iterable[bytes]) -> None:

@@ -127,6 +127,11 @@ class TerminalInput:
                         yield events.Key("escape", "\x1b")
                     data = data[broken.end() :]
 
+    @property
+    def is_undecided(self) -> bool:
+        """Whether it counts for how long nothing comes: behind a beginning, and within a paste."""
+        return bool(self._held) or self._pasted is not None
+
     def rest(self, waited_s: float) -> Iterator[Message]:
         """What the bytes that are kept mean now that nothing has come for so many seconds more.
 

@@ -211,6 +211,9 @@ class AcrossUsageScreen(PeriodScreen, AcrossScreen):
             reader.show(self._usage_report)
         self.show_rows()
 
+    def _count_matches(self) -> None:
+        """What is typed here is a period: what is said of that stays, whatever rows come meanwhile."""
+
     def leave_period(self) -> None:
         """Stand in the table."""
         self.table.focus()

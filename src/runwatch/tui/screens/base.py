@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from runwatch.tui.widgets.menu import Menu
     from runwatch.tui.widgets.overlay import Overlay
     from runwatch.tui.widgets.sheet import Sheet
+
+
+AGES_EVERY: Final = 4
+"""Seconds between two drawings, for its ages alone, of what is drawn anew as a whole."""
 
 
 class ConsoleScreen(Screen[None]):
@@ -139,9 +143,14 @@ class ConsoleScreen(Screen[None]):
 
     # What the app and subclasses ask.
 
-    def show_place(self) -> None:
-        """Say which service this is and how the connection is."""
-        self.query_one(ContextBar).show(self.console.place())
+    def show_place(self, *, recount: bool = True) -> None:
+        """Say which service this is and how the connection is.
+
+        Args:
+            recount: Whether requests are counted anew, which alone would have much drawn again with each of them.
+        """
+        bar, place = self.query_one(ContextBar), self.console.place()
+        bar.show(place if recount else place._replace(requests=bar.place.requests))
 
     def show_crumbs(self, filter: Pieces | None = None) -> None:
         """Say the way to what is shown."""

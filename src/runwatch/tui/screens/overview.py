@@ -163,8 +163,10 @@ class OverviewScreen(ConsoleScreen):
         self._show()
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Count again."""
-        self._show()
+        """Count again; runs that were read and are the same as before only get older, which the next second shows."""
+        is_the_same = self._runs is not None and self._runs.items() is self._counted[0]
+        if kinds != {Run.KIND} or not is_the_same:
+            self._show()
 
     def tick(self) -> None:
         """Time goes by: runs leave the hour, ages grow."""

@@ -15,6 +15,7 @@ from runwatch.store.freshness import LoadState, PaneState, pane_state
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Pieces, word
 from runwatch.tui.messages import LinkFollowed
+from runwatch.tui.screens.base import AGES_EVERY
 from runwatch.tui.screens.periods import PeriodScreen
 from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.pane import Pane
@@ -63,6 +64,7 @@ class ReportScreen(PeriodScreen):
     def __init__(self) -> None:
         super().__init__()
         self._is_raw = False
+        self._seconds = 0
         self._reports: Reports | None = None
 
     # What subclasses say.
@@ -162,16 +164,17 @@ class ReportScreen(PeriodScreen):
         self.take_period(self.period_text)
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Draw what came; the runs, which are read all the time, are drawn with the next second."""
+        """Draw what came; the runs, which are read all the time, are drawn when ages are."""
         if kinds != {Run.KIND}:
             self._draw_if_mounted()
 
     def tick(self) -> None:
-        """Ages grow, and at midnight a named period moves on."""
+        """Ages grow some seconds at a time, and at midnight a named period moves on."""
+        self._seconds += 1
         if self._reports is not None:
             self._reports.show(*self.asked(self.period))
-        if self.is_mounted:
-            self.draw()
+        if self._seconds % AGES_EVERY == 0:
+            self._draw_if_mounted()
 
     def view(self, name: str) -> View:
         """The period."""

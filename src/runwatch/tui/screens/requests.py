@@ -16,8 +16,8 @@ from runwatch.view.drawn import line
 from runwatch.view.entries import RequestEntry
 from runwatch.view.resources.requests import REQUESTS
 
-AGES_EVERY: Final = 4
-"""Seconds between two drawings of the rows for their ages alone."""
+AGES_EVERY: Final = 8
+"""Seconds since the rows were drawn until they are for their ages alone; the console's own reads mostly come sooner."""
 
 
 class RequestsScreen(ResourceScreen):
@@ -25,9 +25,11 @@ class RequestsScreen(ResourceScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen", only=("screen.copy_curl",))
 
+    DETAIL_EVERY: ClassVar[int] = 1
+
     def __init__(self, source: Source) -> None:
         super().__init__(REQUESTS, source)
-        self._ticks = 0
+        self._kept_s = 0
 
     def hints(self) -> Sequence[Hint]:
         """Copying is what this screen is for."""
@@ -36,11 +38,16 @@ class RequestsScreen(ResourceScreen):
 
     def tick(self) -> None:
         """Ages grow some seconds at a time: all rows in sight are young, and each second would draw them all anew."""
-        self._ticks += 1
-        if self._ticks % AGES_EVERY == 0:
+        self._kept_s += 1
+        if self._kept_s >= AGES_EVERY:
             super().tick()
         elif self.is_mounted:
             self._show_edge()
+
+    def rows_shown(self) -> None:
+        """The ages are right for now."""
+        super().rows_shown()
+        self._kept_s = 0
 
     @property
     def entry(self) -> RequestEntry | None:

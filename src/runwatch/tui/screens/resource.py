@@ -14,6 +14,7 @@ from runwatch.settings.session import View
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece, Pieces, word
 from runwatch.tui.messages import LinkFollowed, RowHighlighted, RowOpened
+from runwatch.tui.screens.base import AGES_EVERY
 from runwatch.tui.screens.list_screen import ListScreen
 from runwatch.tui.sources import Source
 from runwatch.tui.widgets.list_pane import ListPane
@@ -90,8 +91,13 @@ class ResourceScreen(ListScreen):
     }
     """
 
+    DETAIL_EVERY: ClassVar[int] = AGES_EVERY
+    """Seconds between two drawings of the detail for its ages alone."""
+
     def __init__(self, spec: ResourceSpec[Any], source: Source) -> None:
         super().__init__(spec, source)
+        self._seconds = 0
+        self._keeps_detail = False
         self._shown: str | None = None
         self._rest: Timer | None = None
         self._is_raw = False
@@ -193,13 +199,21 @@ class ResourceScreen(ListScreen):
         if self._wanted is not None and any(row.key == key for row in self._all_rows()):
             self._apply_filter("")
 
+    def tick(self) -> None:
+        """Ages grow; those of the detail some seconds at a time."""
+        self._seconds += 1
+        self._keeps_detail = self._seconds % self.DETAIL_EVERY != 0
+        super().tick()
+        self._keeps_detail = False
+
     def rows_shown(self) -> None:
         """Go to the record that is waited for, and draw the detail."""
         if self._wanted is not None and self.table.select(self._wanted):
             self._wanted = None
             if self._opens_wanted:
                 self.open_detail()
-        if self._rest is None:
+        is_kept = self._keeps_detail and self.row is not None and self.row.id == self._shown
+        if self._rest is None and not is_kept:
             self.show_detail()
 
     def show_detail(self) -> None:

@@ -57,6 +57,9 @@ class RunsScreen(ResourceScreen, TailHost):
         ),
     )
 
+    DETAIL_EVERY: ClassVar[int] = 1
+    """The clock of a live run goes second by second."""
+
     def __init__(self, source: Any) -> None:
         super().__init__(RUNS, source)
         self._has_detail = False
