@@ -81,7 +81,6 @@ class Terminal:
         cwd: The directory it starts in.
 
     Attributes:
-        screen: What the terminal shows.
         raw: Every byte that the program wrote, in order.
         flags_before: The terminal's settings before the program started.
     """
@@ -95,7 +94,8 @@ class Terminal:
         rows: int = 24,
         cwd: Path | None = None,
     ) -> None:
-        self.screen = Screen(columns, rows)
+        self._screen = Screen(columns, rows)
+        self._undrawn = bytearray()
         self.raw = bytearray()
         self._master, self._slave = pty.openpty()
         os.set_blocking(self._master, False)
@@ -117,6 +117,14 @@ class Terminal:
     def _tell_end(self, pipe: int) -> None:
         self.process.wait()
         os.close(pipe)
+
+    @property
+    def screen(self) -> Screen:
+        """What is on the terminal; drawn when somebody looks, which takes longer than a terminal needs for it."""
+        if self._undrawn:
+            self._screen.feed(bytes(self._undrawn))
+            self._undrawn.clear()
+        return self._screen
 
     @property
     def is_stopped(self) -> bool:
@@ -236,7 +244,7 @@ class Terminal:
                 # Linux reports the end of the last writer as an error of input and output.
                 return False
             self.raw += data
-            self.screen.feed(data)
+            self._undrawn += data
             return bool(data)
         return False
 

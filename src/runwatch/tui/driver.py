@@ -1,20 +1,23 @@
 """Between Textual and the terminal: reading and writing that outlive what terminals do.
 
-Textual's own driver reads a closed terminal for ever and blocks the console when a write fails. This one notices that
-the terminal is gone and ends the console, and reads keys by :mod:`runwatch.tui.terminal_input`.
+Textual's own driver reads a closed terminal for ever, blocks the console when a write fails, and may miss the last of
+many sizes. This one notices that the terminal is gone and ends the console, and reads keys by
+:mod:`runwatch.tui.terminal_input`.
 """
 
 from __future__ import annotations
 
 import os
 import select
+import signal
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import MouseEvent
+from textual.events import MouseEvent, Resize
+from textual.geometry import Size
 
 from runwatch.tui.terminal_input import TerminalInput
 
@@ -125,6 +128,16 @@ class ConsoleDriver(LinuxDriver):
         """Take the terminal."""
         self.holds_terminal = True
         super().start_application_mode()  # type: ignore[no-untyped-call]
+        self._loop.add_signal_handler(signal.SIGWINCH, self._tell_size)
+
+    def _tell_size(self) -> None:
+        """Tell the app how large the window is by now, one signal after the other.
+
+        A signal may interrupt Textual's own handler of the one before, which then tells the older size last.
+        """
+        if not self._in_band_window_resize:
+            size = Size(*self._get_terminal_size())
+            self._app.post_message(Resize(size, size))
 
     def stop_application_mode(self) -> None:
         """Give the terminal back, with every mode off that may have been switched on."""

@@ -95,6 +95,9 @@ class KitApp(TerminalApp):
         self.palette = palette
         self._styles = palette.styles()
         self.use_palette(palette)
+        # The style sheets are read in these colours from the first, so that they need not be read again.
+        self.stylesheet.set_variables(self.get_css_variables())
+        self._sheets_theme = self.theme
         self.set_keymap(self.keys.overrides())
         # One for the process, as Textual has it; set back too, because tests make several apps.
         ScrollBar.renderer = _AsciiScrollBar if self.is_ascii else ScrollBarRender
@@ -107,6 +110,12 @@ class KitApp(TerminalApp):
         self._styles = palette.styles()
         self.register_theme(palette.textual())
         self.theme = palette.name
+
+    def refresh_css(self, animate: bool = True) -> None:
+        """Read the style sheets again, in the colours of another theme."""
+        if self.theme != self._sheets_theme:
+            self._sheets_theme = self.theme
+            super().refresh_css(animate)
 
     def use_keys(self, keys: KeyMap) -> None:
         """Take other keys from now on."""
