@@ -184,11 +184,12 @@ class Driven:
         return self.terminal.wait_exit()
 
     def _go_back(self) -> None:
-        screen = self.terminal.screen
-        crumbs = screen.lines[1]
-        self.terminal.type("q")
-        self.terminal.wait_until(lambda: not screen.is_alternate or screen.lines[1] != crumbs, "one level less")
-        if screen.is_alternate:
+        terminal, crumbs = self.terminal, self.terminal.screen.lines[1]
+        terminal.type("q")
+        terminal.wait_until(
+            lambda: not terminal.screen.is_alternate or terminal.screen.lines[1] != crumbs, "one level less"
+        )
+        if terminal.screen.is_alternate:
             self.settle()
 
 

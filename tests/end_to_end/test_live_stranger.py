@@ -131,10 +131,12 @@ def fill_in(terminal: Terminal) -> None:
 
 def enters(terminal: Terminal, field: str) -> None:
     """Wait until the cursor stands in a field: keys that come before go to the field that had it."""
-    screen = terminal.screen
-    terminal.wait_until(
-        lambda: screen.lines[screen.cursor[1]][1:].lstrip().startswith(field), f"the cursor in {field}", PATIENCE_S
-    )
+
+    def is_there() -> bool:
+        screen = terminal.screen
+        return screen.lines[screen.cursor[1]][1:].lstrip().startswith(field)
+
+    terminal.wait_until(is_there, f"the cursor in {field}", PATIENCE_S)
 
 
 def cost_of(answer: dict[str, Any]) -> Decimal:

@@ -1,0 +1,77 @@
+"""What is drawn for its ages alone is drawn some seconds at a time: a console is left open for days."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runwatch.tui.screens.base import AGES_EVERY
+from runwatch.tui.screens.requests import AGES_EVERY as ROWS_EVERY
+from runwatch.tui.screens.requests import RequestsScreen
+from runwatch.tui.screens.resource import ResourceScreen
+from runwatch.tui.widgets.context_bar import ContextBar
+from tests.tui import noon
+from tests.tui.console import Driven, console
+
+
+def front(driven: Driven) -> ResourceScreen:
+    """The screen in front, which shows a list and a detail."""
+    screen = driven.app.front
+    assert isinstance(screen, ResourceScreen)
+    return screen
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, screen: ResourceScreen, method: str) -> list[str]:
+    """A list that grows by the method's name whenever the screen is asked to draw in that way."""
+    drawn: list[str] = []
+    own = getattr(screen, method)
+
+    def draw() -> None:
+        drawn.append(method)
+        own()
+
+    monkeypatch.setattr(screen, method, draw)
+    return drawn
+
+
+async def test_a_detail_is_drawn_every_few_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console(noon.service(), tmp_path, open_at="receipts") as driven:
+        screen = front(driven)
+        await driven.until(lambda: screen.row is not None, "a row")
+        # The detail follows the cursor once that rests.
+        await driven.until(lambda: screen.row is not None and screen._shown == screen.row.id, "its detail")
+        drawn = counted(monkeypatch, screen, "show_detail")
+        for _ in range(3 * AGES_EVERY):
+            screen.tick()
+        assert len(drawn) == 3
+        # Whatever is known anew is drawn at once.
+        screen.data_changed(frozenset())
+        assert len(drawn) == 4
+
+
+async def test_requests_are_drawn_when_they_come_and_seldom_for_their_ages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(noon.service(), tmp_path, open_at="requests") as driven:
+        screen = front(driven)
+        assert isinstance(screen, RequestsScreen)
+        screen.show_rows()
+        drawn = counted(monkeypatch, screen, "show_rows")
+        for _ in range(ROWS_EVERY - 1):
+            screen.tick()
+        assert drawn == []
+        screen.tick()
+        assert len(drawn) == 1
+
+
+async def test_a_request_alone_does_not_draw_the_bar(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path) as driven:
+        screen = front(driven)
+        bar = screen.query_one(ContextBar)
+        before = bar.place
+        driven.desk.live.budget.note_exchange()
+        screen.show_place(recount=False)
+        assert bar.place == before
+        screen.show_place()
+        assert bar.place != before
