@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from runwatch.tui.screens.base import AGES_EVERY
-from runwatch.tui.screens.requests import AGES_EVERY as ROWS_EVERY
-from runwatch.tui.screens.requests import RequestsScreen
+from runwatch.tui.screens.requests import ROWS_EVERY, RequestsScreen
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.widgets.context_bar import ContextBar
 from tests.tui import noon

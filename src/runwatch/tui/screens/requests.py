@@ -16,7 +16,7 @@ from runwatch.view.drawn import line
 from runwatch.view.entries import RequestEntry
 from runwatch.view.resources.requests import REQUESTS
 
-AGES_EVERY: Final = 8
+ROWS_EVERY: Final = 8
 """Seconds since the rows were drawn until they are for their ages alone; the console's own reads mostly come sooner."""
 
 
@@ -39,7 +39,7 @@ class RequestsScreen(ResourceScreen):
     def tick(self) -> None:
         """Ages grow some seconds at a time: all rows in sight are young, and each second would draw them all anew."""
         self._kept_s += 1
-        if self._kept_s >= AGES_EVERY:
+        if self._kept_s >= ROWS_EVERY:
             super().tick()
         elif self.is_mounted:
             self._show_edge()
