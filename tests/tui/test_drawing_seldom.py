@@ -38,8 +38,8 @@ async def test_a_detail_is_drawn_every_few_seconds(tmp_path: Path, monkeypatch: 
     async with console(noon.service(), tmp_path, open_at="receipts") as driven:
         screen = front(driven)
         await driven.until(lambda: screen.row is not None, "a row")
-        # The detail follows the cursor once that rests.
-        await driven.until(lambda: screen.row is not None and screen._shown == screen.row.id, "its detail")
+        # While the cursor does not rest the detail waits for it, and no second draws it.
+        screen._rested()
         drawn = counted(monkeypatch, screen, "show_detail")
         for _ in range(3 * AGES_EVERY):
             screen.tick()
