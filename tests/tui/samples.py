@@ -34,6 +34,7 @@ class Column:
     least: int = 4
     most: int = 40
     keeps_ends: bool = False
+    is_whole: bool = False
     only_used: bool = False
 
 

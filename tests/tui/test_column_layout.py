@@ -17,11 +17,12 @@ COLUMNS = (
     Column("last", "last", leaves=2, least=5),
 )
 NATURAL = [11, 9, 5, 14, 10]
+LEAST = [column.least for column in COLUMNS]
 
 
 def shown(room: int, **more: object) -> dict[str, int]:
     """The placed columns with their widths."""
-    return {placed.column.id: placed.width for placed in place_columns(COLUMNS, NATURAL, room, **more)}  # type: ignore[arg-type]
+    return {placed.column.id: placed.width for placed in place_columns(COLUMNS, NATURAL, LEAST, room, **more)}  # type: ignore[arg-type]
 
 
 def test_everything_is_whole_where_there_is_room() -> None:
@@ -69,7 +70,7 @@ def test_wide_gives_every_column_its_need_and_lets_the_last_stand_outside() -> N
 def test_columns_never_overlap_nor_leave_the_window(facts: list[tuple[int, int, int]], room: int, wide: bool) -> None:
     columns = [Column(str(n), str(n), leaves=leaves, least=least) for n, (leaves, least, _) in enumerate(facts)]
     natural = [max(least, need) for _, least, need in facts]
-    placed = place_columns(columns, natural, room, wide=wide)
+    placed = place_columns(columns, natural, [least for _, least, _ in facts], room, wide=wide)
     position = 0
     for part in placed:
         assert part.start == position

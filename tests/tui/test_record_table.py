@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from rich.segment import Segment
 from rich.style import Style
@@ -68,6 +70,34 @@ async def test_an_id_in_a_narrow_column_loses_its_middle(width: int, shown: str)
         table.show([samples.row("r1", ("● running", "live"), ("ex_01M8…TKS0", "plain"))])
         await pilot.pause()
         assert lines_of(app)[2].split()[4] == shown
+
+
+@pytest.mark.parametrize("kind", [{"align": "right"}, {"is_whole": True}])
+async def test_a_number_or_a_time_is_shown_whole_or_not_at_all(kind: dict[str, Any]) -> None:
+    table = RecordTable((samples.Column("status", "path", least=8), samples.Column("run", "count", leaves=1, **kind)))
+    app = Stage(Pane(table))
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show([samples.row("r1", ("/v1/executions/ex_1", "plain"), ("1,234,567", "plain"))])
+        for width in range(14, 60):
+            table.parent.styles.width = width  # type: ignore[union-attr]
+            await pilot.pause()
+            assert ("1,234,567" in lines_of(app)[2]) == ("run" in columns(table)) == (width >= 25), width
+
+
+async def test_widths_that_were_forgotten_may_be_smaller() -> None:
+    table = RecordTable((samples.Column("status", "age", is_whole=True), samples.Column("run", "run")))
+    app = Stage(Pane(table))
+    async with app.run_test(size=(80, 20)) as pilot:
+
+        async def run_stands_at(age: str) -> int:
+            table.show([samples.row("r1", (age, "plain"), ("ex_1", "plain"))])
+            await pilot.pause()
+            return lines_of(app)[2].index("ex_1")
+
+        wide = await run_stands_at("2026-11-21 12:04:31")
+        assert await run_stands_at("42s") == wide
+        table.forget_widths()
+        assert await run_stands_at("42s") == wide - len("2026-11-21 12:04:31") + 4
 
 
 async def test_narrow_windows_leave_columns_out_and_sideways_brings_them_in() -> None:

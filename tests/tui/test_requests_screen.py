@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,21 @@ async def test_at_80_columns_status_method_path_time_and_size_stay(service: Scri
         assert [word for word in ("status", "method", "path", "took", "try", "bytes") if word in heads] == [
             "status", "method", "path", "took", "try", "bytes",
         ]  # fmt: skip
+
+
+async def test_the_time_of_day_is_never_cut_and_ages_are_as_narrow_as_before(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.press("H")
+        await driven.shows("/v1/executions ")
+        ages = driven.app.screen.table.shown_columns  # type: ignore[attr-defined]
+        await driven.press("t")
+        await driven.shows(re.compile(r"^┃ . \d\d:\d\d:\d\d +✓ 200", re.MULTILINE))
+        assert not re.search(r":\d*…", driven.text)
+        await driven.press("t", "t")
+        await driven.shows(re.compile(r"^┃ . \ds +✓ 200", re.MULTILINE))
+        assert driven.app.screen.table.shown_columns == ages  # type: ignore[attr-defined]
 
 
 async def test_the_command_has_a_variable_in_place_of_the_key(service: ScriptedService, tmp_path: Path) -> None:

@@ -93,6 +93,8 @@ class Column(Field[S]):
         most: The most cells it takes in a list.
         only_used: Whether it leaves a list in which no row in sight has anything in it.
         keeps_ends: Whether a cell that is too long loses its middle, because ids differ at their ends.
+        is_whole: Whether it leaves rather than be cut, because a part of it would say something else: a time. Where
+            shorter text stands on the right it is a number, and is kept whole too.
     """
 
     title: str
@@ -103,6 +105,7 @@ class Column(Field[S]):
     least: int = 4
     most: int = 40
     keeps_ends: bool = False
+    is_whole: bool = False
     only_used: bool = False
 
     def draw(self, subject: S, context: Context) -> Styled | None:

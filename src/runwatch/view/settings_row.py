@@ -29,6 +29,7 @@ class SettingsColumn:
     least: int = 8
     most: int = 40
     keeps_ends: bool = False
+    is_whole: bool = False
     only_used: bool = False
 
 

@@ -199,7 +199,10 @@ class ListScreen(ConsoleScreen):
         if not self.is_mounted:
             return
         found = self._all_rows()
-        self._drawing.context = self.console.context()
+        context = self.console.context()
+        if self._drawing.context.time != context.time:
+            self.table.forget_widths()
+        self._drawing.context = context
         self._total = len(self._source.items())
         self._arrange(found)
         state = self._source.state()

@@ -27,7 +27,13 @@ class Placed(NamedTuple):
 
 
 def place_columns(
-    columns: Sequence[TableColumn], natural: Sequence[int], room: int, *, skipped: int = 0, wide: bool = False
+    columns: Sequence[TableColumn],
+    natural: Sequence[int],
+    least: Sequence[int],
+    room: int,
+    *,
+    skipped: int = 0,
+    wide: bool = False,
 ) -> tuple[Placed, ...]:
     """Lay columns out in ``room`` cells.
 
@@ -36,7 +42,8 @@ def place_columns(
 
     Args:
         columns: The columns in order.
-        natural: The cells each of them needs to be whole.
+        natural: The cells each of them needs to be whole, with its head.
+        least: The fewest cells in which each of them is of use.
         room: The cells there are.
         skipped: How many of the columns that may leave are left out, from the left.
         wide: Whether every column gets what it needs, the last ones outside the window.
@@ -47,12 +54,12 @@ def place_columns(
     if wide:
         widths = {index: natural[index] for index in kept}
     else:
-        while _total(kept, [min(columns[index].least, natural[index]) for index in kept]) > room:
+        while _total(kept, [least[index] for index in kept]) > room:
             leaving = [index for index in kept if columns[index].leaves > 0]
             if not leaving:
                 break
             kept.remove(min(leaving, key=lambda index: (columns[index].leaves, -index)))
-        widths = _share(columns, natural, kept, room)
+        widths = _share(least, natural, kept, room)
     placed: list[Placed] = []
     start = 0
     for index in kept:
@@ -68,8 +75,8 @@ def _total(kept: Sequence[int], widths: Sequence[int]) -> int:
     return sum(widths) + GAP * max(0, len(kept) - 1)
 
 
-def _share(columns: Sequence[TableColumn], natural: Sequence[int], kept: Sequence[int], room: int) -> dict[int, int]:
-    widths = {index: min(columns[index].least, natural[index]) for index in kept}
+def _share(least: Sequence[int], natural: Sequence[int], kept: Sequence[int], room: int) -> dict[int, int]:
+    widths = {index: least[index] for index in kept}
     left = room - _total(kept, list(widths.values()))
     for index in sorted(kept, key=lambda index: natural[index] - widths[index]):
         more = max(0, min(natural[index] - widths[index], left))

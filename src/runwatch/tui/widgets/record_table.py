@@ -56,6 +56,8 @@ class TableColumn(Protocol):
     @property
     def keeps_ends(self) -> bool: ...
     @property
+    def is_whole(self) -> bool: ...
+    @property
     def only_used(self) -> bool: ...
 
 
@@ -132,7 +134,7 @@ class RecordTable(LineList, inherit_bindings=False):
         """
         if rows is self._rows:
             if self._present_looks() != self._looks:
-                self._measure(only_shown=True)
+                self._measure(only_shown=bool(self._sampled))
                 self._refresh_if_changed()
             return
         top = round(self.scroll_y)
@@ -156,6 +158,11 @@ class RecordTable(LineList, inherit_bindings=False):
     def measure_again(self) -> None:
         """Look at the first rows once more when the next ones come: the same keys say something else by now."""
         self._sampled = ()
+
+    def forget_widths(self) -> None:
+        """Find out from nothing what the columns need: all cells of a column are written in another way by now."""
+        self._natural = [0] * len(self._columns)
+        self.measure_again()
 
     def select(self, key: str) -> bool:
         """Put the cursor on a row by its id; answer whether there is one."""
@@ -420,6 +427,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self._placed = place_columns(
             [column for column, _ in used],
             [max(natural, min(cell_width(self._title(column)), column.most), column.least) for column, natural in used],
+            [max(natural, column.least) if _is_whole(column) else column.least for column, natural in used],
             self.cells - MARGIN,
             skipped=self._skipped,
             wide=self._is_wide,
@@ -450,3 +458,8 @@ class RecordTable(LineList, inherit_bindings=False):
 
 _GAP: Final = line(" " * GAP)
 _SPACE: Final = line(" ")
+
+
+def _is_whole(column: TableColumn) -> bool:
+    """Whether a cut cell would say something else: a time, or a number."""
+    return column.is_whole or column.align == "right"

@@ -109,7 +109,7 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
         Column(id="standing", title="standing", value=lambda it: _deployment(it).status,
                cell=lambda it, context: standing(_deployment(it).status, context), leaves=8, least=8),
         Column(id="tested", title="tested", aliases=("tested_at",), value=lambda it: _offering(it).tested_at,
-               format=when, leaves=1, least=6, sort_key=lambda it: newest_first(_offering(it).tested_at)),
+               format=when, is_whole=True, leaves=1, sort_key=lambda it: newest_first(_offering(it).tested_at)),
         Column(id="deployment", title="deployment", aliases=("id", "model_deployment_id"), value=lambda it: it.id,
                leaves=2, least=9, keeps_ends=True),
     ),
@@ -156,7 +156,7 @@ DEPLOYMENTS: Final[ResourceSpec[Any]] = ResourceSpec[Deployment](
         Column(id="price", title="prices", aliases=("pricing_basis",), value=lambda it: it.pricing_basis, leaves=2,
                least=9),
         Column(id="tested", title="tested", aliases=("last_tested_at",), value=lambda it: it.last_tested_at,
-               format=when, leaves=1, least=6, sort_key=lambda it: newest_first(it.last_tested_at)),
+               format=when, is_whole=True, leaves=1, sort_key=lambda it: newest_first(it.last_tested_at)),
     ),
     fields=(
         Field(id="connection", aliases=("connection_id",), value=lambda it: it.connection_id),

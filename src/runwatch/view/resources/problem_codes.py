@@ -94,8 +94,8 @@ PROBLEM_CODES: Final[ResourceSpec[Any]] = ResourceSpec[ProblemCode](
     columns=(
         Column(id="code", title="code", value=lambda it: it.code or NO_CODE, cell=_code, least=14),
         Column(id="count", title="count", value=lambda it: it.count, align="right", least=5),
-        Column(id="first", title="first", value=lambda it: it.first, format=when, leaves=2, least=4),
-        Column(id="last", title="last", value=lambda it: it.last, format=when, least=4),
+        Column(id="first", title="first", value=lambda it: it.first, format=when, is_whole=True, leaves=2),
+        Column(id="last", title="last", value=lambda it: it.last, format=when, is_whole=True),
         Column(id="paths", title="paths", value=lambda it: it.paths, align="right", leaves=1, least=5),
         Column(id="profiles", title="profiles", value=lambda it: it.profiles, align="right", leaves=1, least=8),
     ),

@@ -88,8 +88,8 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
     title="Problems",
     columns=(
         Column(
-            id="time", title="time", aliases=("age",), value=lambda it: it.time, format=when, least=3, leaves=5,
-            sort_key=lambda it: newest_first(it.time),
+            id="time", title="time", aliases=("age",), value=lambda it: it.time,
+            format=when, is_whole=True, least=3, leaves=5, sort_key=lambda it: newest_first(it.time),
         ),
         Column(id="code", title="code", value=code_of, cell=_code, least=14),
         Column(id="http", title="http", aliases=("status",), value=lambda it: it.status, align="right", leaves=4),

@@ -87,8 +87,8 @@ COLUMNS: Final = (
     ),
     Column[Receipt](id="reason", title="reason", value=lambda it: it.reason, leaves=4, least=12),
     Column[Receipt](
-        id="created", title="created", aliases=("created_at", "age"), value=lambda it: it.created_at, format=when,
-        server="since", sort_key=lambda it: newest_first(it.created_at), leaves=1, least=8,
+        id="created", title="created", aliases=("created_at", "age"), value=lambda it: it.created_at,
+        format=when, is_whole=True, server="since", sort_key=lambda it: newest_first(it.created_at), leaves=1,
     ),
 )  # fmt: skip
 

@@ -37,8 +37,8 @@ REQUESTS: Final[ResourceSpec[Any]] = ResourceSpec[RequestEntry](
     title="Requests",
     columns=(
         Column(
-            id="time", title="time", aliases=("age",), value=lambda it: it.time, format=when, least=3, leaves=8,
-            sort_key=lambda it: newest_first(it.time),
+            id="time", title="time", aliases=("age",), value=lambda it: it.time,
+            format=when, is_whole=True, least=3, leaves=8, sort_key=lambda it: newest_first(it.time),
         ),
         Column(id="status", title="status", aliases=("http",), value=_outcome, cell=_status, least=10, most=24),
         Column(id="method", title="method", value=lambda it: it.method),

@@ -71,8 +71,8 @@ CREDENTIALS: Final[ResourceSpec[Any]] = ResourceSpec[Credential](
         Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, least=12),
         Column(id="credential", title="credential", aliases=("id", "credential_ref"), value=lambda it: it.id, least=9,
                keeps_ends=True),
-        Column(id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at, format=when,
-               leaves=1, sort_key=lambda it: newest_first(it.created_at)),
+        Column(id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at,
+               format=when, is_whole=True, leaves=1, sort_key=lambda it: newest_first(it.created_at)),
     ),
     sections=(
         SectionSpec(
@@ -96,8 +96,8 @@ GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
         Column(id="repository", title="repository", value=lambda it: it.repository, least=14),
         Column(id="verification", title="verification", value=lambda it: it.verification,
                cell=lambda it, context: standing(it.verification, context), leaves=3, least=12),
-        Column(id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at, format=when,
-               leaves=2, sort_key=lambda it: newest_first(it.created_at)),
+        Column(id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at,
+               format=when, is_whole=True, leaves=2, sort_key=lambda it: newest_first(it.created_at)),
         Column(id="connection", title="connection", aliases=("id", "connection_id"), value=lambda it: it.id, leaves=1,
                least=9, keeps_ends=True),
     ),

@@ -232,7 +232,9 @@ COLUMNS: Final = (
         id="source", title="told by", value=lambda run: ", ".join(run.told_by) or None, leaves=2, least=7, most=20,
         only_used=True,
     ),
-    Column[RunFacts](id="created", title="created", value=lambda run: run.run.created_at, format=when, leaves=1),
+    Column[RunFacts](
+        id="created", title="created", value=lambda run: run.run.created_at, format=when, is_whole=True, leaves=1
+    ),
 )  # fmt: skip
 
 FIELDS: Final = (

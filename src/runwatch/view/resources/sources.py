@@ -69,7 +69,7 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
         Column(id="auth", title="auth", aliases=("auth_scheme",), value=lambda it: it.auth_scheme, leaves=2, least=7),
         Column(id="error", title="error", aliases=("test_error",), value=lambda it: it.test_error, leaves=4, least=14),
         Column(id="tested", title="tested", aliases=("last_tested_at",), value=lambda it: it.last_tested_at,
-               format=when, leaves=3, sort_key=lambda it: newest_first(it.last_tested_at)),
+               format=when, is_whole=True, leaves=3, sort_key=lambda it: newest_first(it.last_tested_at)),
         Column(id="connection", title="connection", aliases=("id", "connection_id"), value=lambda it: it.id, leaves=1,
                least=9, keeps_ends=True),
     ),
