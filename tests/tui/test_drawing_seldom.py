@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from runwatch.tui.screens.base import AGES_EVERY
+from runwatch.tui.screens.receipts import ReceiptsScreen
 from runwatch.tui.screens.requests import ROWS_EVERY, RequestsScreen
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.widgets.context_bar import ContextBar
@@ -74,3 +77,34 @@ async def test_a_request_alone_does_not_draw_the_bar(tmp_path: Path) -> None:
         assert bar.place == before
         screen.show_place()
         assert bar.place != before
+
+
+async def test_what_comes_to_the_front_is_brought_up_to_date_and_drawn_in_several_turns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = 0
+    at: dict[str, list[int]] = {"data_changed": [], "_refresh_layout": []}
+    run = asyncio.Handle._run
+
+    def turn(handle: asyncio.Handle) -> object:
+        nonlocal turns
+        turns += 1
+        return run(handle)
+
+    def noted(name: str) -> None:
+        own = getattr(ReceiptsScreen, name)
+
+        def note(screen: ReceiptsScreen, *args: Any, **named: Any) -> object:
+            at[name].append(turns)
+            return own(screen, *args, **named)
+
+        monkeypatch.setattr(ReceiptsScreen, name, note)
+
+    async with console(noon.service(), tmp_path) as driven:
+        monkeypatch.setattr(asyncio.Handle, "_run", turn)
+        for name in at:
+            noted(name)
+        await driven.press("2")
+        await driven.until(lambda: len(at["_refresh_layout"]) >= 2, "the screen to be laid out")
+        assert at["data_changed"][0] < at["_refresh_layout"][0]
+        assert len(set(at["_refresh_layout"][:2])) == 2

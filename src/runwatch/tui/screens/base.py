@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
@@ -79,10 +81,21 @@ class ConsoleScreen(Screen[None]):
         self.show_crumbs()
         self.show_hints()
 
-    def on_screen_resume(self) -> None:
+    # Textual handles all messages of a screen that are there in one turn of the event loop. What comes to the front is
+    # brought up to date, styled, drawn, and then told its size and drawn again: each of these has a turn of its own, so
+    # that a key or an answer that comes meanwhile need not wait for all of them.
+
+    @on(events.ScreenResume)
+    async def _catch_up(self) -> None:
         """Be up to date when this comes to the front again."""
         self.show_place()
         self.data_changed(frozenset())
+        await asyncio.sleep(0)
+
+    @on(events.Resize)
+    async def _let_others_go_first(self) -> None:
+        """Lay everything out in another turn."""
+        await asyncio.sleep(0)
 
     def _on_timer_update(self) -> None:
         """Draw once the terminal has taken what was drawn before.
