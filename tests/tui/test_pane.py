@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from textual import events
 
 from runwatch.tui.draw import word
 from runwatch.tui.widgets.pane import Edge, Pane
@@ -35,6 +36,22 @@ async def test_all_four_texts_stand_in_the_frame_and_the_focused_one_is_heavy() 
         rows = lines_of(app)
         assert rows[0] == "╭─ Runs   14 of 212 " + "─" * 48 + " sort age ─╮"
         assert rows[10] == "┏" + "━" * 78 + "┓"
+
+
+async def test_the_frame_stays_heavy_while_the_focus_goes_from_one_widget_inside_to_another() -> None:
+    left, right = PushButton(line("left")), PushButton(line("right"))
+    app = Stage(Pane(left, right))
+    async with app.run_test(size=(80, 20)) as pilot:
+        left.focus()
+        await pilot.pause()
+        pane = right.parent
+        assert isinstance(pane, Pane)
+        right.focus()
+        await pilot.pause()
+        # Each widget has a queue of its own: what the left one lost is told last.
+        pane.post_message(events.DescendantBlur(left))
+        await pilot.pause()
+        assert lines_of(app)[0] == "┏" + "━" * 78 + "┓"
 
 
 async def test_ascii_frames_say_the_focus_too() -> None:

@@ -113,11 +113,11 @@ class Pane(Container):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Show that what is inside has the focus."""
-        self._set_focused(focused=True)
+        self._show_focus()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
         """Show that the focus went elsewhere."""
-        self._set_focused(focused=False)
+        self._show_focus()
 
     async def on_click(self, event: events.Click) -> None:
         """Give the focus to what is inside when somebody clicks the frame."""
@@ -126,7 +126,9 @@ class Pane(Container):
             if inside is not None:
                 inside.focus()
 
-    def _set_focused(self, *, focused: bool) -> None:
+    def _show_focus(self) -> None:
+        # Between two widgets of this pane, what one of them has lost may be told after what the other has got.
+        focused = self.has_focus_within
         if self.has_class(_FOCUS_CLASS) != focused:
             self.set_class(focused, _FOCUS_CLASS)
             self._write_edge()
