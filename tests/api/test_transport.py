@@ -80,6 +80,25 @@ def test_httpx_is_imported_in_one_file_of_the_client() -> None:
     assert [path.name for path in folder.glob("*.py") if imports.search(path.read_text())] == ["transport.py"]
 
 
+async def test_a_request_looks_for_no_module_in_the_directories(
+    server: RawServer, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = make(target_of(server))
+    server.script(OK)
+    await client.send(GET)
+    sought: list[str] = []
+
+    class Finder:
+        @staticmethod
+        def find_spec(name: str, *_: object) -> None:
+            sought.append(name)
+
+    monkeypatch.setattr(sys, "meta_path", [Finder, *sys.meta_path])
+    await client.send(GET)
+    await client.send(POST)
+    assert sought == []
+
+
 async def test_a_read_carries_the_key_and_nothing_that_belongs_to_a_body(server: RawServer, make: Make) -> None:
     server.script(OK)
     reply = await make(target_of(server)).send(Request("GET", "/v1/executions", "limit=5&cursor=a%2Fb"))

@@ -1,19 +1,24 @@
-"""The collector of garbage waits for the first paint and then keeps to what is new."""
+"""What the console asks of the interpreter: garbage is looked for seldom, and no thread keeps the screen waiting."""
 
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from runwatch.tui import memory
+from runwatch.tui import memory, work
+from tests.tui import noon
+from tests.tui.console import console
 
 
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
-    thresholds = gc.get_threshold()
+    thresholds, switch_s = gc.get_threshold(), sys.getswitchinterval()
     yield
+    sys.setswitchinterval(switch_s)
     gc.set_threshold(*thresholds)
     gc.unfreeze()
     gc.enable()
@@ -31,3 +36,10 @@ def test_a_collector_that_is_on_is_left_alone() -> None:
     before = gc.get_threshold(), gc.get_freeze_count()
     memory.after_first_paint()
     assert (gc.get_threshold(), gc.get_freeze_count()) == before
+
+
+async def test_threads_hand_the_interpreter_over_soon(tmp_path: Path) -> None:
+    sys.setswitchinterval(0.005)
+    async with console(noon.service(), tmp_path) as driven:
+        await driven.shows("● live")
+        assert sys.getswitchinterval() == pytest.approx(work.SWITCH_S)

@@ -37,7 +37,7 @@ from runwatch.tui.screens.welcome import Notes, demo_words, welcome_words
 from runwatch.tui.sources import FILE, JournalSource, Source, StoreSource
 from runwatch.tui.themes import DEFAULT_THEME, load_theme, theme_directories
 from runwatch.tui.widgets.context_bar import Place
-from runwatch.tui.work import start_work
+from runwatch.tui.work import share_with_threads, start_work
 from runwatch.view.drawn import Drawn, cut, line
 from runwatch.view.facts import RunFacts
 from runwatch.view.format import Context, TimeMode
@@ -346,6 +346,7 @@ class ConsoleApp(NavigatingApp):
     def _painted(self) -> None:
         """Open the service now that there is something to look at."""
         after_first_paint()
+        share_with_threads()
         start_work(self, self._open(), "opening")
 
     async def on_event(self, event: events.Event) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import weakref
 from collections.abc import Coroutine
 from typing import Any, Final
@@ -14,6 +15,18 @@ from runwatch.base.errors import RunwatchError
 from runwatch.tui.messages import WorkFailed
 
 _log: Final = logging.getLogger(__name__)
+
+SWITCH_S: Final = 0.001
+"""How long a thread that computes may keep the screen waiting each time, in seconds; Python's own is five times that.
+
+Whatever reads or writes gives the interpreter away and has to get it back: an answer of the service needs that dozens
+of times, which adds up while an export is written.
+"""
+
+
+def share_with_threads() -> None:
+    """Let what works in threads hand the interpreter over soon."""
+    sys.setswitchinterval(SWITCH_S)
 
 
 def start_work(
