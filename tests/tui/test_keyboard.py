@@ -18,6 +18,7 @@ from runwatch.tui.widgets.menu import Menu
 from runwatch.tui.widgets.record_table import RecordTable
 from tests.support.builders import run
 from tests.support.scripted import ScriptedService
+from tests.tui import noon
 from tests.tui.console import Driven, console
 
 
@@ -97,3 +98,16 @@ async def test_what_never_stands_holds_the_keys_for_a_moment_only(tmp_path: Path
         if is_gone:
             driven.app.keyboard.opened(opening)
         await driven.until(lambda: isinstance(driven.app.screen, HelpScreen), "the key to have its turn")
+
+
+async def test_what_is_typed_while_the_window_is_too_small_is_for_nobody_else(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.pilot.resize_terminal(20, 5)
+        await driven.shows("80x20")
+        burst(driven, *"jjjjjjjjjjjjjjjjjjjj0")
+        await driven.pilot.resize_terminal(120, 36)
+        await driven.shows("Runs · executions")
+        await driven.press("j")
+        assert driven.app.front.spec.name == "runs"  # type: ignore[union-attr]
+        assert "No problems" not in driven.text

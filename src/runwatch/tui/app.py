@@ -351,7 +351,9 @@ class ConsoleApp(NavigatingApp):
 
     async def on_event(self, event: events.Event) -> None:
         """Give what a person does its turn, and let the notes know of a key before it does what it does."""
-        if isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded:
+        is_done = isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded
+        # What is typed while the window is too small opens nothing, and must not wait until there is room again.
+        if is_done and not (self._has_begun and self.lacks_room):
             await self.keyboard.take(event)
         else:
             await super().on_event(event)

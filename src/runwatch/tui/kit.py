@@ -130,11 +130,18 @@ class KitApp(TerminalApp):
         """Put a message in front of everything while the window has no room for it."""
         self.call_later(self.guard_size)
 
+    @property
+    def lacks_room(self) -> bool:
+        """Whether the message that the window is too small stands in front."""
+        from runwatch.tui.widgets.too_small import TooSmall
+
+        return isinstance(self.screen, TooSmall)
+
     async def guard_size(self) -> None:
         """Put the message there if the window has no room."""
         from runwatch.tui.widgets.too_small import TooSmall, is_too_small
 
-        if is_too_small(self.size) and not isinstance(self.screen, TooSmall):
+        if is_too_small(self.size) and not self.lacks_room:
             await self.push_screen(TooSmall())
 
     def role_style(self, role: str) -> Style:
