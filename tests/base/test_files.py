@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ def broken(*arguments: Any, **named: Any) -> Any:
 class Disk:
     """A file that takes its name and no content."""
 
-    def __init__(self, descriptor: int, mode: str) -> None:
+    def __init__(self, descriptor: int, mode: str, buffering: int) -> None:
         self._file = io.FileIO(descriptor, mode.removesuffix("b"))
 
     def __enter__(self) -> Disk:
@@ -138,6 +138,21 @@ def test_a_written_file_is_private_whatever_it_was_before(tmp_path: Path) -> Non
     assert mode_of(path) == 0o600
     write_atomic(path, b"shared", mode=0o644)
     assert mode_of(path) == 0o644
+
+
+def test_a_file_that_comes_in_small_pieces_goes_to_the_system_in_large_blocks(tmp_path: Path) -> None:
+    piece, count = b"0123456789abcdef" * 64, 5000
+    sizes: set[int] = set()
+
+    def pieces() -> Iterator[bytes]:
+        for _ in range(count):
+            yield piece
+            [temporary] = tmp_path.iterdir()
+            sizes.add(temporary.stat().st_size)
+
+    write_atomic(tmp_path / "export.csv", pieces())
+    assert (tmp_path / "export.csv").read_bytes() == piece * count
+    assert len(sizes) <= 1 + len(piece) * count // files.BLOCK
 
 
 def test_a_symbolic_link_stays_one_and_its_target_is_written(tmp_path: Path) -> None:

@@ -31,6 +31,14 @@ else:
 PRIVATE_FILE: Final = 0o600
 PRIVATE_DIRECTORY: Final = 0o700
 
+BLOCK: Final = 1 << 20
+"""How much of a file that comes in pieces is handed to the system at a time, in bytes.
+
+Each handing over offers the interpreter to whoever waits for it, and takes it back before the other one is awake, who
+then begins to wait anew. A thread that hands over more often than the interpreter is switched keeps it from a screen
+for as long as it writes; a block takes several times as long to make.
+"""
+
 
 def private_directory(path: Path) -> Path:
     """Make a directory that only its owner can enter, with its missing parents alike, and return it.
@@ -60,7 +68,7 @@ def write_atomic(path: Path, content: bytes | Iterable[bytes], *, mode: int = PR
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     temporary = Path(name)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with os.fdopen(descriptor, "wb", buffering=BLOCK) as file:
             temporary.chmod(mode)
             for piece in (content,) if isinstance(content, bytes) else content:
                 file.write(piece)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any, Final, Literal, get_args
@@ -74,14 +74,14 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def export(form: Form, spec: ResourceSpec[S], subjects: Iterable[S], context: Context) -> Iterator[str]:
+def export(form: Form, spec: ResourceSpec[S], subjects: Collection[S], context: Context) -> Iterator[str]:
     """Records as the text of a file, piece by piece; each piece ends with a line.
 
     Args:
         form: What is written.
         spec: Their resource. Its declared members are the first columns of CSV, the same ones in every export; its
             columns are those of Markdown.
-        subjects: What its rows are about.
+        subjects: What its rows are about; CSV goes through them twice.
         context: What Markdown is drawn with.
     """
     match form:
@@ -92,9 +92,13 @@ def export(form: Form, spec: ResourceSpec[S], subjects: Iterable[S], context: Co
             yield from _array(subject.raw for subject in subjects)
         case "csv":
             declared = frozenset(flat.declared(spec.record))
-            rows = [_row(subject.raw, declared) for subject in subjects]
-            heads = flat.header(spec.record, rows)
-            yield from csv_table(heads, ([row.get(head) for head in heads] for row in rows))
+
+            # Rows are made twice, once for their heads: to keep them would take several times the room of the records.
+            def rows() -> Iterator[dict[str, Any]]:
+                return (_row(subject.raw, declared) for subject in subjects)
+
+            heads = flat.header(spec.record, rows())
+            yield from csv_table(heads, ([row.get(head) for head in heads] for row in rows()))
         case "md":
             heads = [column.title for column in spec.columns]
             yield from markdown_table(
