@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwatch.tui.widgets.column_layout import GAP, place_columns
+from runwatch.tui.widgets.column_layout import GAP, Need, place_columns
 from tests.tui.samples import Column
 
 COLUMNS = (
@@ -17,12 +17,12 @@ COLUMNS = (
     Column("last", "last", leaves=2, least=5),
 )
 NATURAL = [11, 9, 5, 14, 10]
-LEAST = [column.least for column in COLUMNS]
+NEEDS = [Need(column.least, column.least, natural) for column, natural in zip(COLUMNS, NATURAL, strict=True)]
 
 
 def shown(room: int, **more: object) -> dict[str, int]:
     """The placed columns with their widths."""
-    return {placed.column.id: placed.width for placed in place_columns(COLUMNS, NATURAL, LEAST, room, **more)}  # type: ignore[arg-type]
+    return {placed.column.id: placed.width for placed in place_columns(COLUMNS, NEEDS, room, **more)}  # type: ignore[arg-type]
 
 
 def test_everything_is_whole_where_there_is_room() -> None:
@@ -47,6 +47,13 @@ def test_what_is_left_over_goes_first_to_those_that_need_least() -> None:
     assert shown(41) == {"status": 11, "run": 6, "age": 5, "cost": 6, "last": 5}
 
 
+def test_heads_are_whole_before_anything_else_is() -> None:
+    """The run's cells need more than the head of the last column, and less than both together."""
+    needs = [*NEEDS[:4], Need(5, 9, 10)]
+    placed = place_columns(COLUMNS, needs, 41)
+    assert {part.column.id: part.width for part in placed} == {"status": 8, "run": 6, "age": 4, "cost": 6, "last": 9}
+
+
 def test_columns_that_never_leave_stay_in_a_window_that_is_too_narrow() -> None:
     assert shown(10) == {"status": 8}
     assert shown(12) == {"status": 8, "run": 2}
@@ -63,17 +70,21 @@ def test_wide_gives_every_column_its_need_and_lets_the_last_stand_outside() -> N
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 4), st.integers(1, 12), st.integers(1, 40)), min_size=1, max_size=8),
+    st.lists(
+        st.tuples(st.integers(0, 4), st.integers(1, 12), st.integers(0, 20), st.integers(0, 40)), min_size=1, max_size=8
+    ),
     st.integers(1, 120),
     st.booleans(),
 )
-def test_columns_never_overlap_nor_leave_the_window(facts: list[tuple[int, int, int]], room: int, wide: bool) -> None:
-    columns = [Column(str(n), str(n), leaves=leaves, least=least) for n, (leaves, least, _) in enumerate(facts)]
-    natural = [max(least, need) for _, least, need in facts]
-    placed = place_columns(columns, natural, [least for _, least, _ in facts], room, wide=wide)
+def test_columns_never_overlap_nor_leave_the_window(
+    facts: list[tuple[int, int, int, int]], room: int, wide: bool
+) -> None:
+    columns = [Column(str(n), str(n), leaves=leaves, least=least) for n, (leaves, least, _, _) in enumerate(facts)]
+    needs = [Need(least, least + head, least + head + rest) for _, least, head, rest in facts]
+    placed = place_columns(columns, needs, room, wide=wide)
     position = 0
     for part in placed:
         assert part.start == position
-        assert 0 < part.width <= natural[int(part.column.id)]
+        assert 0 < part.width <= needs[int(part.column.id)].whole
         position += part.width + GAP
     assert not placed or position - GAP <= room

@@ -55,7 +55,7 @@ KINDS = [spec.kind for spec in RESOURCES if spec.kind in LISTS]
 @pytest.mark.parametrize("form", ["ndjson", "json"])
 def test_what_is_exported_is_read_again_as_what_it_was(kind: str, form: Any) -> None:
     own: list[Record] = list(LISTS[kind]())
-    text = "".join(export(form, by_kind(kind), map(by_kind(kind).subject, own), CONTEXT))
+    text = "".join(export(form, by_kind(kind), list(map(by_kind(kind).subject, own)), CONTEXT))
     found = read(encoded(text))
     assert list(found.records) == [kind]
     assert [each.raw for each in found.records[kind].values()] == [each.raw for each in own]

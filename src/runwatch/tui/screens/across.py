@@ -246,9 +246,9 @@ class AcrossScreen(InFront):
         """Each record with its profile: beside it in JSON, as a column elsewhere."""
         context = self.console.context()
         if form == "md":
-            yield from export(form, self.spec, (row.subject for row in rows), context)
+            yield from export(form, self.spec, [row.subject for row in rows], context)
         elif form == "csv":
-            found = (_Exported(row.id, {**row.subject.raw, "profile": self._owners.of(row.subject)}) for row in rows)
+            found = [_Exported(row.id, {**row.subject.raw, "profile": self._owners.of(row.subject)}) for row in rows]
             yield from export(form, self.spec, found, context)
         else:
             beside = [{"profile": self._owners.of(row.subject), "record": dict(row.subject.raw)} for row in rows]

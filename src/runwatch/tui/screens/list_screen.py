@@ -119,7 +119,8 @@ class ListScreen(ConsoleScreen):
     def exported(self) -> list[Row[Any]]:
         """The marked rows, or all that are shown where none is marked."""
         marks = self.table.marks
-        return [row for row in self._all_rows() if row.key in marks] or list(self._rows)
+        marked = [row for row in self._all_rows() if row.key in marks] if marks else []
+        return marked or list(self._rows)
 
     def lists(self) -> tuple[type[Record], ...]:
         """Its own, unless the records come from this machine."""
@@ -281,7 +282,13 @@ class ListScreen(ConsoleScreen):
         """Rows as the text of a file, piece by piece."""
         from runwatch.view.exports import export
 
-        return export(form, self.spec, (row.subject for row in rows), self.console.context())
+        context = self.console.context()
+
+        def pieces() -> Iterator[str]:
+            # Subjects are taken where the file is written: for a hundred thousand rows that would be felt here.
+            yield from export(form, self.spec, [row.subject for row in rows], context)
+
+        return pieces()
 
     def action_compare(self) -> None:
         """Choose one side of a comparison, then the other."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -10,6 +11,20 @@ if TYPE_CHECKING:
 
 GAP: Final = 2
 """Cells between two columns."""
+
+
+class Need(NamedTuple):
+    """What a column needs, in cells.
+
+    Attributes:
+        least: The fewest in which it is of use.
+        head: Those in which its head is whole, at least as many.
+        whole: Those in which everything in it is, at least as many again.
+    """
+
+    least: int
+    head: int
+    whole: int
 
 
 class Placed(NamedTuple):
@@ -28,8 +43,7 @@ class Placed(NamedTuple):
 
 def place_columns(
     columns: Sequence[TableColumn],
-    natural: Sequence[int],
-    least: Sequence[int],
+    needs: Sequence[Need],
     room: int,
     *,
     skipped: int = 0,
@@ -37,13 +51,13 @@ def place_columns(
 ) -> tuple[Placed, ...]:
     """Lay columns out in ``room`` cells.
 
-    Columns leave in the order they were given for it until the rest fits at its least width; what room is left over
-    then goes to those that need least to be whole. Columns that never leave stay even in a window that is too narrow.
+    Columns leave in the order they were given for it until the rest fits at its least width. What room is left over
+    makes heads whole, then cells, and goes first to those that need least. Columns that never leave stay even in a
+    window that is too narrow.
 
     Args:
         columns: The columns in order.
-        natural: The cells each of them needs to be whole, with its head.
-        least: The fewest cells in which each of them is of use.
+        needs: What each of them needs.
         room: The cells there are.
         skipped: How many of the columns that may leave are left out, from the left.
         wide: Whether every column gets what it needs, the last ones outside the window.
@@ -52,14 +66,14 @@ def place_columns(
     for index in [index for index in kept if columns[index].leaves > 0][:skipped]:
         kept.remove(index)
     if wide:
-        widths = {index: natural[index] for index in kept}
+        widths = {index: needs[index].whole for index in kept}
     else:
-        while _total(kept, [least[index] for index in kept]) > room:
+        while _total([needs[index].least for index in kept]) > room:
             leaving = [index for index in kept if columns[index].leaves > 0]
             if not leaving:
                 break
             kept.remove(min(leaving, key=lambda index: (columns[index].leaves, -index)))
-        widths = _share(least, natural, kept, room)
+        widths = _share({index: needs[index] for index in kept}, room)
     placed: list[Placed] = []
     start = 0
     for index in kept:
@@ -71,15 +85,17 @@ def place_columns(
     return tuple(placed)
 
 
-def _total(kept: Sequence[int], widths: Sequence[int]) -> int:
-    return sum(widths) + GAP * max(0, len(kept) - 1)
+def _total(widths: Collection[int]) -> int:
+    return sum(widths) + GAP * max(0, len(widths) - 1)
 
 
-def _share(least: Sequence[int], natural: Sequence[int], kept: Sequence[int], room: int) -> dict[int, int]:
-    widths = {index: least[index] for index in kept}
-    left = room - _total(kept, list(widths.values()))
-    for index in sorted(kept, key=lambda index: natural[index] - widths[index]):
-        more = max(0, min(natural[index] - widths[index], left))
-        widths[index] += more
-        left -= more
+def _share(needs: Mapping[int, Need], room: int) -> dict[int, int]:
+    widths = {index: need.least for index, need in needs.items()}
+    left = room - _total(widths.values())
+    for goal in (attrgetter("head"), attrgetter("whole")):
+        missing = {index: goal(need) - widths[index] for index, need in needs.items()}
+        for index in sorted(missing, key=missing.__getitem__):
+            more = max(0, min(missing[index], left))
+            widths[index] += more
+            left -= more
     return widths

@@ -19,7 +19,7 @@ from runwatch.tui.draw import segment
 from runwatch.tui.kit import kit
 from runwatch.tui.messages import HeaderClicked, RowHighlighted, RowOpened, RowsMarked
 from runwatch.tui.themes import ACCENT
-from runwatch.tui.widgets.column_layout import GAP, Placed, place_columns
+from runwatch.tui.widgets.column_layout import GAP, Need, Placed, place_columns
 from runwatch.tui.widgets.line_list import LineList
 from runwatch.view.drawn import Drawn, elide, fit, line
 from runwatch.view.glyphs import Role
@@ -426,12 +426,16 @@ class RecordTable(LineList, inherit_bindings=False):
         used = [(column, natural) for column, natural in known if natural or not column.only_used]
         self._placed = place_columns(
             [column for column, _ in used],
-            [max(natural, min(cell_width(self._title(column)), column.most), column.least) for column, natural in used],
-            [max(natural, column.least) if _is_whole(column) else column.least for column, natural in used],
+            [self._need(column, natural) for column, natural in used],
             self.cells - MARGIN,
             skipped=self._skipped,
             wide=self._is_wide,
         )
+
+    def _need(self, column: TableColumn, natural: int) -> Need:
+        least = max(natural, column.least) if _is_whole(column) else column.least
+        head = max(least, min(cell_width(self._title(column)), column.most))
+        return Need(least, head, max(natural, head))
 
     def _refresh_if_changed(self) -> None:
         """Draw again only what looks different: a screen that is open for days is drawn anew every second."""
