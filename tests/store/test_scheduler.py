@@ -232,6 +232,25 @@ async def test_a_removed_job_is_cancelled_in_flight() -> None:
         assert cancelled.is_set()
 
 
+@pytest.mark.parametrize("turns", range(12))
+async def test_it_ends_when_it_is_cancelled_however_far_it_is_with_being_woken(turns: int) -> None:
+    clock = FakeClock(manual=True)
+    scheduler = Scheduler(clock, Budget(clock, 60), lambda: 0.0)
+
+    async def read() -> float:
+        return 1.0
+
+    scheduler.add("later", Lane.TAIL, read, in_s=60.0)
+    task = asyncio.ensure_future(scheduler.run())
+    await settle()
+    scheduler.add("another", Lane.TAIL, read, in_s=60.0)
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    task.cancel()
+    await settle()
+    assert task.cancelled()
+
+
 def test_a_429_halves_the_assumed_limit_and_quiet_minutes_give_it_back() -> None:
     clock = FakeClock()
     budget = Budget(clock, 60)

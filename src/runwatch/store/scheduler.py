@@ -8,7 +8,6 @@ first, alone. People do not wait for the budget, only for the gate, and then sta
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -151,8 +150,7 @@ class Scheduler:
         finally:
             for wait in waits:
                 wait.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.gather(*waits, return_exceptions=True)
+            await asyncio.gather(*waits, return_exceptions=True)
 
     def _step(self) -> float | None:
         """Start what may start now, and answer for how long there is nothing to do; ``None`` means until woken."""
