@@ -69,6 +69,6 @@ class RecordCache:
             texts = connection.execute(
                 "SELECT text FROM cached_record WHERE scope = ? AND kind = ? ORDER BY position", (key, kind.KIND)
             )
-            return [kind(loads(take(text))) for (text,) in texts], datetime.fromisoformat(row[0])
+            return [kind(loads(take(text))) for (text,) in texts.fetchall()], datetime.fromisoformat(row[0])
 
         return await self._database.read(work)

@@ -27,7 +27,11 @@ from runwatch.store.schema import MIGRATIONS, SCHEMA_VERSION
 T = TypeVar("T")
 
 Work = Callable[[sqlite3.Connection], T]
-"""Statements to run on the database's thread. They hand out values, never a cursor, and end in no commit."""
+"""Statements to run on the database's thread. They hand out values, never a cursor, and end in no commit.
+
+Work that takes time is done before or after the statements, not between their rows: each row offers the interpreter to
+the screen and takes it back before the screen is awake, which would stand still for as long as there are rows.
+"""
 
 BUSY_S: Final = 5.0
 """How long a statement waits for another process before it gives up, in seconds."""

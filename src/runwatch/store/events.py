@@ -123,7 +123,7 @@ class EventStore:
             rows = connection.execute(
                 "SELECT text FROM event WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?", (run, first, count)
             )
-            return [RunEvent(loads(take(text)), take(text)) for (text,) in rows]
+            return [RunEvent(loads(take(text)), take(text)) for (text,) in rows.fetchall()]
 
         return await self._database.read(work)
 
@@ -264,6 +264,7 @@ def _append(
     run = _run_key(connection, scope, run_id)
     seq = _count(connection, run)
     new: list[RunEvent] = []
+    rows: list[tuple[Column | bool, ...]] = []
     cursor: Column = None
     anchor: Column = put_optional(_anchor(connection, run, events, after))
     nameless: _Nameless | None = None
@@ -276,10 +277,12 @@ def _append(
         else:
             nameless = nameless or _Nameless(take_optional(anchor))
             name = nameless.digest(event)
+        rows.append((name, has_id, *rest))
+    for event, row in zip(events, rows, strict=True):
         inserted = connection.execute(
             "INSERT INTO event (run, seq, event_id, has_id, at, type, slice_id, state, text)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, event_id) DO NOTHING",
-            (run, seq, name, has_id, *rest),
+            (run, seq, *row),
         ).rowcount
         if inserted:
             new.append(event)

@@ -110,7 +110,7 @@ class RunSequence:
             rows = connection.execute(
                 "SELECT seq, text FROM event WHERE run = ? AND seq >= ? AND seq < ? ORDER BY seq", (run, start, stop)
             )
-            return [int(seq) for seq, text in rows if keep(_event(text))]
+            return [int(seq) for seq, text in rows.fetchall() if keep(_event(text))]
 
         return await self._events.read(work)
 
