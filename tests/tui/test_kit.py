@@ -7,8 +7,10 @@ import asyncio
 import pytest
 from textual import on
 from textual.app import App
+from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.widgets import Static
+from textual.worker import Worker, WorkerState
 
 from runwatch.base.errors import UsageError
 from runwatch.tui.actions import bindings
@@ -115,6 +117,52 @@ async def test_failed_work_is_told_to_the_screen_and_ends_nothing() -> None:
         await pilot.pause()
         told = {message.name: str(message.error) for message in app.told_of(WorkFailed)}
         assert told == {"opening": "No such run", "reading": "odd"}
+
+
+async def test_work_of_a_screen_that_loses_its_parts_has_failed_in_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """A screen goes after its parts: in between, what looks for one of them has no one to tell that it found none."""
+
+    class Last(Static):
+        async def on_unmount(self) -> None:
+            await goes.wait()
+            first_is_gone.set()
+            await has_looked.wait()
+            begun.append(start_work(leaving, begin_anew(), "beginning anew"))
+            await asyncio.sleep(0)
+
+    class Gone(Static):
+        def on_unmount(self) -> None:
+            goes.set()
+
+    async def look() -> None:
+        try:
+            await first_is_gone.wait()
+            while leaving.query("#gone"):
+                await asyncio.sleep(0)
+            leaving.query_one("#gone")
+        finally:
+            has_looked.set()
+
+    async def begin_anew() -> None:
+        done.append("anew")
+
+    goes, first_is_gone, has_looked = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    begun: list[Worker[None]] = []
+    done: list[str] = []
+    app = Stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        leaving = Screen[None]()
+        await app.push_screen(leaving)
+        await leaving.mount(Gone(id="gone"), Last())
+        work = start_work(leaving, look(), "looking")
+        await pilot.pause()
+        await app.pop_screen()
+        assert work.state is WorkerState.SUCCESS
+        await pilot.pause()
+        assert [each.is_cancelled for each in begun] == [True]
+        assert done == []
+        assert app.told_of(WorkFailed) == []
+        assert caplog.records == []
 
 
 async def test_exclusive_work_ends_what_went_before_in_its_group() -> None:

@@ -31,6 +31,7 @@ from typing import Any, ClassVar, Final
 from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.css.query import NoMatches
 from textual.driver import Driver
 from textual.worker import WorkerFailed
 
@@ -115,8 +116,10 @@ class TerminalApp(App[None]):
         self._note_crash(error.error if isinstance(error, WorkerFailed) else error)
 
     def _note_crash(self, error: BaseException) -> None:
-        _log.error("the console ended on an exception", exc_info=error)
         # A screen that was just opening loses its widgets when the console ends; that is no other way of ending.
+        if self._exit and isinstance(error, NoMatches):
+            return
+        _log.error("the console ended on an exception", exc_info=error)
         if self._exit:
             return
         self.crash = error

@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Coroutine
 from typing import Any, Final
 
+from textual.css.query import NoMatches
 from textual.dom import DOMNode
 from textual.worker import Worker
 
@@ -32,10 +33,11 @@ def share_with_threads() -> None:
 def start_work(
     node: DOMNode, work: Coroutine[Any, Any, None], name: str, *, group: str = "default", exclusive: bool = False
 ) -> Worker[None]:
-    """Run a coroutine beside the screen; it ends with the node at the latest.
+    """Run a coroutine beside the screen; it ends with the node at the latest, and one that is leaving begins none.
 
     A failure never ends the console: it becomes a :class:`~runwatch.tui.messages.WorkFailed` to the node. An error that
-    was not raised on purpose is logged with its trace.
+    was not raised on purpose is logged with its trace. A node loses its parts before its work is ended, so work that
+    looks for one of them then has failed in nothing.
 
     Args:
         node: The screen or widget that the work is for.
@@ -51,10 +53,20 @@ def start_work(
         except RunwatchError as error:
             node.post_message(WorkFailed(name, error))
         except Exception as error:
+            if isinstance(error, NoMatches) and _is_leaving(node):
+                return
             _log.exception("work failed: %s", name)
             node.post_message(WorkFailed(name, error))
 
     # Work that is cancelled before its first step is never awaited, which is no mistake here; at the process's end no
     # loop runs any more, and closing harms none that was.
     weakref.finalize(guarded, work.close)
-    return node.run_worker(guarded, name=name, group=group, exclusive=exclusive, exit_on_error=False)
+    worker: Worker[None] = node.run_worker(guarded, name=name, group=group, exclusive=exclusive, exit_on_error=False)
+    if _is_leaving(node):
+        worker.cancel()
+    return worker
+
+
+def _is_leaving(node: DOMNode) -> bool:
+    """Whether a node, or what it stands in, takes no messages any more: from then on its parts go."""
+    return not all(each.is_running for each in node.ancestors_with_self)
