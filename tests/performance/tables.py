@@ -8,15 +8,17 @@ rows has its growth beside it: the exponent of the power of the number that fits
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
 from textual.app import App, ComposeResult
+from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import DataTable
 
@@ -30,8 +32,8 @@ from runwatch.view.format import Context
 from runwatch.view.glyphs import UNICODE
 from runwatch.view.query_text import parse
 from runwatch.view.resources.runs import RUNS
-from runwatch.view.table import Steps, arrange, rows
-from tests.performance.measure import Figure, exponent, longest_callback
+from runwatch.view.table import Row, Steps, arrange, rows
+from tests.performance.measure import Figure, best_turn, exponent, longest_callback
 from tests.support.builders import run
 from tests.tui.look import Stage
 from tests.tui.samples import NOON
@@ -116,18 +118,51 @@ def _records(size: int) -> list[Run]:
 
 
 async def _look_at(records: Sequence[Run], context: Context) -> Seen:
+    # As when they have been read: they stay, and no walk for garbage comes while rows are made of them.
+    came_to_stay(len(records))
+    opened = await best_turn(lambda: _open(records, context), float, TARGET_OPEN_S)
+    scrolled = await best_turn(lambda: _scroll(records, context), float, TARGET_STEP_S)
+    made: list[Row[Any]] = []
+
+    async def order() -> Taken:
+        made[:] = rows(RUNS, records, context)
+        return _take(arrange(RUNS, made))
+
+    async def first_word() -> Taken:
+        # Rows that have drawn nothing yet.
+        made[:] = rows(RUNS, records, context)
+        return _take(arrange(RUNS, made, (), parse(f"{some:06}", RUNS).matches))
+
+    async def other_word() -> Taken:
+        return _take(arrange(RUNS, made, (), parse(f"{some + 1:06}", RUNS).matches))
+
+    some = len(records) // 2
+    taken = [await best_turn(work, lambda taken: taken.step, TARGET_STEP_S) for work in (order, first_word, other_word)]
+    return Seen(len(records), opened, scrolled, *taken)
+
+
+@contextlib.asynccontextmanager
+async def _empty() -> AsyncIterator[tuple[Pilot[None], RecordTable]]:
+    """The table of runs before it has any."""
     table = RecordTable(RUNS.columns)
-    app = Stage(Pane(table))
-    async with app.run_test(size=_SIZE) as pilot:
+    async with Stage(Pane(table)).run_test(size=_SIZE) as pilot:
         await pilot.pause()
-        # As when they have been read: they stay, and no walk for garbage comes while rows are made of them.
-        came_to_stay(len(records))
+        yield pilot, table
+
+
+async def _open(records: Sequence[Run], context: Context) -> float:
+    async with _empty() as (_, table):
         start = time.perf_counter()
         with no_walks():
             made = rows(RUNS, records, context)
         table.show(made)
         await _painted(table)
-        opened = time.perf_counter() - start
+        return time.perf_counter() - start
+
+
+async def _scroll(records: Sequence[Run], context: Context) -> float:
+    async with _empty() as (pilot, table):
+        table.show(rows(RUNS, records, context))
         await pilot.pause()
         with longest_callback() as times:
             for _ in range(SCROLLS):
@@ -136,15 +171,7 @@ async def _look_at(records: Sequence[Run], context: Context) -> Seen:
             for end in (-1, 0):
                 table.action_move_to(end)
                 await pilot.pause()
-    some = len(records) // 2
-    return Seen(
-        len(records),
-        opened,
-        times.longest,
-        _take(arrange(RUNS, made)),
-        _take(arrange(RUNS, made, (), parse(f"{some:06}", RUNS).matches)),
-        _take(arrange(RUNS, made, (), parse(f"{some + 1:06}", RUNS).matches)),
-    )
+        return times.longest
 
 
 async def _painted(widget: Widget) -> None:

@@ -18,7 +18,7 @@ import pytest
 from runwatch.base.errors import DataError
 from runwatch.base.files import locked
 from runwatch.store import database as module
-from runwatch.store.database import Database
+from runwatch.store.database import PAGE, Database
 from runwatch.store.schema import MIGRATIONS, SCHEMA_VERSION
 
 
@@ -59,10 +59,29 @@ async def test_every_connection_writes_ahead_flushes_and_checks_references(datab
     try:
 
         def pragmas(connection: sqlite3.Connection) -> list[object]:
-            names = ("journal_mode", "synchronous", "foreign_keys", "busy_timeout", "user_version")
+            names = ("journal_mode", "synchronous", "foreign_keys", "busy_timeout", "page_size", "user_version")
             return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
 
-        assert await database.read(pragmas) == ["wal", 2, 1, 5000, SCHEMA_VERSION]
+        assert await database.read(pragmas) == ["wal", 2, 1, 5000, PAGE, SCHEMA_VERSION]
+    finally:
+        database.close()
+
+
+async def test_a_database_with_other_pages_keeps_them_and_what_is_in_it(
+    database_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PAGE", PAGE // 2)
+    before = Database.open(database_path)
+    await before.write(_add("kept"))
+    before.close()
+    monkeypatch.undo()
+    database = Database.open(database_path)
+    try:
+        assert await database.read(lambda connection: connection.execute("PRAGMA page_size").fetchone()) == (PAGE // 2,)
+        assert await database.read(lambda connection: connection.execute("SELECT profile FROM scope").fetchall()) == [
+            ("kept",)
+        ]
+        assert await database.faults() == []
     finally:
         database.close()
 
@@ -197,7 +216,7 @@ async def test_a_full_disk_is_named_and_the_rest_goes_on(database: Database) -> 
     await database.write(_add("before"))
     await database.read(lambda connection: connection.execute("PRAGMA max_page_count = 1").fetchone())
     with pytest.raises(DataError, match="full") as caught:
-        await database.write(lambda connection: [_add("x" * 10_000)(connection) for _ in range(100)])
+        await database.write(lambda connection: [_add(f"{number:010000}")(connection) for number in range(100)])
     assert str(database.path.parent) in str(caught.value.hint)
     assert await database.read(_profiles) == ["before"]
 
@@ -280,8 +299,8 @@ async def test_a_page_that_was_overwritten_is_found(database_path: Path) -> None
     assert await database.faults() == []
     database.close()
     with database_path.open("r+b") as file:
-        file.seek(-4096, 2)
-        file.write(b"\xa5" * 4096)
+        file.seek(-PAGE, 2)
+        file.write(b"\xa5" * PAGE)
     damaged = Database.open(database_path)
     try:
         assert await damaged.faults() != []

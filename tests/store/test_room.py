@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from runwatch.base.clock import iso
-from runwatch.store.database import Database
+from runwatch.store.database import PAGE, Database
 from runwatch.store.events import EventStore
 from runwatch.store.identity import Scope
 from runwatch.store.room import Keeping, make_room, used_bytes
@@ -83,6 +83,5 @@ async def test_a_file_that_was_full_does_not_grow_while_runs_come_and_go(
         await fill(store, scope, f"more {number}")
         await make_room(database, Keeping(MONTH, size), NOW)
         del DAYS_AGO[f"more {number}"]
-    assert (
-        await database.read(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0]) * 4096 < 3 * size
-    )
+    pages = await database.read(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0])
+    assert pages * PAGE < 3 * size
