@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from textual import events
 from textual.widgets import Static
@@ -10,7 +12,7 @@ from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft
 from runwatch.tui.widgets.filter_bar import FilterBar, completion
 from runwatch.tui.widgets.line_input import LineInput
 from runwatch.tui.widgets.push_button import PushButton
-from runwatch.view.drawn import line
+from runwatch.view.drawn import Drawn, line
 from tests.tui.look import Stage, lines_of
 
 COMPLETE = completion(
@@ -134,3 +136,17 @@ async def test_a_bar_that_has_gone_before_its_first_refresh_makes_nothing() -> N
         await late.remove()
         late._make()
         assert not late._is_made
+
+
+def test_only_the_values_of_the_field_that_is_typed_are_looked_for() -> None:
+    class Looked(dict[str, list[Drawn]]):
+        def get(self, name: str, default: Any = None) -> Any:
+            names.append(name)
+            return super().get(name, default)
+
+    names: list[str] = []
+    complete = completion(Looked(status=[line("failed")], run=[line("7")]), ("live",))
+    assert [complete(text) for text in ("sta", "run:", "is:l", "has:st", "none:x")] == [
+        "status:", "run:7", "is:live", "has:status", None,
+    ]  # fmt: skip
+    assert names == ["run", "none"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
@@ -478,11 +478,27 @@ class ListScreen(ConsoleScreen):
         return (word("filter "), word(f"{self._query.text}{off}", Role.PLAIN))
 
     def _complete(self, text: str) -> str | None:
-        fields = {
-            column.id: sorted({line(row.value(column.id)) for row in self._rows[:SEEN_VALUES] if row.value(column.id)})
-            for column in self.spec.all_fields()
-        }
-        return completion(fields, tuple(self.spec.flags))(text)
+        fields = [field.id for field in self.spec.all_fields()]
+        return completion(_Seen(fields, self._rows[:SEEN_VALUES]), tuple(self.spec.flags))(text)
+
+
+class _Seen(Mapping[str, Sequence[Drawn]]):
+    """The values of each field in some rows, looked for when they are asked for: one field's is a twentieth of all."""
+
+    def __init__(self, fields: Sequence[str], rows: Sequence[Row[Any]]) -> None:
+        self._fields = fields
+        self._rows = rows
+
+    def __getitem__(self, name: str) -> Sequence[Drawn]:
+        if name not in self._fields:
+            raise KeyError(name)
+        return sorted({line(value) for row in self._rows if (value := row.value(name))})
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
 
 
 def _is_same(wanted: _Order, present: _Order | None) -> bool:

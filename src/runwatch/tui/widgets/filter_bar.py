@@ -141,10 +141,10 @@ def completion(fields: Mapping[str, Sequence[Drawn]], flags: Sequence[str] = ())
     """Completes the last word of a filter: names of fields, behind ``:`` and ``=`` values, behind ``is:`` flags.
 
     Args:
-        fields: The values seen so far by the field's name.
+        fields: The values seen so far by the field's name; asked for one field's only when they are wanted.
         flags: What ``is:`` knows.
     """
-    values: dict[str, Sequence[str]] = {**fields, "is": flags, "has": tuple(fields)}
+    words: dict[str, Sequence[str]] = {"is": flags, "has": tuple(fields)}
 
     def complete(text: str) -> str | None:
         begun = text.rpartition(" ")[2].lstrip("!")
@@ -153,10 +153,10 @@ def completion(fields: Mapping[str, Sequence[Drawn]], flags: Sequence[str] = ())
         for sign in (":", "="):
             name, found, part = begun.partition(sign)
             if found:
-                fitting = _first(part, values.get(name, ()))
+                fitting = _first(part, words[name] if name in words else fields.get(name, ()))
                 # A value with blanks would end at the first of them.
                 return None if fitting is None or " " in fitting else text[: len(text) - len(part)] + fitting
-        name_found = _first(begun, [f"{name}:" for name in values])
+        name_found = _first(begun, [f"{name}:" for name in (*fields, *words)])
         return None if name_found is None else text[: len(text) - len(begun)] + name_found
 
     return complete
