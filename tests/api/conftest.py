@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
 import ssl
 import struct
@@ -20,7 +19,8 @@ from runwatch.base.target import Target
 from runwatch.records.problem import PROBLEM_TYPE
 from tests.support.builders import problem
 from tests.support.clock import FakeClock
-from tests.support.http1 import HEAD_LIMIT, Head, Malformed, answer_bytes, read_body, read_head
+from tests.support.http1 import Head, answer_bytes, read_body, read_head
+from tests.support.listening import Listening
 
 CANARY: Final = "solverapi_test_c4n4ry-d0-n0t-l34k"
 """The key that no error, exchange or log may ever show."""
@@ -119,21 +119,22 @@ def then_stall(data: bytes) -> Step:
     return step
 
 
-class RawServer:
+class RawServer(Listening):
     """Answers each request with the next step of its script; the last step is used for all that follow.
 
     Attributes:
-        base_url: Where it listens.
         heard: Every request, in order.
     """
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
-        self.base_url = ""
+        super().__init__(tls)
         self.heard: list[Heard] = []
-        self._tls = tls
         self._steps: list[Step] = []
-        self._server: asyncio.Server | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def base_url(self) -> str:
+        """Where it listens."""
+        return self.origin
 
     def script(self, *steps: Step) -> None:
         """What the next requests are answered with."""
@@ -144,51 +145,19 @@ class RawServer:
         """The request targets heard, queries included."""
         return [heard.head.start[1] for heard in self.heard]
 
-    async def __aenter__(self) -> RawServer:
-        """Listen on a free loopback port."""
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=HEAD_LIMIT, ssl=self._tls)
-        scheme = "http" if self._tls is None else "https"
-        self.base_url = f"{scheme}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Close everything."""
-        self.stop_listening()
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def stop_listening(self) -> None:
-        """Refuse new connections from now on."""
-        assert self._server is not None
-        self._server.close()
-
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(self.serve(reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the requests of one connection."""
-        try:
-            while (head := await read_head(reader)) is not None:
-                heard = Heard(head, await read_body(reader, head))
-                self.heard.append(heard)
-                step = self._steps.pop(0) if len(self._steps) > 1 else self._steps[0]
-                if isinstance(step, bytes):
-                    writer.write(step)
-                    await writer.drain()
-                    continue
-                connection = Connection(reader, writer, heard)
-                await step(connection)
-                if connection.is_over:
-                    break
-        except (OSError, Malformed):
-            pass
-        finally:
-            writer.close()
-            with contextlib.suppress(OSError):
-                await writer.wait_closed()
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while (head := await read_head(reader)) is not None:
+            heard = Heard(head, await read_body(reader, head))
+            self.heard.append(heard)
+            step = self._steps.pop(0) if len(self._steps) > 1 else self._steps[0]
+            if isinstance(step, bytes):
+                writer.write(step)
+                await writer.drain()
+                continue
+            connection = Connection(reader, writer, heard)
+            await step(connection)
+            if connection.is_over:
+                break
 
 
 @pytest.fixture

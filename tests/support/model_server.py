@@ -24,7 +24,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from tests.support.http1 import HEAD_LIMIT, Head, Malformed, read_body, read_head
+from tests.support.http1 import Head, read_body, read_head
+from tests.support.listening import Listening
 from tests.support.scripted import Heard, Said
 from tests.support.threads import in_thread
 
@@ -44,7 +45,7 @@ DROP: Final = Fault.DROP
 CUT: Final = Fault.CUT
 
 
-class ModelServer:
+class ModelServer(Listening):
     """The server.
 
     Args:
@@ -69,6 +70,7 @@ class ModelServer:
         prefix: str = "/v1",
         page_size: int | None = None,
     ) -> None:
+        super().__init__()
         self.heard: list[Heard] = []
         self._models = [{"id": model} if isinstance(model, str) else model for model in models]
         self._key = key
@@ -78,16 +80,7 @@ class ModelServer:
         self._page_size = page_size
         self._texts: deque[str] = deque()
         self._said: list[tuple[str, re.Pattern[str], deque[Said | Fault]]] = []
-        self._server: asyncio.Server | None = None
-        self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
-        self._errors: list[Exception] = []
         self._news = asyncio.Condition()
-
-    @property
-    def origin(self) -> str:
-        """Scheme, host and port."""
-        assert self._server is not None, "the server does not run"
-        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     @property
     def base_url(self) -> str:
@@ -117,59 +110,19 @@ class ModelServer:
         async with self._news:
             await self._news.wait_for(lambda: len(self.heard) >= count)
 
-    async def __aenter__(self) -> ModelServer:
-        """Listen on a free loopback port."""
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=HEAD_LIMIT)
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        """Close everything.
-
-        Raises:
-            ExceptionGroup: the server itself went wrong.
-        """
-        assert self._server is not None
-        # A connection of a caller that gave up at once may just be in acceptance. It appears some turns later, and
-        # would be left open for ever when the server closed before.
-        for _ in range(10):
-            await asyncio.sleep(0)
-        self._server.close()
-        running = list(self._connections)
-        for task, writer in self._connections.items():
-            writer.transport.abort()
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-        if self._errors:
-            raise ExceptionGroup("the model server went wrong", self._errors)
-
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(self._serve(reader, writer))
-        self._connections[task] = writer
-        task.add_done_callback(self._connections.pop)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while (head := await read_head(reader)) is not None:
-                heard = Heard(head, await read_body(reader, head))
-                async with self._news:
-                    self.heard.append(heard)
-                    self._news.notify_all()
-                said = self._answer(heard)
-                if said is HANG:
-                    await asyncio.Event().wait()
-                writer.write(said.wire() if isinstance(said, Said) else self._remains(said, heard))
-                await writer.drain()
-                if isinstance(said, Fault) or (head.header("connection") or "").lower() == "close":
-                    break
-        except (OSError, Malformed):
-            writer.transport.abort()
-        except Exception as error:
-            self._errors.append(error)
-            writer.transport.abort()
-        finally:
-            writer.close()
-            with contextlib.suppress(OSError):
-                await writer.wait_closed()
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while (head := await read_head(reader)) is not None:
+            heard = Heard(head, await read_body(reader, head))
+            async with self._news:
+                self.heard.append(heard)
+                self._news.notify_all()
+            said = self._answer(heard)
+            if said is HANG:
+                await asyncio.Event().wait()
+            writer.write(said.wire() if isinstance(said, Said) else self._remains(said, heard))
+            await writer.drain()
+            if isinstance(said, Fault) or (head.header("connection") or "").lower() == "close":
+                break
 
     def _remains(self, fault: Fault, heard: Heard) -> bytes:
         """What is sent before the connection is closed."""

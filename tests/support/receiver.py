@@ -11,12 +11,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import deque
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
-from tests.support.http1 import HEAD_LIMIT, Malformed, read_body, read_head
+from tests.support.http1 import read_body, read_head
+from tests.support.listening import Listening
 
 WAIT_S: Final = 60.0
 """How long a delivery may take on a busy machine before it counts as missing."""
@@ -42,7 +42,7 @@ class Taken:
     body: bytes
 
 
-class Receiver:
+class Receiver(Listening):
     """Takes requests while its block runs.
 
     Args:
@@ -50,27 +50,18 @@ class Receiver:
 
     Attributes:
         taken: The requests that came, in order.
-        url: Where it listens.
     """
 
     def __init__(self, *statuses: int) -> None:
+        super().__init__()
         self.taken: Final[list[Taken]] = []
-        self.url = ""
         self._statuses = deque(statuses)
         self._came = asyncio.Condition()
-        self._server: asyncio.Server | None = None
 
-    async def __aenter__(self) -> Self:
-        """Start to listen."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=HEAD_LIMIT)
-        host, port = self._server.sockets[0].getsockname()[:2]
-        self.url = f"http://{host}:{port}/hook"
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Listen no more."""
-        assert self._server is not None
-        self._server.close()
+    @property
+    def url(self) -> str:
+        """Where deliveries go."""
+        return f"{self.origin}/hook"
 
     async def wait_for(self, count: int) -> None:
         """Wait until so many requests have come.
@@ -81,17 +72,16 @@ class Receiver:
         async with asyncio.timeout(WAIT_S), self._came:
             await self._came.wait_for(lambda: len(self.taken) >= count)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ConnectionError, Malformed), contextlib.closing(writer):
-            head = await read_head(reader)
-            if head is None:
-                return
-            body = await read_body(reader, head)
-            status = self._statuses.popleft() if self._statuses else 204
-            async with self._came:
-                self.taken.append(Taken(head.method, head.path, dict(head.headers), body))
-                self._came.notify_all()
-            if status != HANG_UP:
-                length = "" if status == 204 else "Content-Length: 0\r\n"
-                writer.write(f"HTTP/1.1 {status} Said\r\n{length}Connection: close\r\n\r\n".encode("ascii"))
-                await writer.drain()
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await read_head(reader)
+        if head is None:
+            return
+        body = await read_body(reader, head)
+        status = self._statuses.popleft() if self._statuses else 204
+        async with self._came:
+            self.taken.append(Taken(head.method, head.path, dict(head.headers), body))
+            self._came.notify_all()
+        if status != HANG_UP:
+            length = "" if status == 204 else "Content-Length: 0\r\n"
+            writer.write(f"HTTP/1.1 {status} Said\r\n{length}Connection: close\r\n\r\n".encode("ascii"))
+            await writer.drain()

@@ -27,7 +27,8 @@ from runwatch.records.problem import PROBLEM_TYPE, Problem
 from runwatch.records.record import Record
 from runwatch.records.states import is_final
 from tests.support import builders
-from tests.support.http1 import HEAD_LIMIT, Head, Malformed, answer_bytes, read_body, read_head
+from tests.support.http1 import Head, answer_bytes, read_body, read_head
+from tests.support.listening import Listening
 from tests.support.threads import in_thread
 
 Raw = Record | Mapping[str, Any]
@@ -94,7 +95,7 @@ class _Listed:
         return listed[ids.index(after) + 1 :] if after in ids else listed
 
 
-class ScriptedService:
+class ScriptedService(Listening):
     """The service.
 
     Args:
@@ -107,7 +108,6 @@ class ScriptedService:
         key: The key that requests must carry; ``None`` when anybody may ask.
 
     Attributes:
-        base_url: Where it listens.
         heard: Every request, in order.
     """
 
@@ -122,7 +122,7 @@ class ScriptedService:
         submitted: Iterable[Raw] = (),
         key: str | None = None,
     ) -> None:
-        self.base_url = ""
+        super().__init__()
         self.heard: list[Heard] = []
         self.runs: Final = [_plain(run) for run in runs]
         self.receipts: Final = [_plain(receipt) for receipt in receipts]
@@ -134,9 +134,11 @@ class ScriptedService:
         )
         self._key = key
         self._said: list[tuple[str, re.Pattern[str], deque[Said]]] = []
-        self._server: asyncio.Server | None = None
-        self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
-        self._errors: list[Exception] = []
+
+    @property
+    def base_url(self) -> str:
+        """Where it listens."""
+        return self.origin
 
     def say(self, method: str, path: str, *answers: Said) -> None:
         """Answer requests with this method whose whole path matches with these answers, the last one for ever."""
@@ -155,51 +157,14 @@ class ScriptedService:
         """The runs as they are now, newest first."""
         return self.runs
 
-    async def __aenter__(self) -> ScriptedService:
-        """Listen on a free loopback port."""
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=HEAD_LIMIT)
-        self.base_url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Close everything.
-
-        Raises:
-            ExceptionGroup: the script itself went wrong while it served.
-        """
-        assert self._server is not None
-        self._server.close()
-        running = list(self._connections)
-        for task, writer in self._connections.items():
-            writer.transport.abort()
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-        if self._errors:
-            raise ExceptionGroup("the scripted service went wrong", self._errors)
-
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(self._serve(reader, writer))
-        self._connections[task] = writer
-        task.add_done_callback(self._connections.pop)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while (head := await read_head(reader)) is not None:
-                heard = Heard(head, await read_body(reader, head))
-                self.heard.append(heard)
-                writer.write(self._answer(heard).wire())
-                await writer.drain()
-                if (head.header("connection") or "").lower() == "close":
-                    break
-        except (OSError, Malformed):
-            writer.transport.abort()
-        except Exception as error:
-            self._errors.append(error)
-            writer.transport.abort()
-        finally:
-            writer.close()
-            with contextlib.suppress(OSError):
-                await writer.wait_closed()
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while (head := await read_head(reader)) is not None:
+            heard = Heard(head, await read_body(reader, head))
+            self.heard.append(heard)
+            writer.write(self._answer(heard).wire())
+            await writer.drain()
+            if (head.header("connection") or "").lower() == "close":
+                break
 
     def _answer(self, heard: Heard) -> Said:
         head = heard.head

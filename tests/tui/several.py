@@ -32,10 +32,11 @@ class LateService(ScriptedService):
         self.is_called = False
         self.may_answer: Final = asyncio.Event()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the requests of one connection once it may."""
         self.is_called = True
         await self.may_answer.wait()
-        await super()._serve(reader, writer)
+        await super().serve(reader, writer)
 
 
 def offering(*templates: Any, **more: Any) -> ScriptedService:

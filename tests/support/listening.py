@@ -1,0 +1,85 @@
+"""What the servers of tests have in common: a free loopback port, and nothing that is left when they are done."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from typing import Final, Self
+
+from tests.support.http1 import HEAD_LIMIT, Malformed
+
+_TURNS: Final = 10
+"""Turns of the loop after which a connection that is just being accepted has appeared."""
+
+
+class Listening:
+    """Accepts connections, each in a task of its own. Who inherits from it says what happens on one.
+
+    Args:
+        tls: What it proves itself with; ``None`` where it listens without encryption.
+
+    Attributes:
+        origin: Scheme, host and port; empty before it listens.
+    """
+
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self.origin = ""
+        self._tls = tls
+        self._server: asyncio.Server | None = None
+        self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._errors: list[Exception] = []
+
+    async def __aenter__(self) -> Self:
+        """Listen."""
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=HEAD_LIMIT, ssl=self._tls)
+        scheme = "http" if self._tls is None else "https"
+        self.origin = f"{scheme}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close everything.
+
+        Raises:
+            ExceptionGroup: the server itself went wrong while it served.
+        """
+        # A connection of a caller that gave up at once may just be in acceptance. It would be left open for ever when
+        # the server closed before it appears.
+        for _turn in range(_TURNS):
+            await asyncio.sleep(0)
+        self.stop_listening()
+        running = list(self._connections)
+        for task, writer in self._connections.items():
+            writer.transport.abort()
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        if self._errors:
+            raise ExceptionGroup(f"{type(self).__name__} went wrong", self._errors)
+
+    def stop_listening(self) -> None:
+        """Refuse new connections from now on."""
+        assert self._server is not None, "the server does not run"
+        self._server.close()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self.serve(reader, writer))
+        self._connections[task] = writer
+        task.add_done_callback(self._connections.pop)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the requests of one connection."""
+        try:
+            await self._talk(reader, writer)
+        except (OSError, Malformed):
+            writer.transport.abort()
+        except Exception as error:
+            self._errors.append(error)
+            writer.transport.abort()
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer what comes on one connection, until it is over."""
+        raise NotImplementedError
