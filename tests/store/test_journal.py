@@ -36,7 +36,7 @@ async def test_a_request_comes_back_as_it_was(journal: Journal) -> None:
             7, query="after=ev_1", status=None, error="timeout", key="key-1", sent_bytes=12, attempt=3, elapsed_s=30.5
         )
     )
-    assert await journal.requests() == [
+    assert (await journal.sent()).requests == [
         RequestLine(
             at=START,
             profile="work",
@@ -78,7 +78,7 @@ async def test_a_problem_comes_back_as_it_was(journal: Journal) -> None:
         raw=said.raw,
     )
     assert line.problem == said
-    assert len(await journal.requests()) == 1
+    assert len((await journal.sent()).requests) == 1
 
 
 async def test_each_attempt_is_a_line_with_its_own_instance(journal: Journal) -> None:
@@ -99,10 +99,26 @@ async def test_a_problem_that_this_client_worded_has_no_instance(journal: Journa
 async def test_lines_come_newest_first_by_profile_and_in_number(journal: Journal) -> None:
     for number in range(6):
         journal.note(failed(number, profile="play" if number % 2 else "work", at=START + timedelta(seconds=number)))
-    assert [line.path[-4:] for line in await journal.requests(limit=3)] == ["ex_5", "ex_4", "ex_3"]
-    assert [line.path[-4:] for line in await journal.requests(profile="work")] == ["ex_4", "ex_2", "ex_0"]
+    assert [line.path[-4:] for line in (await journal.sent(limit=3)).requests] == ["ex_5", "ex_4", "ex_3"]
+    assert [line.path[-4:] for line in (await journal.sent(profile="work")).requests] == ["ex_4", "ex_2", "ex_0"]
     assert [line.path[-4:] for line in await journal.problems(profile="play", limit=2)] == ["ex_5", "ex_3"]
-    assert await journal.requests(profile="other") == []
+    assert (await journal.sent(profile="other")).requests == []
+
+
+async def test_what_was_sent_since_comes_with_the_problems_that_it_met(journal: Journal) -> None:
+    journal.note(failed(1))
+    journal.note(exchange(2))
+    before = await journal.sent()
+    assert [line.path[-4:] for line in before.requests] == ["ex_2", "ex_1"]
+    nothing = await journal.sent(after=before.end)
+    assert (nothing.requests, nothing.problems, nothing.end) == ([], [], before.end)
+    journal.note(exchange(3))
+    since = await journal.sent(after=nothing.end)
+    assert ([line.path[-4:] for line in since.requests], since.problems) == (["ex_3"], [])
+    journal.note(failed(4))
+    last = await journal.sent(after=since.end)
+    assert [line.path[-4:] for line in last.requests] == ["ex_4"]
+    assert [line.path[-4:] for line in last.problems] == ["ex_4"]
 
 
 async def test_noting_writes_nothing_by_itself_and_flushing_writes_all_in_one_transaction(
@@ -117,7 +133,7 @@ async def test_noting_writes_nothing_by_itself_and_flushing_writes_all_in_one_tr
     await journal.flush()
     assert begun.count("BEGIN IMMEDIATE") == 1
     await database.read(lambda connection: connection.set_trace_callback(None))
-    assert len(await journal.requests(limit=1000)) == module.QUEUED - 1
+    assert len((await journal.sent(limit=1000)).requests) == module.QUEUED - 1
 
 
 async def test_many_lines_and_every_problem_go_to_the_disk_by_themselves(journal: Journal, database: Database) -> None:
@@ -136,7 +152,7 @@ async def test_many_lines_and_every_problem_go_to_the_disk_by_themselves(journal
 async def test_closing_writes_what_is_queued(journal: Journal, database: Database) -> None:
     journal.note(exchange())
     await journal.close()
-    assert len(await Journal(database).requests()) == 1
+    assert len((await Journal(database).sent()).requests) == 1
 
 
 async def test_lines_that_cannot_be_written_fail_nothing(
@@ -161,7 +177,7 @@ async def test_lines_that_cannot_be_written_wait_until_there_is_room(journal: Jo
     assert await journal.problems() == []
     await database.read(lambda connection: connection.execute("PRAGMA query_only = OFF").fetchall())
     assert len(await journal.problems()) == 2
-    assert [line.path for line in await journal.requests()] == [
+    assert [line.path for line in (await journal.sent()).requests] == [
         f"/v1/executions/ex_{number}" for number in (3, 2, 1, 0)
     ]
 
@@ -173,7 +189,7 @@ async def test_the_journal_is_bounded(journal: Journal, monkeypatch: pytest.Monk
         journal.note(failed(number))
         if number % 7 == 0:
             await journal.flush()
-    requests = await journal.requests(limit=1000)
+    requests = (await journal.sent(limit=1000)).requests
     assert [line.path.rpartition("_")[2] for line in requests] == [str(number) for number in range(99, 69, -1)]
     problems = await journal.problems(limit=1000)
     assert [line.path.rpartition("_")[2] for line in problems] == [str(number) for number in range(99, 89, -1)]
@@ -229,7 +245,7 @@ async def test_a_key_that_a_service_repeats_does_not_reach_the_journal(journal: 
     [line] = await journal.problems()
     assert "[redacted]" in str(line.detail)
     assert line.raw["extra"] == {"sent": "[redacted]"}
-    await journal.requests()
+    await journal.sent()
     database.close()
     for path in database.path.parent.rglob("*"):
         if path.is_file():

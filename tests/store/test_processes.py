@@ -81,7 +81,7 @@ async def test_processes_that_write_the_same_events_at_once_lose_and_double_noth
     kept = await store.window(SCOPE, RUN, 0, 10_000)
     assert [item.id for item in kept] == [f"e{number}" for number in range(pages * PAGE)]
     assert await store.count(SCOPE, RUN) == pages * PAGE
-    assert len(await Journal(database).requests(limit=10_000)) == 3 * pages
+    assert len((await Journal(database).sent(limit=10_000)).requests) == 3 * pages
     assert {watched.run_id for watched in await WatchList(database).list(SCOPE)} == {f"ex_{n}" for n in range(pages)}
     assert await database.faults() == []
 

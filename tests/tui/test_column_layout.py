@@ -54,6 +54,12 @@ def test_heads_are_whole_before_anything_else_is() -> None:
     assert {part.column.id: part.width for part in placed} == {"status": 8, "run": 6, "age": 4, "cost": 6, "last": 9}
 
 
+def test_a_head_for_which_there_is_no_room_leaves_it_to_the_cells() -> None:
+    needs = [*NEEDS[:4], Need(5, 10, 10)]
+    placed = place_columns(COLUMNS, needs, 41)
+    assert {part.column.id: part.width for part in placed} == {"status": 11, "run": 6, "age": 5, "cost": 6, "last": 5}
+
+
 def test_columns_that_never_leave_stay_in_a_window_that_is_too_narrow() -> None:
     assert shown(10) == {"status": 8}
     assert shown(12) == {"status": 8, "run": 2}

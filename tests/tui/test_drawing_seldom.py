@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,19 @@ async def test_a_request_alone_does_not_draw_the_bar(tmp_path: Path) -> None:
         assert bar.place == before
         screen.show_place()
         assert bar.place != before
+
+
+async def test_requests_are_counted_anew_every_few_seconds(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path) as driven:
+        bar = front(driven).query_one(ContextBar)
+        driven.app._seconds = 0
+        said: list[str] = []
+        for _ in range(2 * AGES_EVERY):
+            driven.desk.live.budget.note_exchange()
+            driven.app._second()
+            said.append(bar.place.requests)
+        changes = [number for number, (one, other) in enumerate(pairwise(said), 2) if one != other]
+        assert changes == [AGES_EVERY, 2 * AGES_EVERY]
 
 
 async def test_what_comes_to_the_front_is_brought_up_to_date_and_drawn_in_several_turns(

@@ -106,6 +106,16 @@ async def test_every_screen_comes_back(service: ScriptedService, tmp_path: Path)
         assert isinstance(seen[-1], SettingsScreen)
 
 
+async def test_the_key_that_quits_says_so_only_where_it_does(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, open_at="requests") as driven:
+        await driven.shows("q quit")
+        await driven.press("8", "H")
+        await driven.shows("q back")
+        await driven.press("q", "q")
+        await driven.shows("q quit")
+        assert driven.app.is_running
+
+
 async def test_where_there_is_no_view_it_says_so(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await driven.press("left_square_bracket")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from textual import events
+from textual.geometry import Region
 
 from runwatch.tui.draw import word
 from runwatch.tui.widgets.pane import Edge, Pane
@@ -52,6 +55,28 @@ async def test_the_frame_stays_heavy_while_the_focus_goes_from_one_widget_inside
         pane.post_message(events.DescendantBlur(left))
         await pilot.pause()
         assert lines_of(app)[0] == "┏" + "━" * 78 + "┓"
+
+
+async def test_an_age_that_grows_has_its_own_edge_drawn_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        pane = app.query_one("#upper", Pane)
+        drawn: list[Region] = []
+        own = pane.refresh
+
+        def refresh(*regions: Region, **how: Any) -> Pane:
+            drawn.extend(regions)
+            return own(*regions, **how)
+
+        monkeypatch.setattr(pane, "refresh", refresh)
+        pane.show_edge(title=EDGE.title, age=line("updated 2s ago"), counters=EDGE.counters)
+        assert drawn == [Region(-1, 8, 80, 1)]
+        pane.show_edge(age=line("updated 3s ago"), state=line("sort run"))
+        assert drawn[1:] == [Region(-1, -1, 80, 1), Region(-1, 8, 80, 1)]
+        await pilot.pause()
+        assert "sort run" in lines_of(app)[0]
+        assert "updated 3s ago" in lines_of(app)[9]
 
 
 async def test_ascii_frames_say_the_focus_too() -> None:

@@ -84,6 +84,18 @@ async def test_a_number_or_a_time_is_shown_whole_or_not_at_all(kind: dict[str, A
             assert ("1,234,567" in lines_of(app)[2]) == ("run" in columns(table)) == (width >= 25), width
 
 
+async def test_the_mark_of_the_order_leaves_before_the_word_of_the_head_is_cut() -> None:
+    table = RecordTable((samples.Column("status", "created", least=4), samples.Column("run", "run", least=12)))
+    app = Stage(Pane(table))
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show([samples.row("r1", ("4s", "plain"), ("ex_01M8…TKS0", "plain"))])
+        table.sorted_by("status")
+        for width, head in ((29, "created ▲"), (28, "created"), (27, "created"), (26, "creat…")):
+            table.parent.styles.width = width  # type: ignore[union-attr]
+            await pilot.pause()
+            assert lines_of(app)[1][4:].partition("  ")[0] == head, width
+
+
 async def test_widths_that_were_forgotten_may_be_smaller() -> None:
     table = RecordTable((samples.Column("status", "age", is_whole=True), samples.Column("run", "run")))
     app = Stage(Pane(table))

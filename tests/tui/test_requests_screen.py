@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from runwatch.store.journal import RequestLine
+from runwatch.tui import sources
 from runwatch.tui.screens.requests import RequestsScreen
+from runwatch.view.entries import RequestEntry, request_of_line
 from tests.support.builders import account
 from tests.support.scripted import ScriptedService
 from tests.tui.console import KEY, NARROW, Driven, console
@@ -83,3 +86,31 @@ async def test_a_request_that_is_sent_meanwhile_is_there_at_once(service: Script
         with pytest.raises(Exception, match="no such"):
             await driven.desk.client.get_run("ex_later")
         await driven.shows("/v1/executions/ex_later")
+
+
+async def test_what_is_listed_already_is_neither_read_nor_made_again(
+    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(service, tmp_path) as driven:
+        with pytest.raises(Exception, match="no such"):
+            await driven.desk.client.get_run("ex_first")
+        await driven.press("H")
+        await driven.shows("/v1/executions/ex_first")
+        screen = driven.app.screen
+        assert isinstance(screen, RequestsScreen)
+        before = {row.key: row for row in screen.exported()}
+        read: list[str] = []
+
+        def read_line(kept: RequestLine) -> RequestEntry:
+            read.append(kept.path)
+            return request_of_line(kept)
+
+        monkeypatch.setattr(sources, "request_of_line", read_line)
+        with pytest.raises(Exception, match="no such"):
+            await driven.desk.client.get_run("ex_later")
+        await driven.shows("/v1/executions/ex_later")
+        assert "/v1/executions/ex_first" not in read
+        after = {row.key: row for row in screen.exported()}
+        assert all(after[key] is row for key, row in before.items())
+        [new] = [row for row in after.values() if row.value("path") == "/v1/executions/ex_later"]
+        assert new.value("code") == "not_found"

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from runwatch.base.clock import iso
 from runwatch.base.errors import DataError
@@ -38,11 +38,12 @@ QUEUED: Final = 64
 
 REQUEST_ROWS: Final = (
     "SELECT at, profile, origin, operation, method, path, query, status, elapsed_s, attempt, key, sent_bytes,"
-    " received_bytes, error FROM request"
+    " received_bytes, error, id FROM request"
 )
 """Gives rows for :func:`request_line`."""
 
-_REQUESTS: Final = REQUEST_ROWS + " WHERE ? IS NULL OR profile = ? ORDER BY id DESC LIMIT ?"
+_LATEST: Final = " WHERE (? IS NULL OR profile = ?) AND id > ? ORDER BY id DESC LIMIT ?"
+_REQUESTS: Final = REQUEST_ROWS + _LATEST
 _ADD_REQUEST: Final = (
     "INSERT INTO request (at, profile, origin, operation, method, path, query, status, elapsed_s, attempt, key,"
     " sent_bytes, received_bytes, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -50,12 +51,12 @@ _ADD_REQUEST: Final = (
 _FORGET_REQUESTS: Final = "DELETE FROM request WHERE id <= (SELECT max(id) FROM request) - ?"
 
 PROBLEM_ROWS: Final = (
-    "SELECT at, profile, origin, operation, method, path, status, code, title, detail, instance, key, attempt, raw"
+    "SELECT at, profile, origin, operation, method, path, status, code, title, detail, instance, key, attempt, raw, id"
     " FROM problem"
 )
 """Gives rows for :func:`problem_line`."""
 
-_PROBLEMS: Final = PROBLEM_ROWS + " WHERE ? IS NULL OR profile = ? ORDER BY id DESC LIMIT ?"
+_PROBLEMS: Final = PROBLEM_ROWS + _LATEST
 _PROBLEM_OF_NUMBER: Final = PROBLEM_ROWS + " WHERE id = ?"
 _COUNT_PROBLEMS: Final = "SELECT count(*) FROM problem"
 _ADD_PROBLEM: Final = (
@@ -88,6 +89,7 @@ class RequestLine:
         sent_bytes: Bytes of the body that went out.
         received_bytes: Bytes of the body that came back.
         error: What went wrong on the way, or ``None``.
+        number: Its number in the journal, higher than that of every earlier request.
     """
 
     at: datetime
@@ -104,6 +106,7 @@ class RequestLine:
     sent_bytes: int
     received_bytes: int
     error: str | None
+    number: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,7 @@ class ProblemLine:
         key: The idempotency key, or ``None``.
         attempt: Which attempt of its call it was, counted from 1.
         raw: The Problem as it came, known secrets redacted.
+        number: Its number in the journal, higher than that of every earlier Problem.
     """
 
     at: datetime
@@ -141,11 +145,38 @@ class ProblemLine:
     key: str | None
     attempt: int
     raw: Mapping[str, Any] = field(repr=False)
+    number: int = field(default=0, compare=False)
 
     @property
     def problem(self) -> Problem:
         """The Problem as a record."""
         return Problem(dict(self.raw))
+
+
+class Place(NamedTuple):
+    """A place in the journal.
+
+    Attributes:
+        request: The number of the last request before it.
+        problem: The number of the last Problem before it.
+    """
+
+    request: int = 0
+    problem: int = 0
+
+
+class Sent(NamedTuple):
+    """What was sent and what came back, as the journal had it at one moment.
+
+    Attributes:
+        requests: The requests, newest first.
+        problems: The Problems, newest first; those that these requests met are among them.
+        end: The place behind both.
+    """
+
+    requests: list[RequestLine]
+    problems: list[ProblemLine]
+    end: Place
 
 
 class Journal:
@@ -179,15 +210,32 @@ class Journal:
         if self._queue:
             _log.warning("journal lines were lost: %d", len(self._queue))
 
-    async def requests(self, *, profile: str | None = None, limit: int = 100) -> list[RequestLine]:
-        """The latest requests, newest first.
+    async def sent(self, *, profile: str | None = None, limit: int = 100, after: Place | None = None) -> Sent:
+        """The latest requests, and the latest Problems.
+
+        Args:
+            profile: The profile they were sent for; ``None`` for all.
+            limit: How many of each at most.
+            after: The place behind which they stand; ``None`` for the beginning of the journal.
 
         Raises:
             DataError: the database cannot be read.
         """
-        await self.flush()
-        rows = await self._latest(_REQUESTS, profile, limit)
-        return [request_line(row) for row in rows]
+
+        start = after or Place()
+
+        def work(connection: sqlite3.Connection) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+            return (
+                _latest(connection, _REQUESTS, profile, limit, start.request),
+                _latest(connection, _PROBLEMS, profile, limit, start.problem),
+            )
+
+        rows = await self.look(work)
+        requests, problems = [request_line(row) for row in rows[0]], [problem_line(row) for row in rows[1]]
+        end = Place(
+            requests[0].number if requests else start.request, problems[0].number if problems else start.problem
+        )
+        return Sent(requests, problems, end)
 
     async def count_since(self, origin: str, since: datetime) -> int:
         """How many requests all processes of this machine have written down for a service since a moment.
@@ -208,8 +256,7 @@ class Journal:
         Raises:
             DataError: the database cannot be read.
         """
-        await self.flush()
-        rows = await self._latest(_PROBLEMS, profile, limit)
+        rows = await self.look(lambda connection: _latest(connection, _PROBLEMS, profile, limit))
         return [problem_line(row) for row in rows]
 
     async def find(self, text: str) -> list[ProblemLine]:
@@ -248,11 +295,12 @@ class Journal:
         await self.flush()
         return await self._database.read(work)
 
-    async def _latest(self, query: str, profile: str | None, limit: int) -> list[tuple[Any, ...]]:
-        wanted = None if profile is None else put(profile)
-        return await self._database.read(
-            lambda connection: connection.execute(query, (wanted, wanted, limit)).fetchall()
-        )
+
+def _latest(
+    connection: sqlite3.Connection, query: str, profile: str | None, limit: int, after: int = 0
+) -> list[tuple[Any, ...]]:
+    wanted = None if profile is None else put(profile)
+    return connection.execute(query, (wanted, wanted, after, limit)).fetchall()
 
 
 class _Lines:
@@ -324,7 +372,23 @@ def _problem_row(exchange: Exchange, problem: Problem) -> tuple[Any, ...]:
 
 def request_line(row: tuple[Any, ...]) -> RequestLine:
     """A row of :data:`REQUEST_ROWS` as a line."""
-    at, profile, origin, operation, method, path, query, status, elapsed, attempt, key, sent, received, error = row
+    (
+        at,
+        profile,
+        origin,
+        operation,
+        method,
+        path,
+        query,
+        status,
+        elapsed,
+        attempt,
+        key,
+        sent,
+        received,
+        error,
+        number,
+    ) = row
     return RequestLine(
         datetime.fromisoformat(at),
         take(profile),
@@ -340,12 +404,13 @@ def request_line(row: tuple[Any, ...]) -> RequestLine:
         sent,
         received,
         take_optional(error),
+        number,
     )
 
 
 def problem_line(row: tuple[Any, ...]) -> ProblemLine:
     """A row of :data:`PROBLEM_ROWS` as a line."""
-    at, profile, origin, operation, method, path, status, code, title, detail, instance, key, attempt, raw = row
+    at, profile, origin, operation, method, path, status, code, title, detail, instance, key, attempt, raw, number = row
     return ProblemLine(
         datetime.fromisoformat(at),
         take(profile),
@@ -361,4 +426,5 @@ def problem_line(row: tuple[Any, ...]) -> ProblemLine:
         take_optional(key),
         attempt,
         loads(raw),
+        number,
     )

@@ -30,7 +30,7 @@ from runwatch.tui.keyboard import Keyboard, KeyTaken
 from runwatch.tui.memory import after_first_paint
 from runwatch.tui.navigation import NavigatingApp
 from runwatch.tui.opening import Opening as Opening
-from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.tui.screens.base import AGES_EVERY, ConsoleScreen
 from runwatch.tui.screens.places import has_screen, is_page, list_screen, page, spec_named
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.screens.welcome import Notes, demo_words, welcome_words
@@ -109,6 +109,7 @@ class ConsoleApp(NavigatingApp):
         self._profile = LOCAL if opening.file is None else FILE
         self._changed: set[str] = set()
         self._gather: Timer | None = None
+        self._seconds = 0
         self.draft: Mapping[str, str] | None = None
         self.notes: Final = Notes(self)
         self._bell = Bell(self)
@@ -323,7 +324,7 @@ class ConsoleApp(NavigatingApp):
         await self.guard_size()
         await self.keyboard.begin()
         self.store.listen(self._note_delta)
-        self.set_interval(1.0, self._tick)
+        self.set_interval(1.0, self._second)
         if self.opening.demo:
             self.notes.welcome(demo_words(self.keys.shown("screen.new")))
         self.call_after_refresh(self._painted)
@@ -498,8 +499,13 @@ class ConsoleApp(NavigatingApp):
             else:
                 screen.read_source()
 
-    def _tick(self) -> None:
+    def _second(self) -> None:
+        # Where the bar and the lower edge of a list change at once, all that stands between them is drawn with them.
+        self._seconds += 1
+        self._tick(recount=self._seconds % AGES_EVERY == 0)
+
+    def _tick(self, *, recount: bool = True) -> None:
         screen = self.front
         if isinstance(screen, ConsoleScreen):
-            screen.show_place()
+            screen.show_place(recount=recount)
             screen.tick()

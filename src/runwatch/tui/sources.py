@@ -16,6 +16,7 @@ from runwatch.view.resource import ResourceSpec
 
 if TYPE_CHECKING:
     from runwatch.store.desk import Desk
+    from runwatch.store.journal import Journal, Place
 
 LEAST_INTERVAL_S = 5.0
 """A list is not called stale sooner than after twice this, however often it is read."""
@@ -185,6 +186,7 @@ class JournalSource:
         self._sought = ""
         self._found: Sequence[Any] | None = None
         self._limit = JOURNAL
+        self._end: Place | None = None
 
     def widen(self, *, everything: bool) -> bool:
         """List all that is kept from the next read on, or the newest lines again; answer whether that is a change."""
@@ -227,7 +229,13 @@ class JournalSource:
             listed = await problems_of(journal, self._profiles(), self._limit)
             self._items = [problem_of_line(line) for line in listed]
         else:
-            requests = [request_of_line(line) for line in await journal.requests(limit=self._limit)]
-            problems = [problem_of_line(line) for line in await journal.problems(limit=self._limit)]
-            self._items = with_problems(requests, problems)
+            await self._read_requests(journal)
         self._read_at = self._clock.monotonic()
+
+    async def _read_requests(self, journal: Journal) -> None:
+        """Take in what was sent since: a request that stands in the journal never changes."""
+        sent = await journal.sent(limit=self._limit, after=self._end)
+        if sent.requests:
+            new = with_problems(map(request_of_line, sent.requests), map(problem_of_line, sent.problems))
+            self._items = [*new, *self._items][: self._limit]
+        self._end = sent.end

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from runwatch.tui.widgets.sheet import Sheet
 
 
+_QUIT: Final = "app.quit"
+
 AGES_EVERY: Final = 4
 """Seconds between two drawings, for its ages alone, of what is drawn anew as a whole."""
 
@@ -89,6 +91,7 @@ class ConsoleScreen(Screen[None]):
     async def _catch_up(self) -> None:
         """Be up to date when this comes to the front again."""
         self.show_place()
+        self.show_hints()
         self.data_changed(frozenset())
         await asyncio.sleep(0)
 
@@ -170,8 +173,12 @@ class ConsoleScreen(Screen[None]):
         self.query_one(CrumbBar).show([line(crumb, 60) for crumb in self.crumbs()], filter)
 
     def show_hints(self) -> None:
-        """Offer what can be done here."""
-        self.query_one(StatusLine).show_hints(self.hints())
+        """Offer what can be done here; the key that quits leads back where a view was there before this one."""
+        hints = list(self.hints())
+        if _QUIT in hints and self.console.history.has_earlier:
+            place = hints.index(_QUIT)
+            hints[place : place + 1] = [] if "screen.back" in hints else [(_QUIT, "back")]
+        self.query_one(StatusLine).show_hints(hints)
 
     def say(self, notice: str, role: str = Role.PLAIN) -> None:
         """Say something for a while in place of the hints; an error rings, if the settings want it."""

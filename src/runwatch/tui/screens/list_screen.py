@@ -30,7 +30,7 @@ from runwatch.view.format import Context
 from runwatch.view.glyphs import Role
 from runwatch.view.pane_words import DIMMED, TROUBLED, age_words, note_lines
 from runwatch.view.resource import ResourceSpec, SortKey
-from runwatch.view.table import AT_ONCE, Drawing, Row, Steps, arrange, renew, rows_of
+from runwatch.view.table import AT_ONCE, Drawing, Row, Steps, arrange, renew
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
@@ -327,7 +327,7 @@ class ListScreen(ConsoleScreen):
         if items is not self._items:
             if len(items) <= AT_ONCE:
                 self._renewing = None
-                self._take_rows(items, rows_of(self._drawing, items))
+                self._take_rows(items, finish(renew(self._drawing, items, self._every_row)))
             elif self._renewing is None:
                 self._renewing = items
                 start_work(self, self._renew_in_steps(items), "making rows", group="rows", exclusive=True)

@@ -18,8 +18,8 @@ class Need(NamedTuple):
 
     Attributes:
         least: The fewest in which it is of use.
-        head: Those in which its head is whole, at least as many.
-        whole: Those in which everything in it is, at least as many again.
+        head: Those in which the word of its head is whole, at least as many.
+        whole: Those in which everything in it is, and the mark of its order, at least as many again.
     """
 
     least: int
@@ -85,6 +85,9 @@ def place_columns(
     return tuple(placed)
 
 
+_HEAD, _WHOLE = attrgetter("head"), attrgetter("whole")
+
+
 def _total(widths: Collection[int]) -> int:
     return sum(widths) + GAP * max(0, len(widths) - 1)
 
@@ -92,10 +95,13 @@ def _total(widths: Collection[int]) -> int:
 def _share(needs: Mapping[int, Need], room: int) -> dict[int, int]:
     widths = {index: need.least for index, need in needs.items()}
     left = room - _total(widths.values())
-    for goal in (attrgetter("head"), attrgetter("whole")):
+    for goal in (_HEAD, _WHOLE):
         missing = {index: goal(need) - widths[index] for index, need in needs.items()}
         for index in sorted(missing, key=missing.__getitem__):
             more = max(0, min(missing[index], left))
+            # A head that is cut all the same has nothing of it.
+            if goal is _HEAD and more < missing[index]:
+                break
             widths[index] += more
             left -= more
     return widths

@@ -95,8 +95,8 @@ class Pane(Container):
         given = {"title": title, "state": state, "age": age, "counters": counters}
         edge = self._edge._replace(**{name: text for name, text in given.items() if text is not None})
         if edge != self._edge:
-            self._edge = edge
-            self._write_edge()
+            before, self._edge = self._edge, edge
+            self._write_edge(above=edge[:2] != before[:2], below=edge[2:] != before[2:])
 
     def render_line(self, y: int) -> Strip:
         """The ground, which what is inside covers."""
@@ -133,7 +133,8 @@ class Pane(Container):
             self.set_class(focused, _FOCUS_CLASS)
             self._write_edge()
 
-    def _write_edge(self) -> None:
+    def _write_edge(self, *, above: bool = True, below: bool = True) -> None:
+        """Write the edges, and draw those anew that look different: an age grows each second on one of them."""
         if not self.is_mounted:
             return
         # Textual's own way to set them draws everything inside anew too, every second for an age that grows.
@@ -145,7 +146,8 @@ class Pane(Container):
         width, height = self.outer_size
         # Counted from the first cell inside frame and padding.
         left, top = self.content_offset
-        self.refresh(Region(-left, -top, width, 1), Region(-left, height - 1 - top, width, 1))
+        lines = [-top] * above + [height - 1 - top] * below
+        self.refresh(*(Region(-left, y, width, 1) for y in lines))
 
     def _edge_content(self, left: Pieces, right: Pieces) -> Content | None:
         """One edge as one text: Textual knows no more than that."""

@@ -244,7 +244,11 @@ class RecordTable(LineList, inherit_bindings=False):
         for placed in self._placed:
             is_sorted = self._sorted_by is not None and self._sorted_by[0] == placed.column.id
             role = ACCENT if is_sorted else Role.QUIET
-            text = fit(self._title(placed.column), placed.width, placed.column.align, app.glyphs.ellipsis)
+            title = self._title(placed.column)
+            if cell_width(title) > placed.width:
+                # The frame names the order too.
+                title = line(placed.column.title)
+            text = fit(title, placed.width, placed.column.align, app.glyphs.ellipsis)
             segments += [self.piece(text, role, style), segment(_GAP, style)]
         return segments
 
@@ -436,8 +440,8 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def _need(self, column: TableColumn, natural: int) -> Need:
         least = max(natural, column.least) if _is_whole(column) else column.least
-        head = max(least, min(cell_width(self._title(column)), column.most))
-        return Need(least, head, max(natural, head))
+        head = max(least, min(cell_width(column.title), column.most))
+        return Need(least, head, max(natural, head, min(cell_width(self._title(column)), column.most)))
 
     def _refresh_if_changed(self) -> None:
         """Draw again only what looks different: a screen that is open for days is drawn anew every second."""
