@@ -13,11 +13,11 @@ import platform
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from tests.performance.measure import Figure, print_table, side_by_side
+from tests.performance.measure import Figure, print_table
 from tests.performance.suites import BESIDE, SUITES, figures_of
 
 README = Path(__file__).resolve().parents[2] / "README.md"
@@ -27,22 +27,22 @@ BEGIN, END = "<!-- figures -->", "<!-- /figures -->"
 def measure(names: Sequence[str]) -> list[Figure]:
     """The figures of some suites, each in a process of its own; what may run at once does."""
     wanted = [name for name in SUITES if name in names]
-    beside = [name for name in wanted if name in BESIDE and "following" in wanted]
+    beside = {name: [other for other in BESIDE.get(name, ()) if other in wanted] for name in wanted}
     found: dict[str, list[Figure]] = {}
 
-    def take(name: str) -> list[Figure]:
-        began = time.monotonic()
-        # What one suite leaves in memory must not count in the next one.
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-            found[name] = process.submit(figures_of, name).result()
-        print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-        return found[name]
+    def take(*names: str) -> None:
+        for name in names:
+            began = time.monotonic()
+            # What one suite leaves in memory must not count in the next one.
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+                found[name] = process.submit(figures_of, name).result()
+            print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
 
     for name in wanted:
-        if name == "following" and beside:
-            side_by_side(lambda: take("following"), lambda: [figure for other in beside for figure in take(other)])
-        elif name not in beside:
-            take(name)
+        if not any(name in others for others in beside.values()):
+            with ThreadPoolExecutor(2) as threads:
+                for taking in [threads.submit(take, name), threads.submit(take, *beside[name])]:
+                    taking.result()
     return [figure for name in wanted for figure in found[name]]
 
 

@@ -18,8 +18,10 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
@@ -56,6 +58,7 @@ NEEDLE: Final = "needle-7f3a"
 NEEDLES: Final = 10
 """In so many events of each run stands a word that no other has."""
 
+LOG: Final = "events.log"
 PAGES: Final = 40
 REST_S: Final = 0.5
 PATIENCE_S: Final = 60.0
@@ -135,12 +138,28 @@ def service() -> ScriptedService:
 # The events.
 
 
-async def _fill(desk: Desk) -> None:
-    """Keep the events of every run as if they had been read in pages."""
+async def _fill(desk: Desk, log: Path) -> None:
+    """Keep the events of every run as if they had been read in pages.
+
+    Args:
+        desk: Where they are kept.
+        log: A file that gets the million as lines that begin with their time, as log files have it.
+    """
+    sizes, numbers = zip(*_pages(), strict=True)
+    # They are made beside what keeps them, for which one core is enough.
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as maker, log.open("w", encoding="utf-8") as file:
+        for size, body in zip(sizes, maker.map(_page, sizes, numbers), strict=True):
+            events = decode_page(body, RunEvent).records
+            await desk.events.append(desk.scope, run_id(size), events)
+            if size == MOST:
+                file.writelines(f"{event.raw['at']} {event.wire_text}\n" for event in events)
+
+
+def _pages() -> Iterator[tuple[int, range]]:
+    """Each run, named by how many events it has, with the numbers of those that one page holds."""
     for size in (FEW, *SIZES):
         for first in range(0, size, PAGE):
-            page = decode_page(_page(size, range(first, min(first + PAGE, size))), RunEvent)
-            await desk.events.append(desk.scope, run_id(size), page.records)
+            yield size, range(first, min(first + PAGE, size))
 
 
 def _page(size: int, numbers: range) -> bytes:
@@ -190,7 +209,7 @@ async def _look(home: Path) -> list[Seen]:
     async with shown_console(home) as driven:
         # Garbage is looked for as in the console, and not while the events are made.
         gc.disable()
-        await _fill(driven.desk)
+        await _fill(driven.desk, home / LOG)
         after_first_paint()
         # The run that was open while there were no events yet comes last, as it has to be opened anew.
         for size in (SIZES[0], FEW):
@@ -406,10 +425,8 @@ def _against_lnav(home: Path) -> list[Figure]:
     lnav = shutil.which("lnav")
     if lnav is None:
         return [Figure(f"{what}; lnav was not there to compare with", f"{ours:.2f} s")]
-    path = home / "events.log"
-    _write_log(path)
     # The line is longer than the terminal is wide, so that it is known by what it begins with.
-    theirs = _seconds_to_show([lnav, str(path)], environment, _event_id(MOST - 1))
+    theirs = _seconds_to_show([lnav, str(home / LOG)], environment, _event_id(MOST - 1))
     ratio = ours / theirs
     target = f"≤ {TARGET_AGAINST_LNAV:g} × lnav"
     return [
@@ -424,14 +441,6 @@ def _seconds_to_show(command: Sequence[str], environment: Mapping[str, str], sig
     with Terminal(command, env=environment, columns=_SIZE[0], rows=_SIZE[1]) as terminal:
         terminal.wait_until(lambda: sign.encode() in terminal.raw, "the last event", PATIENCE_S)
         return time.perf_counter() - start
-
-
-def _write_log(path: Path) -> None:
-    """Each event as a line that begins with its time, as log files have it."""
-    with path.open("w", encoding="utf-8") as file:
-        for first in range(0, MOST, PAGE):
-            for event in decode_page(_page(MOST, range(first, min(first + PAGE, MOST))), RunEvent).records:
-                file.write(f"{event.raw['at']} {event.wire_text}\n")
 
 
 @contextlib.contextmanager

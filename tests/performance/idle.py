@@ -10,7 +10,7 @@ import re
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,7 @@ from tests.tui.every_screen import REPORTED, SCREENS
 
 SECONDS: Final = 60.0
 AT_ONCE: Final = 4
-"""Consoles that are started at the same time."""
+"""Consoles that come up at the same time."""
 
 SETTLE_S: Final = 6.0
 """From the last console that is there until measuring begins."""
@@ -83,9 +83,8 @@ def idle(home: Path, screens: Sequence[str] = SCREENS, seconds: float = SECONDS)
         for name in screens:
             (home / name).mkdir(parents=True)
             opened[name] = stack.enter_context(console(home / name, "--open", name, base_url=service.base_url))
-            if len(opened) % AT_ONCE == 0:
-                _wait_for_all(opened)
-        _wait_for_all(opened)
+            _wait_for(list(opened.values())[:-AT_ONCE])
+        _wait_for(opened.values())
         _read_on(opened, SETTLE_S)
         before, start = _used(opened), time.perf_counter()
         sent = _read_on(opened, seconds)
@@ -94,8 +93,8 @@ def idle(home: Path, screens: Sequence[str] = SCREENS, seconds: float = SECONDS)
         return {name: Idle((used[name] - before[name]) / taken, sent[name] / taken) for name in opened}
 
 
-def _wait_for_all(opened: dict[str, Terminal]) -> None:
-    for terminal in opened.values():
+def _wait_for(terminals: Iterable[Terminal]) -> None:
+    for terminal in terminals:
         terminal.wait_for("● live", START_S)
 
 

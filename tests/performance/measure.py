@@ -1,8 +1,9 @@
 """How the benchmarks measure: alternating runs in one process, ratios of medians, one table.
 
 Absolute times belong to a machine and a moment; a ratio of two things measured in turns does not. Where a target is a
-time all the same, what is over it is measured again, :data:`TURNS` times at most, and the best turn counts: what other
-programs take of a machine they rarely take twice at the same place, and a defect of ours is there in every turn.
+time all the same, what is over it is measured again, :data:`TURNS` times at most within :data:`AGAIN_S`, and the best
+turn counts: what other programs take of a machine they rarely take twice at the same place, and a defect of ours is
+there in every turn.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import os
 import statistics
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -24,6 +24,9 @@ LAG_EVERY_S: Final = 0.005
 
 TURNS: Final = 3
 """How often something is measured at most whose time is over its target."""
+
+AGAIN_S: Final = 45.0
+"""After so long no further turn begins: on a slow machine long ones would add up to minutes."""
 
 T = TypeVar("T")
 
@@ -74,16 +77,17 @@ def in_turns(
 
 
 async def best_turn(measure: Callable[[], Awaitable[T]], time_of: Callable[[T], float], target: float) -> T:
-    """The best of up to :data:`TURNS` measurements; one that holds its target is the last.
+    """The best of up to :data:`TURNS` measurements; one that holds its target, or ends late, is the last.
 
     Args:
         measure: Measures once.
         time_of: The time that is judged.
         target: The longest that it may be, in the same unit.
     """
+    began = time.monotonic()
     best = await measure()
     for _ in range(TURNS - 1):
-        if time_of(best) <= target:
+        if time_of(best) <= target or time.monotonic() - began > AGAIN_S:
             break
         best = min(best, await measure(), key=time_of)
     return best
@@ -98,12 +102,6 @@ def exponent(counts: Sequence[float], values: Sequence[float]) -> float:
     middle_x, middle_y = statistics.fmean(xs), statistics.fmean(ys)
     above = sum((x - middle_x) * (y - middle_y) for x, y in zip(xs, ys, strict=True))
     return above / sum((x - middle_x) ** 2 for x in xs)
-
-
-def side_by_side(*suites: Callable[[], list[Figure]]) -> list[Figure]:
-    """The figures of suites that mostly wait and may run at the same time, each in a thread of its own, in order."""
-    with ThreadPoolExecutor(len(suites)) as threads:
-        return [figure for made in [threads.submit(suite) for suite in suites] for figure in made.result()]
 
 
 def print_table(figures: list[Figure]) -> None:

@@ -36,9 +36,15 @@ SUITES: dict[str, Callable[[], list[Figure]]] = {
     "long-lists": long_lists.figures,
     "soak": soak.figures,
 }
-BESIDE = ("limited", "wire", "soak", "big-lists")
-"""Taken one after the other while ``following`` takes its five minutes, for which half a core is enough: what they
-count, a neighbour does not change, and the wait for a core is no part of how long a callback takes."""
+BESIDE: dict[str, tuple[str, ...]] = {
+    "following": ("wire", "soak", "big-lists", "tables", "first-paint"),
+    "idle": ("limited",),
+}
+"""Suites that are taken one after the other while a long one waits most of its time, for which half a core is enough.
+
+What they count, a neighbour does not change; times are taken in turns with what they stand beside, and the wait for a
+core is no part of how long a callback takes.
+"""
 
 
 def figures_of(name: str) -> list[Figure]:
