@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -116,6 +117,19 @@ def test_a_corrupt_database_is_named(runwatch: Here, service: ScriptedService, t
     code, found = findings(runwatch)
     assert code == 2
     assert found["database"]["state"] == "fail"
+
+
+def test_what_a_local_service_wrote_before_it_ended_is_told_line_by_line(runwatch: Here, tmp_path: Path) -> None:
+    directory = tmp_path / "runwatch-data" / "local-service"
+    directory.mkdir(parents=True, mode=0o700)
+    (directory / "service.db").write_bytes(b"not a database" * 1000)
+    outcome = runwatch("doctor", "--local")
+    assert outcome.code == 3
+    lines = outcome.text.splitlines()
+    told = next(number for number, line in enumerate(lines) if line.startswith("fail  service"))
+    assert lines[told + 1] == f"{'':<16} The service's database is damaged or not a database"
+    assert lines[-1].startswith(f"{'':<16} next: Its error output is in ")
+    assert "␊" not in outcome.text
 
 
 def test_writes_of_unknown_outcome_are_named(runwatch: Here, service: ScriptedService) -> None:

@@ -13,6 +13,7 @@ import stat
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from email.utils import parsedate_to_datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -62,12 +63,20 @@ def doctor(call: Call) -> int:
     findings = asyncio.run(_all(call))
     if call.output.form == "table":
         for finding in findings:
-            call.output.text(f"{finding.state:<5} {finding.check:<10} {line(finding.found, None)}\n")
-            if finding.next:
-                call.output.text(f"{'':<5} {'':<10} next: {line(finding.next, None)}\n")
+            for printed in _lines(finding):
+                call.output.text(printed + "\n")
     else:
         print_rows(call.output, [finding._asdict() for finding in findings])
     return max(finding.code for finding in findings)
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    """A finding for people: the state, the check and what it found, a line each for what has several."""
+    found = finding.found.splitlines() or [""]
+    step = [f"next: {finding.next}"] if finding.next else []
+    heads = [f"{finding.state:<5} {finding.check:<10}"]
+    for head, text in zip_longest(heads, [*found, *step], fillvalue=f"{'':<16}"):
+        yield f"{head} {line(text, None)}"
 
 
 async def _all(call: Call) -> list[Finding]:

@@ -119,11 +119,7 @@ def _effect(error: ApiError) -> str:
     from runwatch.view.explain import KEY_WAS_USED, NOTHING_ACCEPTED, OUTCOME_UNKNOWN
 
     if error.operation != SUBMIT:
-        return (
-            "Nothing was changed."
-            if error.outcome_known
-            else "Unknown: it may have taken effect; asking again is safe."
-        )
+        return UNCHANGED if error.outcome_known else MAY_BE_CHANGED
     if not error.outcome_known:
         return OUTCOME_UNKNOWN
     conflict = isinstance(error, ApiProblem) and error.code == "idempotency_conflict"
