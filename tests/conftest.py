@@ -23,6 +23,11 @@ settings.load_profile("explore" if os.environ.get("RUNWATCH_EXPLORE") else "gate
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Two processes a core for ``-n auto``: half of the time a test waits for a screen, a process or a deadline."""
+    return 2 * (os.cpu_count() or 1)
+
+
 @pytest.fixture(autouse=True)
 def _clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take away what could reach into a test from outside, and point every place into the test's own directory."""

@@ -32,7 +32,7 @@ from typing import Any, Final, Self
 
 from tests.support.screen import Screen
 
-TIMEOUT_S: Final = 30.0
+TIMEOUT_S: Final = 60.0
 
 KEYS: Final[Mapping[str, str]] = {
     "enter": "\r",

@@ -24,6 +24,7 @@ from runwatch.view.entries import problem_entry
 from runwatch.view.happenings import Happening
 from tests.support.builders import echo_events, echo_receipt, live_receipt, open_run, problem, run
 from tests.support.clock import FakeClock
+from tests.support.resources import arm
 from tests.support.scripted import ScriptedService
 from tests.tui.console import NARROW, Driven
 from tests.tui.golden import check_golden
@@ -112,13 +113,41 @@ async def test_problems_of_a_file_are_found_and_counted(tmp_path: Path) -> None:
 async def test_nothing_of_a_file_can_be_sent_or_kept(tmp_path: Path) -> None:
     async with opened(tmp_path, lines([run("ex_1"), run("ex_2")])) as driven:
         await driven.shows("Runs · executions   2")
-        for key in ("X", "a", "O", "r", "f", "R"):
+        for key in ("r", "f", "R"):
             await driven.press(key)
             await driven.pilot.pause()
+        for key in ("X", "a", "O", "plus", "A", "i"):
+            await driven.press(key)
+            await driven.shows("A file is open in the place of a service; nothing can be sent or kept.")
+            await driven.press("down")
         assert driven.app.desk is None
         assert "Runs · executions   2" in driven.text
         await driven.press("escape", "q")
     assert not (tmp_path / "runwatch-data" / "console.db").exists()
+
+
+async def test_the_status_line_offers_nothing_that_only_a_service_can_do(tmp_path: Path) -> None:
+    async with opened(tmp_path, lines([run("ex_1"), run("ex_2")]), size=(200, 50)) as driven:
+        await driven.shows("Runs · executions   2")
+        assert "enter open  / filter  y copy id" in driven.lines[-1]
+        assert not any(label in driven.lines[-1] for label in ("new run", "cancel", "follow", "pause", "add id"))
+
+
+async def test_what_can_be_done_with_a_record_of_a_file_is_shown_with_why_it_is_off(tmp_path: Path) -> None:
+    async with opened(tmp_path, lines([arm(), arm("arm_2")])) as driven:
+        await driven.press("4")
+        await driven.shows("Saved models · arms   2")
+        await driven.press("full_stop")
+        await driven.shows("this is a file")
+
+
+async def test_who_goes_elsewhere_while_a_file_is_read_is_not_taken_away_from_there(tmp_path: Path) -> None:
+    async with opened(tmp_path, lines([arm(), arm("arm_2")])) as driven:
+        await driven.press("2")
+        await driven.shows("kept.ndjson holds nothing of this kind.")
+        assert "Receipts" in driven.text
+        await driven.press("4", "full_stop")
+        await driven.shows("this is a file")
 
 
 async def test_events_alone_are_a_list_of_their_own(tmp_path: Path) -> None:

@@ -163,6 +163,13 @@ BY_ID: Final[Mapping[str, Action]] = {action.id: action for action in ACTIONS}
 PINNED: Final = ("app.command", "app.help")
 """What the status line shows at every width."""
 
+FOR_A_SERVICE: Final = frozenset(
+    {"app.around", "app.find_servers", "app.outbox", "review.decide", "screen.add", "screen.again", "screen.destroy",
+     "screen.edit", "screen.label", "screen.new", "screen.pause", "screen.refresh_all", "screen.tail_all",
+     "screen.test", "tail.follow"}
+)  # fmt: skip
+"""What a file that is open in the place of a service has nothing for; the status line does not offer it there."""
+
 _SHOWN: Final = {
     "comma": ",", "backslash": "\\", "escape": "esc", "pageup": "pgup", "pagedown": "pgdn",
     "dollar_sign": "$", "at": "@",

@@ -78,6 +78,7 @@ class ConsoleApp(NavigatingApp):
         kept_rows: The rows of the long list that was left last.
         notes: What stands above the hints for a while.
         draft: What was typed into the form for runs and not submitted yet, by field.
+        first_screen: The screen that is in front while a file is read, as long as nobody goes elsewhere.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")
@@ -104,6 +105,7 @@ class ConsoleApp(NavigatingApp):
         self.kept_rows: KeptRows | None = None
         self.desk: Desk | None = None
         self.failure: RunwatchError | None = None
+        self.first_screen: ConsoleScreen | None = None
         self.opening_words = "opening…"
         self.time_mode: TimeMode = cast(TimeMode, self.settings.time)
         self._profile = LOCAL if opening.file is None else FILE
@@ -134,6 +136,11 @@ class ConsoleApp(NavigatingApp):
         return Profiles(self)
 
     # What screens ask.
+
+    @property
+    def has_file(self) -> bool:
+        """Whether a file is open in the place of a service."""
+        return self.opening.file is not None
 
     def context(self) -> Context:
         """What everything is drawn with now."""
@@ -262,7 +269,9 @@ class ConsoleApp(NavigatingApp):
         from runwatch.tui.screens.run_form import RunForm
         from runwatch.view.draft import again
 
-        if like is None:
+        if self.has_file:
+            self.console_screen.connected_desk()
+        elif like is None:
             self.push_screen(RunForm(self.draft, field))
         else:
             known = again(like)
@@ -293,16 +302,18 @@ class ConsoleApp(NavigatingApp):
         """Add ids to the watch list."""
         from runwatch.tui.screens.add_ids import AddIds
 
-        if self.desk is None:
-            self.console_screen.say("The service is not connected yet.", Role.WARN)
-        else:
-            self.push_screen(AddIds(self.desk), lambda found: None if found is None else self.show_run(found))
+        desk = self.console_screen.connected_desk()
+        if desk is not None:
+            self.push_screen(AddIds(desk), lambda found: None if found is None else self.show_run(found))
 
     def open_cancel(self, runs: list[RunFacts]) -> None:
         """Cancel runs through the sheet; what is final is left out."""
         live = [run for run in runs if not run.is_final]
-        screen, desk = self.console_screen, self.desk
-        if desk is None or not runs:
+        screen = self.console_screen
+        desk = screen.connected_desk()
+        if desk is None:
+            return
+        if not runs:
             screen.say("There is no run to cancel.", Role.WARN)
         elif not live:
             screen.say("The run has ended, and a final run never changes.", Role.WARN)
@@ -336,6 +347,8 @@ class ConsoleApp(NavigatingApp):
             self.warnings.append(f"There is no screen named {line(view.screen, 60)}.")
             view = View(RUNS.name)
         await self.go_to_view(view)
+        if self.has_file:
+            self.first_screen = self.console_screen
         if self.opening.open_at and view.selected and not is_page(view.screen):
             self.seek(spec_named(view.screen).kind, view.selected)
 

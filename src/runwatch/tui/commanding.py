@@ -104,9 +104,8 @@ def commands(console: ConsoleApp) -> Iterator[Command]:
 
 async def open_run(console: ConsoleApp, text: str) -> None:
     """Go to a run by its id, or by a part of it that only one known run has; one that is not known is read first."""
-    desk = console.desk
+    desk = console.console_screen.connected_desk()
     if desk is None:
-        console.console_screen.say("The service is not connected yet.", Role.WARN)
         return
     found = _find(text, list(desk.store.collection(desk.scope.profile, Run.KIND).known))
     if found is not None:
@@ -117,9 +116,13 @@ async def open_run(console: ConsoleApp, text: str) -> None:
         from runwatch.tui.screens.add_ids import watch_run
 
         outcome = await watch_run(desk, text)
-        if outcome.is_found:
-            await console.open_run(text)
-        console.console_screen.say(f"{text}: {outcome.words}", Role.PLAIN if outcome.is_found else Role.BAD)
+
+        async def tell() -> None:
+            if outcome.is_found:
+                await console.open_run(text)
+            console.console_screen.say(f"{text}: {outcome.words}", Role.PLAIN if outcome.is_found else Role.BAD)
+
+        console.call_later(tell)
 
     start_work(console, read(), "opening a run", group="open")
 

@@ -31,9 +31,8 @@ def decide(screen: ConsoleScreen, record: Record, present: Decision | None, kept
         present: The decision there is.
         kept: Called when the decision was written.
     """
-    desk = screen.console.desk
+    desk = screen.connected_desk()
     if desk is None:
-        screen.say("The service is not connected yet, so that nobody knows whose record this is.", Role.WARN)
         return
     reason = present.reason if present is not None else ""
     items = [

@@ -63,14 +63,14 @@ def do_action(
         action: What is to be done.
         values: What the form holds at first where that is not what the action says, by the id of the ask.
     """
-    desk, mutation = screen.console.desk, action.mutation
+    mutation = action.mutation
     if mutation is None:
         name = f" {subject.id}" if subject is not None else ""
         screen.say(f"runwatch {action.verb}{name} does this on the command line", Role.WARN)
     elif not action.enabled_when(subject.subject if mutation.first and isinstance(subject, Entered) else subject):
         screen.say(action.off_because, Role.WARN)
-    elif desk is None:
-        screen.say("The service is not connected yet.", Role.WARN)
+    elif (desk := screen.connected_desk()) is None:
+        return
     elif desk.client.read_only and (mutation.asks or mutation.first is not None):
         screen.say(str(read_only_words(desk)), Role.WARN)
     elif mutation.first is not None and not isinstance(subject, Entered):

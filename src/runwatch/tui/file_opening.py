@@ -157,9 +157,15 @@ async def open_file(console: ConsoleApp, path: Path) -> None:
         records = filed.records.get(main.kind, {})
         only = next(iter(records)) if len(records) == 1 or filed.is_bundle else ""
         view = View(main.name, selected=only, is_open=bool(only))
-        # In the place of the screen that said how far the reading is: going back does not lead there.
-        console.history.keep(view)
-        await console.go_to_view(view)
+
+        async def show() -> None:
+            # Whoever went elsewhere meanwhile is not taken away from there.
+            if console.console_screen is console.first_screen:
+                # In the place of the screen that said how far the reading is: going back does not lead there.
+                console.history.keep(view)
+                await console.go_to_view(view)
+
+        console.call_later(show)
 
 
 async def read_in_slices(content: bytes, clock: Clock, told: Callable[[float], None]) -> Filed:

@@ -90,9 +90,9 @@ class KeptWrites:
 
     async def _open(self) -> None:
         console = self._console
-        screen, desk = console.console_screen, console.desk
+        screen = console.console_screen
+        desk = screen.connected_desk()
         if desk is None:
-            screen.say("The service is not connected yet.", Role.WARN)
             return
         kept = await desk.unsettled()
         await self.tell()

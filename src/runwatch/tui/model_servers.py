@@ -39,10 +39,11 @@ def is_offered(console: ConsoleApp) -> bool:
 
 def look_for_servers(console: ConsoleApp) -> None:
     """Ask the local service to look, and show what it found; or say why not."""
-    screen, desk = console.console_screen, console.desk
+    screen = console.console_screen
+    desk = screen.connected_desk()
     if desk is None:
-        screen.say("The service is not connected yet.", Role.WARN)
-    elif not is_offered(console):
+        return
+    if not is_offered(console):
         screen.say("Only your own local service looks for model servers: runwatch --local", Role.WARN)
     else:
         screen.say(f"{_WORK} on the usual ports of this machine{console.glyphs.ellipsis}")

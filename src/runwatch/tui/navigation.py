@@ -41,7 +41,8 @@ class NavigatingApp(KitApp):
     def seek(self, kind: str, record_id: str) -> None:
         """Read a record that a person has named: no list may ever show it."""
 
-    # What screens ask.
+    # What screens ask. Going somewhere takes place in a turn of the app, and work beside a screen has it done by
+    # ``call_later``: of two screens that change at once the framework cancels one, and the app's turns with it.
 
     @property
     def console_screen(self) -> ConsoleScreen:

@@ -12,7 +12,6 @@ from runwatch.tui.doing import do_action, make
 from runwatch.tui.known import known_records
 from runwatch.tui.work import start_work
 from runwatch.view.drawn import line
-from runwatch.view.glyphs import Role
 from runwatch.view.next_actions import Next, Step, connection_of
 from runwatch.view.registry import by_name
 from runwatch.view.resource import Action, ResourceSpec
@@ -42,9 +41,8 @@ def follow(screen: ConsoleScreen, wanted: Next, template: Template | None) -> No
 
 async def _do(screen: ConsoleScreen, wanted: Next, step: Step, template: Template) -> None:
     spec = by_name(step.resource)
-    desk = screen.console.desk
+    desk = screen.connected_desk()
     if desk is None:
-        screen.say("The service is not connected yet.", Role.WARN)
         return
     if step.kind == "make":
         making = _action(spec.makes, step.operation)
@@ -54,7 +52,7 @@ async def _do(screen: ConsoleScreen, wanted: Next, step: Step, template: Templat
             making = _action(spec.actions, step.operation)
             subject = next(iter(await known_records(desk, Account)), None)
         if making is None:
-            await _leave_it_to(screen, spec, None)
+            _leave_it_to(screen, spec, None)
         elif subject is None:
             make(screen, making)
         else:
@@ -65,7 +63,7 @@ async def _do(screen: ConsoleScreen, wanted: Next, step: Step, template: Templat
     record_id = connection_of(template, wanted.blocker, known, is_sync=step.is_sync)
     subject = next((one for one in known if one.id == record_id), None)
     if action is None or subject is None:
-        await _leave_it_to(screen, spec, record_id)
+        _leave_it_to(screen, spec, record_id)
     else:
         do_action(screen, subject, action)
 
@@ -74,11 +72,16 @@ def _action(actions: tuple[Action[Any], ...], operation: str) -> Action[Any] | N
     return next((each for each in actions if each.mutation is not None and each.mutation.operation == operation), None)
 
 
-async def _leave_it_to(screen: ConsoleScreen, spec: ResourceSpec[Any], record_id: str | None) -> None:
+def _leave_it_to(screen: ConsoleScreen, spec: ResourceSpec[Any], record_id: str | None) -> None:
     """Go to the list where a person finds the record, because it is not clear which one is meant."""
     console = screen.console
     if record_id is not None:
         console.call_later(console.open_record, spec.kind, record_id)
         return
-    await console.go_to(spec.name)
-    console.console_screen.say(f"Choose the {spec.singular}; {console.keys.shown('screen.actions')} shows what to do.")
+
+    async def go() -> None:
+        await console.go_to(spec.name)
+        key = console.keys.shown("screen.actions")
+        console.console_screen.say(f"Choose the {spec.singular}; {key} shows what to do.")
+
+    console.call_later(go)

@@ -138,7 +138,7 @@ class ShowsProfiles(Protocol):
 
 def is_offered(console: ConsoleApp) -> bool:
     """Whether the console works with a service; a file that was opened belongs to no profile."""
-    return console.desk is not None and console.opening.file is None
+    return console.desk is not None and not console.has_file
 
 
 async def choose_profiles(console: ConsoleApp, text: str) -> None:
@@ -238,8 +238,12 @@ def _go(screen: ConsoleScreen, profile: str, arrive: Callable[[], Awaitable[None
             why = "still connecting" if failure is None else f"not connected: {failure.title}"
             screen.say(f"{line(profile, 40)} is {why}", Role.WARN)
             return
-        await arrive()
-        console.console_screen.say(f"the console works with {line(profile, 40)} now")
+
+        async def come() -> None:
+            await arrive()
+            console.console_screen.say(f"the console works with {line(profile, 40)} now")
+
+        console.call_later(come)
 
     # For the console, because this screen ends on the way.
     start_work(console, go(), f"going to {profile}", group="profiles")

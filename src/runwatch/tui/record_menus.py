@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from runwatch.tui.screens.resource import ResourceScreen
 
 _READ_ONLY = line("this profile is read-only")
+_FROM_A_FILE = line("this is a file")
 
 
 def open_copy_menu(screen: ResourceScreen) -> None:
@@ -127,6 +128,8 @@ def _item(screen: ResourceScreen, action: Action[Any], target: object, row: Row[
     off: Drawn | None = None
     if not action.enabled_when(None if row is None else row.subject):
         off = line(action.off_because)
+    elif screen.console.has_file and is_write(action):
+        off = _FROM_A_FILE
     elif desk is not None and desk.client.read_only and is_write(action):
         off = _READ_ONLY
     here = screen.console.keys.shown(key) if (key := _key_of(screen, action, row)) else line("")

@@ -241,7 +241,7 @@ class AroundScreen(ResourceScreen):
 
     def _note(self, state: PaneState) -> tuple[Drawn, ...]:
         source = self._around
-        if self.console.opening.file is not None:
+        if self.console.has_file:
             return (line("A file has no journal to look through; without one, runwatch looks back on this machine."),)
         if source.asked is None:
             return (line("Nothing is asked for yet."), line(_SUCH))

@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from runwatch.settings.session import View
-from runwatch.tui.actions import bindings
+from runwatch.tui.actions import FOR_A_SERVICE, bindings
 from runwatch.tui.draw import Pieces
 from runwatch.tui.messages import AskedAgain, Confirmed, CopyWanted, CrumbChosen, Left, WorkFailed
 from runwatch.tui.widgets.context_bar import ContextBar
@@ -24,6 +24,7 @@ from runwatch.view.glyphs import Role
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
+    from runwatch.store.desk import Desk
     from runwatch.store.live import TailNews
     from runwatch.tui.app import ConsoleApp
     from runwatch.tui.sending import Sending
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 
 _QUIT: Final = "app.quit"
+
+_NOT_CONNECTED: Final = "The service is not connected yet."
+_ON_A_FILE: Final = "A file is open in the place of a service; nothing can be sent or kept."
 
 AGES_EVERY: Final = 4
 """Seconds between two drawings, for its ages alone, of what is drawn anew as a whole."""
@@ -174,7 +178,7 @@ class ConsoleScreen(Screen[None]):
 
     def show_hints(self) -> None:
         """Offer what can be done here; the key that quits leads back where a view was there before this one."""
-        hints = list(self.hints())
+        hints = [hint for hint in self.hints() if not self.console.has_file or _action_of(hint) not in FOR_A_SERVICE]
         if _QUIT in hints and self.console.history.has_earlier:
             place = hints.index(_QUIT)
             hints[place : place + 1] = [] if "screen.back" in hints else [(_QUIT, "back")]
@@ -187,6 +191,13 @@ class ConsoleScreen(Screen[None]):
         # A screen that is just coming or going has no status line.
         for status in self.query(StatusLine):
             status.say(((line(notice), role),))
+
+    def connected_desk(self) -> Desk | None:
+        """What reaches the service; where nothing does, this says why."""
+        desk = self.console.desk
+        if desk is None:
+            self.say(_ON_A_FILE if self.console.has_file else _NOT_CONNECTED, Role.WARN)
+        return desk
 
     @property
     def has_overlay(self) -> bool:
@@ -285,3 +296,7 @@ class ConsoleScreen(Screen[None]):
     def action_time(self) -> None:
         """Show times in the next way."""
         self.console.next_time_mode()
+
+
+def _action_of(hint: Hint) -> str:
+    return hint if isinstance(hint, str) else hint[0]

@@ -358,9 +358,8 @@ class FormScreen(ConsoleScreen):
             button.focus()
 
     def _go(self) -> None:
-        desk = self.console.desk
+        desk = self.connected_desk()
         if desk is None:
-            self.say("The service is not connected yet.", Role.WARN)
             return
         self._take_all()
         if not self._can_check:

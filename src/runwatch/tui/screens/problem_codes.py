@@ -55,7 +55,7 @@ class CodeSource:
             from runwatch.store.lookback import codes
 
             self._items = [code_record(each) for each in await codes(console.desk.journal)]
-        elif console.opening.file is not None:
+        elif console.has_file:
             kept = console.store.collection(FILE, ProblemEntry.KIND).records
             self._items = count_codes(each for each in kept if isinstance(each, ProblemEntry))
         else:

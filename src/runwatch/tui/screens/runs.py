@@ -266,7 +266,9 @@ class RunsScreen(ResourceScreen, TailHost):
     def action_label(self) -> None:
         """Write a label and a note about the run, or one label for all marked ones."""
         rows = self.chosen()
-        if not rows or self.console.desk is None:
+        if self.connected_desk() is None:
+            return
+        if not rows:
             self.say("There is no run to write about.", Role.WARN)
             return
         from runwatch.tui.widgets.note_editor import NoteEditor
@@ -356,7 +358,7 @@ class RunsScreen(ResourceScreen, TailHost):
     def _follow(self, run_id: str) -> None:
         desk = self.console.desk
         if desk is None:
-            if self.console.opening.file is None:
+            if not self.console.has_file:
                 self._shown = None
                 return
             from runwatch.tui.file_opening import events_of
