@@ -39,6 +39,24 @@ async def test_an_empty_text_takes_it_away(notes: Notes, scope: Scope) -> None:
     assert await notes.of(scope, "run") == []
 
 
+async def test_what_was_not_seen_stays_and_is_told(notes: Notes, scope: Scope) -> None:
+    assert await notes.write(scope, "run", "ex_1", "label", "theirs", seen="") is None
+    assert await notes.write(scope, "run", "ex_1", "label", "mine", seen="") == "theirs"
+    assert [note.text for note in await notes.of(scope, "run")] == ["theirs"]
+    assert await notes.write(scope, "run", "ex_1", "label", "", seen="other") == "theirs"
+    assert await notes.write(scope, "run", "ex_1", "label", "mine", seen="theirs") is None
+    assert await notes.write(scope, "run", "ex_1", "label", "", seen="mine") is None
+    assert await notes.write(scope, "run", "ex_1", "label", "late", seen="mine") == "", "it was taken away meanwhile"
+    assert await notes.of(scope, "run") == []
+
+
+async def test_the_same_text_by_two_is_no_conflict(notes: Notes, scope: Scope, clock: FakeClock) -> None:
+    await notes.write(scope, "run", "ex_1", "label", "same")
+    clock.advance(5)
+    assert await notes.write(scope, "run", "ex_1", "label", "same", seen="") is None
+    assert [note.at for note in await notes.of(scope, "run")] == [clock.now()]
+
+
 async def test_kinds_and_scopes_share_nothing(notes: Notes, scope: Scope) -> None:
     await notes.write(scope, "run", "ex_1", "label", "nightly")
     assert await notes.of(scope, "receipt") == []

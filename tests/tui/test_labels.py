@@ -88,6 +88,50 @@ async def test_leaving_the_editor_changes_nothing(tmp_path: Path) -> None:
         assert await kept(driven) == set()
 
 
+async def elsewhere(driven: Driven, run_id: str, label: str) -> None:
+    """Another console on this machine writes a label."""
+    await driven.desk.notes.write(driven.desk.scope, Run.KIND, run_id, "label", label)
+
+
+async def test_what_another_console_writes_is_shown_by_itself(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await elsewhere(driven, noon.LIVE, "theirs")
+        driven.app.screen._read_notes()  # type: ignore[attr-defined]
+        await driven.until(lambda: driven.table.rows[1].subject.label == "theirs", "the label")  # type: ignore[attr-defined]
+
+
+async def test_what_was_not_changed_in_the_editor_is_not_written(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        driven.table.select(noon.LIVE)
+        await driven.press("i")
+        await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+        await elsewhere(driven, noon.LIVE, "theirs")
+        await driven.press("tab")
+        await driven.type("ask Kim")
+        await driven.press("enter")
+        await driven.shows("kept on this machine")
+        assert await kept(driven) == {(noon.LIVE, "label", "theirs"), (noon.LIVE, "note", "ask Kim")}
+
+
+async def test_what_another_console_wrote_meanwhile_is_written_over_only_when_a_person_says_so(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        driven.table.select(noon.LIVE)
+        await driven.press("i")
+        await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+        await elsewhere(driven, noon.LIVE, "theirs")
+        await driven.type("mine")
+        await driven.press("enter")
+        await driven.shows("another console wrote 'theirs' meanwhile; enter writes over it")
+        assert await kept(driven) == {(noon.LIVE, "label", "theirs")}
+        assert "mine" in driven.text, "what was typed is not lost"
+        await driven.press("enter")
+        await driven.shows("kept on this machine")
+        assert await kept(driven) == {(noon.LIVE, "label", "mine")}
+
+
 async def test_a_list_too_long_for_one_go_is_sorted_beside_the_screen(
     tmp_path: Path,
 ) -> None:

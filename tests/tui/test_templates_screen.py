@@ -11,6 +11,7 @@ import pytest
 from textual.widget import Widget
 
 from runwatch.base.json import loads
+from runwatch.records.digest import digest_of
 from runwatch.records.template import Template
 from runwatch.settings.resolve import Options
 from runwatch.tui.screens.application import ApplicationScreen
@@ -18,6 +19,7 @@ from runwatch.tui.screens.compare import CompareScreen
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.sheet import Sheet
+from runwatch.view.decisions import Decision
 from tests.support import resources
 from tests.support.builders import account, problem
 from tests.support.scripted import Said, ScriptedService
@@ -174,6 +176,31 @@ async def test_a_read_only_profile_runs_no_next_action_and_decides_all_the_same(
         await driven.press("enter")
         await driven.shows("✓ go, 0 s ago: fine by me")
         assert not service.requests("POST")
+
+
+async def test_what_another_console_decided_meanwhile_is_written_over_only_when_a_person_says_so(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        await driven.press("n")
+        await driven.shows("No-go")
+        desk, template = driven.desk, driven.table.rows[0].subject.template  # type: ignore[attr-defined]
+        theirs = Decision("no-go", "theirs", digest_of(template), driven.clock.now()).text
+        await desk.notes.write(desk.scope, Template.KIND, template.id, "decision", theirs)
+        await driven.press("enter")
+        await driven.type("fine by me")
+        await driven.press("enter")
+        await driven.shows("Another console decided no-go meanwhile. Reason for go")
+        await driven.shows("✗ no-go, 0 s ago: theirs")
+        assert "fine by me" in driven.text, "what was typed is not lost"
+        await driven.press("enter")
+        await driven.shows("✓ go, 0 s ago: fine by me")
+        await driven.press("n")
+        await driven.shows("Take it back")
+        await desk.notes.write(desk.scope, Template.KIND, template.id, "decision", theirs)
+        await driven.press("down", "down", "enter")
+        await driven.shows("Another console decided no-go meanwhile; that stands.")
 
 
 async def test_a_decision_is_flagged_when_the_record_changes_afterwards(

@@ -43,16 +43,36 @@ class Notes:
         self._database = database
         self._clock = clock or SystemClock()
 
-    async def write(self, scope: Scope, kind: str, record_id: str, purpose: Purpose, text: str) -> None:
+    async def write(
+        self, scope: Scope, kind: str, record_id: str, purpose: Purpose, text: str, *, seen: str | None = None
+    ) -> str | None:
         """Write a text about a record in place of the one before; an empty text takes it away.
+
+        Args:
+            scope: Whose record.
+            kind: The record's kind.
+            record_id: The record.
+            purpose: What the text is for.
+            text: The text.
+            seen: The text that the writer has seen there, empty for none. Where another console has written another
+                one since, that one stays. ``None`` writes over whatever is there.
+
+        Returns:
+            The text that was not seen and stays; ``None`` when the new one stands.
 
         Raises:
             DataError: the database cannot be written.
         """
         at = self._clock.now()
-        await self._database.write(
-            lambda connection: note_down(connection, scope_key(connection, scope), kind, record_id, purpose, text, at)
-        )
+
+        def work(connection: sqlite3.Connection) -> str | None:
+            place = (scope_key(connection, scope), kind, put(record_id), purpose)
+            if seen is not None and (present := _text_at(connection, place)) not in (seen, text):
+                return present
+            _note_down(connection, place, text, at)
+            return None
+
+        return await self._database.write(work)
 
     async def of(self, scope: Scope, kind: str) -> list[Note]:
         """Everything that was written about the records of a kind, the latest first.
@@ -75,11 +95,18 @@ class Notes:
         return await self._database.read(work)
 
 
-def note_down(
-    connection: sqlite3.Connection, scope: int, kind: str, record_id: str, purpose: Purpose, text: str, at: datetime
-) -> None:
-    """Write one text of a scope's row, or take it away when it is empty; for use inside a write."""
-    place = (scope, kind, put(record_id), purpose)
+_Place = tuple[int, str, str | bytes, str]
+"""The row of a scope, the kind, the record and the purpose."""
+
+
+def _text_at(connection: sqlite3.Connection, place: _Place) -> str:
+    row = connection.execute(
+        "SELECT text FROM note WHERE scope = ? AND kind = ? AND record_id = ? AND purpose = ?", place
+    ).fetchone()
+    return "" if row is None else take(row[0])
+
+
+def _note_down(connection: sqlite3.Connection, place: _Place, text: str, at: datetime) -> None:
     if text:
         connection.execute(
             "INSERT OR REPLACE INTO note (scope, kind, record_id, purpose, at, text) VALUES (?, ?, ?, ?, ?, ?)",

@@ -80,7 +80,7 @@ class StoreSource:
         self._desk = desk
         self._requests: dict[str, OwnRequest] = {}
         self._notes: dict[tuple[str, str], str] = {}
-        self._requests_read = 0
+        self._local_read = 0
         self._made_of: object = None
         self._items: Sequence[Any] = ()
 
@@ -102,7 +102,7 @@ class StoreSource:
             return self._collection.revision
         receipts = self._store.collection(self._profile, Receipt.KIND)
         heard = 0 if self._desk is None else self._desk.live.heard
-        return self._collection.revision, receipts.revision, self._requests_read, heard
+        return self._collection.revision, receipts.revision, self._local_read, heard
 
     def _make(self) -> Sequence[Any]:
         records = self._collection.records
@@ -150,9 +150,20 @@ class StoreSource:
             self._requests = {
                 entry.run_id: OwnRequest(dict(entry.request)) for entry in watched if entry.request is not None
             }
-            notes = await self._desk.notes.of(self._desk.scope, Run.KIND)
-            self._notes = {(note.record_id, note.purpose): note.text for note in notes}
-            self._requests_read += 1
+            self._local_read += 1
+            await self.read_notes()
+
+    async def read_notes(self) -> None:
+        """Read what people wrote about the records, here or in another console on this machine."""
+        if self._desk is None:
+            return
+        notes: dict[tuple[str, str], str] = {
+            (note.record_id, note.purpose): note.text
+            for note in await self._desk.notes.of(self._desk.scope, self._spec.kind)
+        }
+        if notes != self._notes:
+            self._notes = notes
+            self._local_read += 1
 
 
 def _receipt(known: Any) -> Receipt | None:

@@ -31,7 +31,7 @@ def share_with_threads() -> None:
 
 
 def start_work(
-    node: DOMNode, work: Coroutine[Any, Any, None], name: str, *, group: str = "default", exclusive: bool = False
+    node: DOMNode, work: Coroutine[Any, Any, object], name: str, *, group: str = "default", exclusive: bool = False
 ) -> Worker[None]:
     """Run a coroutine beside the screen; it ends with the node at the latest, and one that is leaving begins none.
 

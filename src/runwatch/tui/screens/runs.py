@@ -11,8 +11,10 @@ from textual.binding import BindingType
 from runwatch.store.freshness import LoadState, PaneState
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece, Pieces, pieces_of, word
+from runwatch.tui.screens.base import AGES_EVERY
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.screens.tail_host import TailHost
+from runwatch.tui.sources import StoreSource
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.tui.work import start_work
@@ -63,7 +65,6 @@ class RunsScreen(ResourceScreen, TailHost):
     def __init__(self, source: Any) -> None:
         super().__init__(RUNS, source)
         self._has_detail = False
-        self._written: tuple[str, ...] = ()
         self._counted: tuple[Sequence[Row[Any]], dict[str, int]] = ((), {"live": 0, "failed": 0, "done": 0})
 
     def detail_pane(self) -> Pane:
@@ -73,6 +74,13 @@ class RunsScreen(ResourceScreen, TailHost):
     def on_mount(self) -> None:
         """Fill the second pane once there is something to look at."""
         self.call_after_refresh(self._make_detail)
+        self.set_interval(AGES_EVERY, self._read_notes)
+
+    def _read_notes(self) -> None:
+        """Look for what another console on this machine wrote about runs; the next second shows it."""
+        source = self._source
+        if self.is_current and isinstance(source, StoreSource):
+            start_work(self, source.read_notes(), "reading labels", group="labels", exclusive=True)
 
     def _make_detail(self) -> None:
         # The screen may have gone before its first refresh.
@@ -265,36 +273,16 @@ class RunsScreen(ResourceScreen, TailHost):
 
     def action_label(self) -> None:
         """Write a label and a note about the run, or one label for all marked ones."""
-        rows = self.chosen()
-        if self.connected_desk() is None:
-            return
-        if not rows:
-            self.say("There is no run to write about.", Role.WARN)
-            return
-        from runwatch.tui.widgets.note_editor import NoteEditor
+        from runwatch.tui.labelling import open_editor
 
-        facts: RunFacts = rows[0].subject
-        is_one = len(rows) == 1
-        about = short_id(facts.id, self.console.glyphs) if is_one else f"{len(rows)} runs"
-        self._written = tuple(row.id for row in rows)
-        self.put_over(NoteEditor(line(f"Label of {about}"), facts.label, facts.note if is_one else None))
+        open_editor(self, [row.subject for row in self.chosen()])
 
     def on_note_editor_kept(self, message: NoteEditor.Kept) -> None:
         """Keep what was written, and show it."""
         message.stop()
-        desk, written = self.console.desk, self._written
-        if desk is None:
-            return
+        from runwatch.tui.labelling import keep
 
-        async def keep() -> None:
-            for run_id in written:
-                await desk.notes.write(desk.scope, RUNS.kind, run_id, "label", message.label)
-                if message.note is not None:
-                    await desk.notes.write(desk.scope, RUNS.kind, run_id, "note", message.note)
-            self.read_source()
-            self.say("kept on this machine")
-
-        start_work(self, keep(), "keeping the label", group="notes")
+        start_work(self, keep(self, message), "keeping the label", group="notes")
 
     def action_tail_all(self) -> None:
         """Follow the marked runs, or all live ones, in one list."""

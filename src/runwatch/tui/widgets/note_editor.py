@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,6 +27,8 @@ class NoteEditor(Overlay):
         title: What it is about.
         label: The label as it stands.
         note: The note as it stands; ``None`` where several records get one label and their notes stay.
+        seen: The texts of each record as they stand, by its id and what the text is for.
+        id: The widget's id; ``None`` where one comes up while another leaves.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -56,16 +59,27 @@ class NoteEditor(Overlay):
         Attributes:
             label: The label; empty takes it away.
             note: The note; ``None`` where it was not asked for.
+            seen: The texts of each record as they were when the lines came up, by its id and what the text is for.
         """
 
         label: str
         note: str | None
+        seen: Mapping[str, Mapping[str, str]]
 
-    def __init__(self, title: Drawn, label: str, note: str | None) -> None:
+    def __init__(
+        self,
+        title: Drawn,
+        label: str,
+        note: str | None,
+        *,
+        seen: Mapping[str, Mapping[str, str]],
+        id: str | None = "note-editor",
+    ) -> None:
         edge = Edge(title=title, age=_LOCAL, counters=_KEYS)
-        super().__init__(edge=edge, id="note-editor")
+        super().__init__(edge=edge, id=id)
         self._label = label
         self._note = note
+        self._seen = seen
 
     def compose(self) -> ComposeResult:
         """A line for each."""
@@ -87,7 +101,7 @@ class NoteEditor(Overlay):
         event.stop()
         label = self.query_one("#note-label", LineInput).value.strip()
         note = None if self._note is None else self.query_one("#note-note", LineInput).value.strip()
-        self.post_message(self.Kept(label, note))
+        self.post_message(self.Kept(label, note, self._seen))
         self.leave()
 
 
