@@ -124,7 +124,7 @@ async def test_what_another_console_wrote_meanwhile_is_written_over_only_when_a_
         await elsewhere(driven, noon.LIVE, "theirs")
         await driven.type("mine")
         await driven.press("enter")
-        await driven.shows("another console wrote 'theirs' meanwhile; enter writes over it")
+        await driven.shows("another console wrote 'theirs'; enter writes over it")
         assert await kept(driven) == {(noon.LIVE, "label", "theirs")}
         assert "mine" in driven.text, "what was typed is not lost"
         await driven.press("enter")

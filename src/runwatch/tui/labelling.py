@@ -51,8 +51,8 @@ async def keep(screen: RunsScreen, message: NoteEditor.Kept) -> None:
                 others.setdefault(run_id, {**seen})[purpose] = last = other
     screen.read_source()
     if others:
-        name, wrote = _about(screen, others), f"wrote '{line(last, 20)}'" if last else "took the text away"
-        title = line(f"Label of {name}: another console {wrote} meanwhile; enter writes over it")
+        name, wrote = _about(screen, others), f"wrote '{line(last, 14)}'" if last else "took the text away"
+        title = line(f"{name}: another console {wrote}; enter writes over it")
         screen.put_over(NoteEditor(title, message.label, message.note, seen=others, id=None))
     else:
         screen.say("kept on this machine")
