@@ -330,9 +330,8 @@ class Organization:
         """A delivery that has arrived."""
         path = f"/v1/webhooks/{(await self.webhook())['webhook_id']}/deliveries"
         await self.echo_run()
-        told = await self.until(path, lambda page: bool(page["deliveries"]))
-        delivery: Json = told["deliveries"][0]
-        return delivery
+        told = await self.until(path, lambda page: any(each["status"] == "delivered" for each in page["deliveries"]))
+        return next(each for each in told["deliveries"] if each["status"] == "delivered")
 
     async def repository(self) -> str:
         """A repository that is recorded as connected."""
