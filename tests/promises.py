@@ -210,8 +210,14 @@ PROMISES: Final = (
     ),
     Promise(
         "Consoles and verbs share one data directory.",
-        "Two consoles write notes while verbs submit and change settings; everything of everybody is kept.",
-        ("tests/faults/test_two_consoles.py", "tests/settings/test_local.py"),
+        "Two consoles write notes while verbs submit and change settings; everything of everybody is kept, and what "
+        "one of them has not seen it writes over only when a person says so.",
+        (
+            "tests/faults/test_two_consoles.py",
+            "tests/settings/test_local.py",
+            "tests/store/test_notes.py",
+            "tests/tui/test_labels.py",
+        ),
     ),
     Promise(
         "A console may stay open.",

@@ -97,7 +97,7 @@ async def test_what_another_console_writes_is_shown_by_itself(tmp_path: Path) ->
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")
         await elsewhere(driven, noon.LIVE, "theirs")
-        driven.app.screen._read_notes()  # type: ignore[attr-defined]
+        driven.app.screen.read_notes()  # type: ignore[attr-defined]
         await driven.until(lambda: driven.table.rows[1].subject.label == "theirs", "the label")  # type: ignore[attr-defined]
 
 

@@ -203,6 +203,16 @@ async def test_what_another_console_decided_meanwhile_is_written_over_only_when_
         await driven.shows("Another console decided no-go meanwhile; that stands.")
 
 
+async def test_what_another_console_decides_is_shown_by_itself(service: ScriptedService, tmp_path: Path) -> None:
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        desk, template = driven.desk, driven.table.rows[0].subject.template  # type: ignore[attr-defined]
+        theirs = Decision("no-go", "theirs", digest_of(template), driven.clock.now()).text
+        await desk.notes.write(desk.scope, Template.KIND, template.id, "decision", theirs)
+        driven.app.screen.read_notes()  # type: ignore[attr-defined]
+        await driven.until(lambda: driven.table.rows[0].subject.decision is not None, "the decision")  # type: ignore[attr-defined]
+
+
 async def test_a_decision_is_flagged_when_the_record_changes_afterwards(
     service: ScriptedService, tmp_path: Path
 ) -> None:

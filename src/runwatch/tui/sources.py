@@ -61,6 +61,15 @@ class Seekable(Protocol):
         ...
 
 
+@runtime_checkable
+class NotedSource(Protocol):
+    """A source whose records stand beside what people write about them on this machine."""
+
+    async def read_notes(self) -> None:
+        """Read what people wrote, here or in another console."""
+        ...
+
+
 class StoreSource:
     """Records of one kind that the service lists.
 

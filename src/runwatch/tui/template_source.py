@@ -14,6 +14,7 @@ from runwatch.view.eligibility import TemplateFacts
 
 if TYPE_CHECKING:
     from runwatch.store.desk import Desk
+    from runwatch.store.notes import Note
     from runwatch.store.versions import Version
 
 
@@ -28,6 +29,7 @@ class TemplateSource:
     def __init__(self, inner: Source, desk: Callable[[], Desk | None]) -> None:
         self._inner = inner
         self._desk = desk
+        self._notes: list[Note] = []
         self._decisions: dict[str, Decision] = {}
         self._applications: dict[str, str] = {}
         self._versions: dict[str, list[Version[Template]]] = {}
@@ -60,13 +62,27 @@ class TemplateSource:
         desk = self._desk()
         if desk is None:
             return
-        notes = await desk.notes.of(desk.scope, Template.KIND)
-        self._decisions = decisions_of(notes)
-        self._applications = {
-            note.record_id: application_of_note(note.text) for note in notes if note.purpose == "intent"
-        }
+        await self.read_notes()
         self._versions = await desk.versions.of(desk.scope, Template)
         self._made_of = None
+
+    async def read_notes(self) -> None:
+        """Read what people decided and began, here or in another console on this machine.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        desk = self._desk()
+        if desk is None:
+            return
+        notes = await desk.notes.of(desk.scope, Template.KIND)
+        if notes != self._notes:
+            self._notes = notes
+            self._decisions = decisions_of(notes)
+            self._applications = {
+                note.record_id: application_of_note(note.text) for note in notes if note.purpose == "intent"
+            }
+            self._made_of = None
 
     def _facts(self, template: Template) -> TemplateFacts:
         known = template.id

@@ -16,11 +16,12 @@ from runwatch.tui.draw import Piece, Pieces, word
 from runwatch.tui.messages import LinkFollowed, RowHighlighted, RowOpened
 from runwatch.tui.screens.base import AGES_EVERY
 from runwatch.tui.screens.list_screen import ListScreen
-from runwatch.tui.sources import Source
+from runwatch.tui.sources import NotedSource, Source
 from runwatch.tui.widgets.list_pane import ListPane
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.record_table import RecordTable
 from runwatch.tui.widgets.status_line import Hint
+from runwatch.tui.work import start_work
 from runwatch.view.drawn import json_block, line
 from runwatch.view.format import short_id
 from runwatch.view.glyphs import Role
@@ -159,6 +160,15 @@ class ResourceScreen(ListScreen):
     def on_mount(self) -> None:
         """Show what is known."""
         self._fit()
+
+    def watch_notes(self) -> None:
+        """Look every few seconds for what another console on this machine wrote about the records."""
+        self.set_interval(AGES_EVERY, self.read_notes)
+
+    def read_notes(self) -> None:
+        """Look for it now; the next second shows it."""
+        if self.is_current and isinstance(self._source, NotedSource):
+            start_work(self, self._source.read_notes(), "reading notes", group="notes read", exclusive=True)
 
     def on_resize(self) -> None:
         """Put the panes beside each other, or one in place of the other."""

@@ -11,10 +11,8 @@ from textual.binding import BindingType
 from runwatch.store.freshness import LoadState, PaneState
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece, Pieces, pieces_of, word
-from runwatch.tui.screens.base import AGES_EVERY
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.screens.tail_host import TailHost
-from runwatch.tui.sources import StoreSource
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.tui.work import start_work
@@ -74,13 +72,7 @@ class RunsScreen(ResourceScreen, TailHost):
     def on_mount(self) -> None:
         """Fill the second pane once there is something to look at."""
         self.call_after_refresh(self._make_detail)
-        self.set_interval(AGES_EVERY, self._read_notes)
-
-    def _read_notes(self) -> None:
-        """Look for what another console on this machine wrote about runs; the next second shows it."""
-        source = self._source
-        if self.is_current and isinstance(source, StoreSource):
-            start_work(self, source.read_notes(), "reading labels", group="labels", exclusive=True)
+        self.watch_notes()
 
     def _make_detail(self) -> None:
         # The screen may have gone before its first refresh.

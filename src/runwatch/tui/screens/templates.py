@@ -103,6 +103,10 @@ class TemplatesScreen(ResourceScreen):
 
     # When something changes.
 
+    def on_mount(self) -> None:
+        """Decisions of another console come by themselves."""
+        self.watch_notes()
+
     def use(self, source: Source) -> None:
         """Take the templates from somewhere else from now on."""
         super().use(self._with_the_rest(source))
