@@ -25,7 +25,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def pytest_xdist_auto_num_workers() -> int:
     """Two processes a core for ``-n auto``: half of the time a test waits for a screen, a process or a deadline."""
-    return 2 * (os.cpu_count() or 1)
+    return min(16, 2 * (os.cpu_count() or 1))
 
 
 @pytest.fixture(autouse=True)
