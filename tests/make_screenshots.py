@@ -38,7 +38,7 @@ _PORT: Final = re.compile(r"127\.0\.0\.1:\d{5}")
 
 
 async def _select(driven: Driven, run_id: str) -> None:
-    driven.table.select(run_id)
+    await driven.select(run_id)
     screen: Any = driven.app.screen
     await driven.until(lambda: screen._shown == run_id, "the detail to follow")
     await driven.settle()

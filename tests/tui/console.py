@@ -153,6 +153,10 @@ class Driven:
             await asyncio.sleep(0.005)
         await self.pilot.pause()
 
+    async def select(self, key: str) -> None:
+        """Put the cursor on a row as soon as the list shows it."""
+        await self.until(lambda: self.table.select(key), f"{key} to be listed")
+
     async def shows(self, text: str | re.Pattern[str]) -> None:
         """Wait until the screen shows a text."""
         pattern = re.compile(re.escape(text)) if isinstance(text, str) else text

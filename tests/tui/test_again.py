@@ -64,7 +64,7 @@ async def test_a_run_is_started_like_one_whose_request_was_sent_from_here(tmp_pa
         await driven.desk.watch_list.add(driven.desk.scope, [noon.TEST], source="submitted", request=body)
         await driven.press("2", "1")
         await driven.shows("41e0…c2d4")
-        driven.table.select(noon.TEST)
+        await driven.select(noon.TEST)
         await driven.press("A")
         await form(driven)
         await driven.shows("New run like 41e0…c2d4 · postExecutions")
@@ -78,7 +78,7 @@ async def test_a_run_is_started_like_one_whose_request_was_sent_from_here(tmp_pa
 
 async def test_what_is_not_known_of_the_earlier_run_is_said_and_nothing_of_it_is_invented(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        driven.table.select(noon.LIVE)
+        await driven.select(noon.LIVE)
         await driven.press("enter")
         await driven.until(lambda: isinstance(driven.focused, EventLog), "the tail to have the focus")
         await driven.press("A")

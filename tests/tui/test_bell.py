@@ -49,7 +49,7 @@ async def end(driven: Driven, service: ScriptedService, run_id: str, status: str
 
 async def follow(driven: Driven, run_id: str) -> None:
     """Put the cursor on a run, and wait until it is followed."""
-    driven.table.select(run_id)
+    await driven.select(run_id)
     await driven.until(lambda: driven.desk.live.follows(run_id), "the run to be followed")
 
 

@@ -52,7 +52,7 @@ def many_events(count: int) -> list[Any]:
 
 async def on_run(driven: Driven, run_id: str) -> None:
     """Put the cursor on a run, and let the detail follow."""
-    driven.table.select(run_id)
+    await driven.select(run_id)
     screen: Any = driven.app.screen
     await driven.until(lambda: screen._shown == run_id, "the detail to follow")
     await driven.settle()

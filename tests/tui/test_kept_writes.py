@@ -40,7 +40,7 @@ async def kept(driven: Driven) -> list[Kept]:
 
 async def lose_a_cancel(driven: Driven) -> None:
     """Cancel a run, get no answer, and leave the sheet."""
-    driven.table.select(noon.LIVE)
+    await driven.select(noon.LIVE)
     await driven.press("X")
     await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
     await driven.press("tab", "enter")
@@ -231,7 +231,7 @@ async def test_a_production_profile_wants_the_end_of_the_id_again(service: Scrip
     settings = '[profiles.prod]\nbase_url = "{base_url}"\nproduction = true\n'
     unset = {"RUNWATCH_BASE_URL": "", "RUNWATCH_API_KEY": ""}
     async with console(service, tmp_path, size=SIZE, settings=settings, environment=unset) as driven:
-        driven.table.select(noon.LIVE)
+        await driven.select(noon.LIVE)
         await driven.press("X")
         await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
         driven.app.screen.query_one(LineInput).focus()

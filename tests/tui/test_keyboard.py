@@ -46,8 +46,8 @@ async def test_a_filter_is_typed_in_one_burst_and_letters_are_no_commands(tmp_pa
     async with console(service(), tmp_path) as driven:
         await driven.shows("ex_2")
         burst(driven, "/", *"failed", "enter", "j")
+        await driven.until(lambda: driven.app.screen.query_one(FilterBar).text == "failed", "the filter to be typed")
         await driven.until(lambda: isinstance(driven.app.focused, RecordTable), "the list to have the keyboard again")
-        assert driven.app.screen.query_one(FilterBar).text == "failed"
         await driven.until(lambda: "ex_2" not in driven.text, "the others to go")
 
 

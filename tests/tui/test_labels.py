@@ -24,7 +24,7 @@ async def kept(driven: Driven) -> set[tuple[str, str, str]]:
 
 async def write(driven: Driven, run_id: str, label: str, note: str = "") -> None:
     """Write a label and a note about a run, key by key."""
-    driven.table.select(run_id)
+    await driven.select(run_id)
     await driven.press("i")
     await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
     await driven.type(label)
@@ -68,7 +68,7 @@ async def test_marked_runs_get_one_label_and_keep_their_notes(tmp_path: Path) ->
         await write(driven, noon.LIVE, "", "stays")
         await driven.until(lambda: driven.table.rows[1].subject.note == "stays", "the note")  # type: ignore[attr-defined]
         for chosen in (noon.LIVE, noon.QUEUED):
-            driven.table.select(chosen)
+            await driven.select(chosen)
             await driven.press("space")
         await write(driven, noon.QUEUED, "both")
         await driven.shows("both")
@@ -104,7 +104,7 @@ async def test_what_another_console_writes_is_shown_by_itself(tmp_path: Path) ->
 async def test_what_was_not_changed_in_the_editor_is_not_written(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")
-        driven.table.select(noon.LIVE)
+        await driven.select(noon.LIVE)
         await driven.press("i")
         await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
         await elsewhere(driven, noon.LIVE, "theirs")
@@ -118,7 +118,7 @@ async def test_what_was_not_changed_in_the_editor_is_not_written(tmp_path: Path)
 async def test_what_another_console_wrote_meanwhile_is_written_over_only_when_a_person_says_so(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")
-        driven.table.select(noon.LIVE)
+        await driven.select(noon.LIVE)
         await driven.press("i")
         await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
         await elsewhere(driven, noon.LIVE, "theirs")

@@ -40,7 +40,7 @@ async def test_marked_runs_alone_are_followed_and_the_choice_is_there_when_one_c
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")
         for chosen in (noon.LIVE, noon.DONE):
-            driven.table.select(chosen)
+            await driven.select(chosen)
             await driven.press("space")
         await driven.press("L")
         await driven.comes("Tail of 2 runs · 1 live")

@@ -109,7 +109,7 @@ def _holds(driven: Driven, text: str) -> bool:
 async def test_odd_events_are_shown_whole_in_the_tail_of_a_run_and_told_in_its_story(tmp_path: Path) -> None:
     events = {noon.LIVE: odd_events(noon.LIVE)}
     async with console(noon.service(events=events), tmp_path, size=WIDE) as driven:
-        await driven.until(lambda: driven.table.select(noon.LIVE), "the run to be listed")
+        await driven.select(noon.LIVE)
         await driven.press("enter")
         log = driven.app.screen.query_one(EventLog)
         await at_events(driven, log)
@@ -125,7 +125,7 @@ async def test_odd_events_are_shown_whole_in_the_tail_of_several_runs(tmp_path: 
     live = [record for record in noon.runs() if record.id == noon.LIVE]
     events = {noon.LIVE: odd_events(noon.LIVE)}
     async with console(noon.service(runs=live, events=events), tmp_path, size=WIDE) as driven:
-        await driven.until(lambda: driven.table.select(noon.LIVE), "the run to be listed")
+        await driven.select(noon.LIVE)
         await driven.press("L")
         await driven.until(lambda: isinstance(driven.app.screen, TailScreen), "the tail to open")
         log = driven.app.screen.query_one(EventLog)

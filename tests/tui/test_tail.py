@@ -32,5 +32,5 @@ async def test_a_run_that_is_chosen_right_after_another_does_not_wait_for_that_o
         for name in names:
             await driven.desk.events.append(driven.desk.scope, name, events[name])
         for name in ("ex_b", "ex_a", "ex_b"):
-            driven.table.select(name)
+            await driven.select(name)
             await driven.shows(f"{name}-199")

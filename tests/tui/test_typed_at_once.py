@@ -33,7 +33,7 @@ async def test_a_key_typed_twice_at_once_opens_one_overlay(tmp_path: Path) -> No
 async def test_a_search_begun_beside_the_events_takes_what_is_typed(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")
-        driven.table.select(noon.LIVE)
+        await driven.select(noon.LIVE)
         await driven.press("enter", "greater_than_sign")
         await driven.press("slash")
         await driven.type("is:x")
