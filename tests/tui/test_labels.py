@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
+import pytest
+from textual import events
+
+from runwatch.base.errors import DataError
 from runwatch.records.run import Run
 from runwatch.tui.widgets.note_editor import NoteEditor
 from runwatch.tui.widgets.record_table import RecordTable
@@ -124,12 +130,110 @@ async def test_what_another_console_wrote_meanwhile_is_written_over_only_when_a_
         await elsewhere(driven, noon.LIVE, "theirs")
         await driven.type("mine")
         await driven.press("enter")
-        await driven.shows("another console wrote 'theirs'; enter writes over it")
+        await driven.shows("another console wrote label 'theirs'; enter writes over it")
         assert await kept(driven) == {(noon.LIVE, "label", "theirs")}
         assert "mine" in driven.text, "what was typed is not lost"
         await driven.press("enter")
         await driven.shows("kept on this machine")
         assert await kept(driven) == {(noon.LIVE, "label", "mine")}
+
+
+async def test_each_text_is_told_by_itself_and_what_was_written_well_counts_as_seen(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.select(noon.LIVE)
+        await driven.press("i")
+        await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+        await elsewhere(driven, noon.LIVE, "theirs")
+        await driven.type("mine")
+        await driven.press("tab")
+        await driven.type("n1")
+        await driven.press("enter")
+        await driven.shows("another console wrote label 'theirs'; enter writes over it")
+        assert await kept(driven) == {(noon.LIVE, "label", "theirs"), (noon.LIVE, "note", "n1")}
+        await driven.type("x")
+        await driven.press("enter")
+        await driven.shows("kept on this machine")
+        await driven.until(lambda: not driven.app.screen.query(NoteEditor), "the editor to close")
+        assert await kept(driven) == {(noon.LIVE, "label", "mine"), (noon.LIVE, "note", "n1x")}
+
+
+async def test_of_marked_runs_those_that_another_console_labelled_are_asked_about(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        for chosen in (noon.LIVE, noon.QUEUED, noon.DONE):
+            await driven.select(chosen)
+            await driven.press("space")
+        await driven.press("i")
+        await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+        await elsewhere(driven, noon.LIVE, "alpha")
+        await elsewhere(driven, noon.DONE, "beta")
+        await driven.type("ours")
+        await driven.press("enter")
+        await driven.shows("3 runs: another console wrote label 'alpha' and 1 more; enter writes over it")
+        assert {text for _, _, text in await kept(driven)} == {"alpha", "beta", "ours"}
+        await driven.press("enter")
+        await driven.shows("kept on this machine")
+        assert {text for _, _, text in await kept(driven)} == {"ours"}
+
+
+async def test_what_cannot_be_written_stays_in_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.select(noon.LIVE)
+        await driven.press("i")
+        await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+        await driven.type("mine")
+
+        async def full(*_: object, **__: object) -> None:
+            raise DataError("No space is left for the console's data")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(driven.desk.notes, "write", full)
+            await driven.press("enter")
+            await driven.shows("not kept: No space is left for the console's data")
+        await driven.press("enter")
+        await driven.shows("kept on this machine")
+        assert await kept(driven) == {(noon.LIVE, "label", "mine")}
+
+
+async def test_what_was_typed_is_told_when_it_was_not_written_and_the_screen_was_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.select(noon.LIVE)
+        await driven.press("i")
+        await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+        await driven.type("mine")
+        write, begun, goes_on = driven.desk.notes.write, asyncio.Event(), asyncio.Event()
+
+        async def slow(*words: Any, **more: Any) -> str | None:
+            begun.set()
+            await goes_on.wait()
+            return await write(*words, **more)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(driven.desk.notes, "write", slow)
+            await driven.press("enter")
+            await driven.until(begun.is_set, "the writing to begin")
+            driven.app.action_go("receipts")
+            await driven.shows("Receipts ━")
+        await elsewhere(driven, noon.LIVE, "theirs")
+        goes_on.set()
+        await driven.shows("another console wrote label 'theirs'; enter writes over it; not kept: label 'mine'")
+        assert await kept(driven) == {(noon.LIVE, "label", "theirs")}
+
+
+async def test_a_second_text_right_behind_the_first_is_no_others(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.select(noon.LIVE)
+        for key in ("i", "a", "enter", "i", "b", "enter"):
+            driven.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await driven.shows("ab")
+        await driven.until(lambda: not driven.app.screen.query(NoteEditor), "the editor to close")
+        assert await kept(driven) == {(noon.LIVE, "label", "ab")}
 
 
 async def test_a_list_too_long_for_one_go_is_sorted_beside_the_screen(

@@ -191,7 +191,7 @@ async def test_what_another_console_decided_meanwhile_is_written_over_only_when_
         await driven.press("enter")
         await driven.type("fine by me")
         await driven.press("enter")
-        await driven.shows("Another console decided no-go meanwhile. Reason for go")
+        await driven.shows("Another console decided no-go meanwhile; enter decides all the same")
         await driven.shows("✗ no-go, 0 s ago: theirs")
         assert "fine by me" in driven.text, "what was typed is not lost"
         await driven.press("enter")
@@ -200,7 +200,7 @@ async def test_what_another_console_decided_meanwhile_is_written_over_only_when_
         await driven.shows("Take it back")
         await desk.notes.write(desk.scope, Template.KIND, template.id, "decision", theirs)
         await driven.press("down", "down", "enter")
-        await driven.shows("Another console decided no-go meanwhile; that stands.")
+        await driven.shows("Another console decided no-go meanwhile; that stands")
 
 
 async def test_what_another_console_decides_is_shown_by_itself(service: ScriptedService, tmp_path: Path) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from runwatch.records.digest import digest_of
 from runwatch.records.record import Record
 from runwatch.tui.draw import word
-from runwatch.tui.widgets.ask_line import AskLine
 from runwatch.tui.widgets.menu import Menu, MenuItem
+from runwatch.tui.widgets.note_editor import Kept, NoteEditor
 from runwatch.tui.work import start_work
 from runwatch.view.decisions import Decision, Verdict, read_decision
-from runwatch.view.drawn import line
+from runwatch.view.drawn import Drawn, line
 from runwatch.view.format import short_id
 from runwatch.view.glyphs import Role
 
@@ -23,37 +22,41 @@ if TYPE_CHECKING:
     from runwatch.tui.screens.base import ConsoleScreen
 
 
-def decide(screen: ConsoleScreen, record: Record, present: Decision | None, kept: Callable[[], None]) -> None:
+def decide(screen: ConsoleScreen, record: Record, kept: Callable[[], None]) -> None:
     """Let a person decide on a record.
 
     Args:
         screen: Where.
         record: What is decided on, as it is shown.
-        present: The decision there is.
         kept: Called when the decision was written.
     """
     desk = screen.connected_desk()
     if desk is None:
         return
-    deciding = _Deciding(screen, desk, record, present.text if present is not None else "", kept)
-    reason = present.reason if present is not None else ""
-    items = [
-        MenuItem(line("Go"), partial(deciding.ask, "go", reason), line("asks for the reason")),
-        MenuItem(line("No-go"), partial(deciding.ask, "no-go", reason), line("asks for the reason")),
-    ]
-    if present is not None:
-        taking_back = deciding.take_back
-        items.append(MenuItem(line("Take it back"), taking_back, line(f"it is {present.verdict} now")))
-    name = short_id(record.id, screen.console.glyphs)
-    title = (word("Decide   ", Role.PLAIN), word(f"{name}; kept on this machine alone, nothing is sent"))
-    screen.put_over(Menu(title, items, id="decide-menu"))
+    # What is typed from now on is for the menu, which comes up once it is known what was decided.
+    screen.console.keyboard.hold(screen)
+    start_work(screen, _open(screen, desk, record, kept), "reading the decision", group="deciding", exclusive=True)
 
 
-@dataclass(frozen=True, slots=True)
+async def _open(screen: ConsoleScreen, desk: Desk, record: Record, kept: Callable[[], None]) -> None:
+    try:
+        notes = await desk.notes.of(desk.scope, record.KIND)
+        written = (note.text for note in notes if (note.record_id, note.purpose) == (record.id, "decision"))
+        deciding = _Deciding(screen, desk, record, next(written, ""), kept)
+        if screen.is_current and not screen.has_overlay:
+            title = (
+                word("Decide   ", Role.PLAIN),
+                word(f"{deciding.name}; kept on this machine alone, nothing is sent"),
+            )
+            screen.put_over(Menu(title, list(deciding.choices()), id="decide-menu"))
+    finally:
+        screen.console.keyboard.opened(screen)
+
+
 class _Deciding:
     """A decision that a person is about to make.
 
-    Attributes:
+    Args:
         screen: Where.
         desk: What keeps it.
         record: What is decided on, as it is shown.
@@ -61,63 +64,70 @@ class _Deciding:
         kept: Called when the decision was written.
     """
 
-    screen: ConsoleScreen
-    desk: Desk
-    record: Record
-    seen: str
-    kept: Callable[[], None]
+    def __init__(self, screen: ConsoleScreen, desk: Desk, record: Record, seen: str, kept: Callable[[], None]) -> None:
+        self._screen: Final = screen
+        self._desk: Final = desk
+        self._record: Final = record
+        self._seen = seen
+        self._kept: Final = kept
 
-    def ask(self, verdict: Verdict, reason: str, before: str = "", id: str | None = "reason") -> None:
-        """Ask for the reason.
+    @property
+    def name(self) -> Drawn:
+        """The record, in short."""
+        return short_id(self._record.id, self._screen.console.glyphs)
 
-        Args:
-            verdict: Go or no-go.
-            reason: What stands there at first.
-            before: What is said before the question.
-            id: The id of the line; ``None`` where one comes up while another leaves.
+    @property
+    def _present(self) -> Decision | None:
+        return read_decision(self._seen, self._desk.clock.now()) if self._seen else None
+
+    def choices(self) -> list[MenuItem]:
+        """What can be decided now."""
+        items = [
+            MenuItem(line("Go"), partial(self._ask, "go"), line("asks for the reason")),
+            MenuItem(line("No-go"), partial(self._ask, "no-go"), line("asks for the reason")),
+        ]
+        if self._seen:
+            verdict = f"it is {self._present.verdict} now" if self._present is not None else "nothing here reads it"
+            items.append(MenuItem(line("Take it back"), self._take_back, line(verdict)))
+        return items
+
+    def _ask(self, verdict: Verdict) -> None:
+        try:
+            digest = digest_of(self._record)
+        except ValueError:
+            self._screen.say("The record nests too deeply to be decided on.", Role.BAD)
+            return
+
+        async def keep(typed: Mapping[str, str]) -> Kept:
+            decision = Decision(verdict, typed["reason"], digest, self._desk.clock.now())
+            return await self._write(decision.text, f"Decided: {verdict}.")
+
+        reason = self._present.reason if self._present is not None else ""
+        title = line(f"Reason for {verdict}")
+        self._screen.put_over(NoteEditor(self._screen.console, title, {"reason": reason}, keep))
+
+    def _take_back(self) -> None:
+        async def take_back() -> None:
+            kept = await self._write("", "The decision is taken back.")
+            self._screen.console.console_screen.say(str(kept.words), Role.PLAIN if kept.is_kept else Role.WARN)
+
+        start_work(self._screen, take_back(), "deciding")
+
+    async def _write(self, text: str, told: str) -> Kept:
+        """Write the decision, or none; what another console decided meanwhile stays until a person has seen it.
+
+        Raises:
+            DataError: it cannot be written.
         """
-
-        def take(text: str) -> None:
-            try:
-                digest = digest_of(self.record)
-            except ValueError:
-                self.screen.say("The record nests too deeply to be decided on.", Role.BAD)
-                return
-            decision = Decision(verdict, text.strip(), digest, self.desk.clock.now())
-            start_work(self.screen, self._decide(decision), "deciding")
-
-        self.screen.put_over(AskLine(line(f"{before}Reason for {verdict}"), reason, take, id=id))
-
-    def take_back(self) -> None:
-        """Have no decision any more."""
-        start_work(self.screen, self._take_back(), "deciding")
-
-    async def _decide(self, decision: Decision) -> None:
-        other = await self._write(decision.text)
-        self.kept()
-        if other is None:
-            self.screen.say(f"Decided: {decision.verdict}.")
-        else:
-            again = replace(self, seen=other)
-            again.ask(decision.verdict, decision.reason, f"{self._did(other)}. ", id=None)
-
-    async def _take_back(self) -> None:
-        other = await self._write("")
-        self.kept()
-        if other is None:
-            self.screen.say("The decision is taken back.")
-        else:
-            self.screen.say(f"{self._did(other)}; that stands.", Role.WARN)
-
-    async def _write(self, text: str) -> str | None:
-        return await self.desk.notes.write(
-            self.desk.scope, self.record.KIND, self.record.id, "decision", text, seen=self.seen
+        other = await self._desk.notes.write(
+            self._desk.scope, self._record.KIND, self._record.id, "decision", text, seen=self._seen
         )
-
-    def _did(self, other: str) -> str:
-        """What another console did meanwhile."""
-        if not other:
-            return "Another console took the decision back meanwhile"
-        decision = read_decision(other, self.desk.clock.now())
-        verdict = "" if decision is None else f" {decision.verdict}"
-        return f"Another console decided{verdict} meanwhile"
+        if other is not None:
+            self._seen = other
+        if self._screen.is_attached:
+            self._kept()
+        if other is None:
+            return Kept(is_kept=True, words=line(told))
+        did = f"decided {self._present.verdict}" if self._present is not None else "took the decision back"
+        then = "enter decides all the same" if text else "that stands"
+        return Kept(is_kept=False, words=line(f"Another console {did} meanwhile; {then}"))

@@ -3,60 +3,108 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from runwatch.tui.widgets.note_editor import NoteEditor
+from runwatch.records.run import Run
+from runwatch.tui.widgets.note_editor import Kept, NoteEditor
+from runwatch.tui.work import start_work
 from runwatch.view.drawn import Drawn, line
-from runwatch.view.facts import RunFacts
 from runwatch.view.format import short_id
 from runwatch.view.glyphs import Role
 
 if TYPE_CHECKING:
+    from runwatch.store.desk import Desk
     from runwatch.store.notes import Purpose
     from runwatch.tui.screens.runs import RunsScreen
 
-
-def open_editor(screen: RunsScreen, runs: Sequence[RunFacts]) -> None:
-    """Let a person write about one run, or give several the same label; why that cannot be is said on the screen."""
-    if screen.connected_desk() is None:
-        return
-    if not runs:
-        screen.say("There is no run to write about.", Role.WARN)
-        return
-    seen = {facts.id: {"label": facts.label, "note": facts.note} for facts in runs}
-    note = runs[0].note if len(runs) == 1 else None
-    screen.put_over(NoteEditor(line(f"Label of {_about(screen, seen)}"), runs[0].label, note, seen=seen))
+_PURPOSES: Final[tuple[Purpose, ...]] = ("label", "note")
 
 
-async def keep(screen: RunsScreen, message: NoteEditor.Kept) -> None:
-    """Write what a person changed, and show it. What another console wrote meanwhile stays, and the person is asked.
+def write_about(screen: RunsScreen, run_ids: Sequence[str]) -> None:
+    """Let a person write about one run, or give several the same label; why that cannot be is said on the screen.
 
-    Raises:
-        DataError: it cannot be written.
+    Args:
+        screen: The list of runs.
+        run_ids: Which of them.
     """
-    desk = screen.console.desk
+    desk = screen.connected_desk()
     if desk is None:
         return
-    typed: dict[Purpose, str] = {"label": message.label}
-    if message.note is not None:
-        typed["note"] = message.note
-    others: dict[str, dict[str, str]] = {}
-    last = ""
-    for run_id, seen in message.seen.items():
-        for purpose, text in typed.items():
-            if text == seen[purpose]:
-                continue
-            other = await desk.notes.write(desk.scope, "run", run_id, purpose, text, seen=seen[purpose])
-            if other is not None:
-                others.setdefault(run_id, {**seen})[purpose] = last = other
-    screen.read_source()
-    if others:
-        name, wrote = _about(screen, others), f"wrote '{line(last, 14)}'" if last else "took the text away"
-        title = line(f"{name}: another console {wrote}; enter writes over it")
-        screen.put_over(NoteEditor(title, message.label, message.note, seen=others, id=None))
-    else:
-        screen.say("kept on this machine")
+    if not run_ids:
+        screen.say("There is no run to write about.", Role.WARN)
+        return
+    # What is typed from now on is for the editor, which comes up once it is known what stands there.
+    screen.console.keyboard.hold(screen)
+    start_work(screen, _open(screen, desk, run_ids), "reading the label", group="notes", exclusive=True)
 
 
-def _about(screen: RunsScreen, runs: Mapping[str, object]) -> Drawn:
-    return short_id(next(iter(runs)), screen.console.glyphs) if len(runs) == 1 else line(f"{len(runs)} runs")
+async def _open(screen: RunsScreen, desk: Desk, run_ids: Sequence[str]) -> None:
+    console = screen.console
+    try:
+        notes = {(note.record_id, note.purpose): note.text for note in await desk.notes.of(desk.scope, Run.KIND)}
+        labelling = _Labelling(
+            screen,
+            desk,
+            {run_id: {purpose: notes.get((run_id, purpose), "") for purpose in _PURPOSES} for run_id in run_ids},
+        )
+        if screen.is_current and not screen.has_overlay:
+            title = line(f"Label of {labelling.about}")
+            screen.put_over(NoteEditor(console, title, labelling.texts, labelling.keep))
+    finally:
+        console.keyboard.opened(screen)
+
+
+class _Labelling:
+    """What a person is about to write about runs.
+
+    Args:
+        screen: The list that shows it.
+        desk: What keeps it.
+        seen: The texts about each run that the person has seen, by its id and what they are for.
+    """
+
+    def __init__(self, screen: RunsScreen, desk: Desk, seen: dict[str, dict[Purpose, str]]) -> None:
+        self._screen: Final = screen
+        self._desk: Final = desk
+        self._seen: Final = seen
+
+    @property
+    def about(self) -> Drawn:
+        """The run, or how many they are."""
+        if len(self._seen) == 1:
+            return short_id(next(iter(self._seen)), self._screen.console.glyphs)
+        return line(f"{len(self._seen)} runs")
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """What stands there at first; several runs get one label, and their notes stay."""
+        first = next(iter(self._seen.values()))
+        return {purpose: text for purpose, text in first.items() if purpose == "label" or len(self._seen) == 1}
+
+    async def keep(self, typed: Mapping[str, str]) -> Kept:
+        """Write what a person changed. What another console wrote meanwhile stays until the person has seen it.
+
+        Raises:
+            DataError: it cannot be written; what was written before that stands.
+        """
+        others: list[str] = []
+        try:
+            for run_id, seen in self._seen.items():
+                for purpose in _PURPOSES:
+                    text = typed.get(purpose, seen[purpose])
+                    if text == seen[purpose]:
+                        continue
+                    other = await self._desk.notes.write(
+                        self._desk.scope, Run.KIND, run_id, purpose, text, seen=seen[purpose]
+                    )
+                    seen[purpose] = text if other is None else other
+                    if other is not None:
+                        others.append(f"{purpose} '{line(other, 14)}'" if other else f"no {purpose}")
+        finally:
+            if self._screen.is_attached:
+                self._screen.read_source()
+        if not others:
+            return Kept(is_kept=True, words=line("kept on this machine"))
+        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+        words = f"{self.about}: another console wrote {others[0]}{more}; enter writes over it"
+        return Kept(is_kept=False, words=line(words))

@@ -15,7 +15,6 @@ from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.screens.tail_host import TailHost
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.status_line import Hint
-from runwatch.tui.work import start_work
 from runwatch.view.drawn import Drawn, line
 from runwatch.view.facts import RunFacts
 from runwatch.view.format import short_id
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from runwatch.store.live import TailNews
     from runwatch.tui.run_reading import RunReading
     from runwatch.tui.tail import Tail
-    from runwatch.tui.widgets.note_editor import NoteEditor
     from runwatch.tui.widgets.run_detail import RunDetail
     from runwatch.tui.widgets.tab_bar import TabBar
     from runwatch.view.copies import Copy
@@ -265,16 +263,9 @@ class RunsScreen(ResourceScreen, TailHost):
 
     def action_label(self) -> None:
         """Write a label and a note about the run, or one label for all marked ones."""
-        from runwatch.tui.labelling import open_editor
+        from runwatch.tui.labelling import write_about
 
-        open_editor(self, [row.subject for row in self.chosen()])
-
-    def on_note_editor_kept(self, message: NoteEditor.Kept) -> None:
-        """Keep what was written, and show it."""
-        message.stop()
-        from runwatch.tui.labelling import keep
-
-        start_work(self, keep(self, message), "keeping the label", group="notes")
+        write_about(self, [row.id for row in self.chosen()])
 
     def action_tail_all(self) -> None:
         """Follow the marked runs, or all live ones, in one list."""

@@ -168,7 +168,7 @@ class TemplatesScreen(ResourceScreen):
         if row is None:
             self.say("There is nothing to decide on.", Role.WARN)
         else:
-            decide(self, row.subject.template, row.subject.decision, self.read_source)
+            decide(self, row.subject.template, self.read_source)
 
     def action_compare(self) -> None:
         """Compare a template with an earlier version of itself, or with another one."""

@@ -1,34 +1,55 @@
-"""The lines in which a person writes a label and a note about records; nothing of it is sent to the service."""
+"""The lines in which a person writes about records; nothing of it is sent to the service."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.message import Message
 from textual.widgets import Static
 
+from runwatch.base.errors import RunwatchError
 from runwatch.tui.draw import content, word
 from runwatch.tui.widgets.line_input import LineInput
 from runwatch.tui.widgets.overlay import Overlay
 from runwatch.tui.widgets.pane import Edge
+from runwatch.tui.work import start_work
 from runwatch.view.drawn import Drawn, line
 from runwatch.view.glyphs import Role
 
+if TYPE_CHECKING:
+    from runwatch.tui.app import ConsoleApp
+
+
+class Kept(NamedTuple):
+    """What came of writing down what was typed.
+
+    Attributes:
+        is_kept: Whether it stands; otherwise a person is asked, and ``enter`` writes it once more.
+        words: What is said.
+    """
+
+    is_kept: bool
+    words: Drawn
+
+
+Keep = Callable[[Mapping[str, str]], Awaitable[Kept]]
+"""Writes the texts of the lines down, by their names."""
+
 
 class NoteEditor(Overlay):
-    """The lines. ``enter`` keeps what is typed, ``tab`` goes to the other line, ``esc`` leaves without a change.
+    """The lines. ``enter`` keeps what is typed, ``tab`` goes to the next line, ``esc`` leaves without a change.
+
+    They stand until what was typed does: nothing of it is lost when it cannot be written, or when another console has
+    written meanwhile and a person has to say which text is to stay.
 
     Args:
+        console: Does the writing, which goes on when the screen is left.
         title: What it is about.
-        label: The label as it stands.
-        note: The note as it stands; ``None`` where several records get one label and their notes stay.
-        seen: The texts of each record as they stand, by its id and what the text is for.
-        id: The widget's id; ``None`` where one comes up while another leaves.
+        texts: What stands in each line at first, by the line's name.
+        keep: Writes down what was typed.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -52,58 +73,60 @@ class NoteEditor(Overlay):
     }
     """
 
-    @dataclass
-    class Kept(Message):
-        """A person keeps what is typed.
-
-        Attributes:
-            label: The label; empty takes it away.
-            note: The note; ``None`` where it was not asked for.
-            seen: The texts of each record as they were when the lines came up, by its id and what the text is for.
-        """
-
-        label: str
-        note: str | None
-        seen: Mapping[str, Mapping[str, str]]
-
-    def __init__(
-        self,
-        title: Drawn,
-        label: str,
-        note: str | None,
-        *,
-        seen: Mapping[str, Mapping[str, str]],
-        id: str | None = "note-editor",
-    ) -> None:
-        edge = Edge(title=title, age=_LOCAL, counters=_KEYS)
-        super().__init__(edge=edge, id=id)
-        self._label = label
-        self._note = note
-        self._seen = seen
+    def __init__(self, console: ConsoleApp, title: Drawn, texts: Mapping[str, str], keep: Keep) -> None:
+        super().__init__(edge=Edge(title=title, age=_LOCAL, counters=_KEYS), id="note-editor")
+        self._writer: Final = console
+        self._texts: Final = texts
+        self._keep: Final = keep
+        self._is_keeping = False
 
     def compose(self) -> ComposeResult:
         """A line for each."""
-        for name, text in (("label", self._label), ("note", self._note)):
-            if text is not None:
-                with Horizontal():
-                    yield Static(content(line(name), Role.QUIET), classes="name")
-                    yield LineInput(text, id=f"note-{name}")
+        for name, text in self._texts.items():
+            with Horizontal():
+                yield Static(content(line(name), Role.QUIET), classes="name")
+                yield LineInput(text, id=f"note-{name}")
 
     def on_mount(self) -> None:
-        """Begin with the label, behind what stands there."""
+        """Begin with the first line, behind what stands there."""
         # Keys typed at once can take the editor away again before its lines stand.
-        for field in self.query("#note-label").results(LineInput):
-            field.cursor_position = len(self._label)
+        for field in self.query(f"#note-{next(iter(self._texts))}").results(LineInput):
+            field.cursor_position = len(field.value)
             field.focus()
 
-    def on_input_submitted(self, event: LineInput.Submitted) -> None:
-        """Keep it, and leave."""
+    def on_input_changed(self, event: LineInput.Changed) -> None:
+        """Nobody else needs to know."""
         event.stop()
-        label = self.query_one("#note-label", LineInput).value.strip()
-        note = None if self._note is None else self.query_one("#note-note", LineInput).value.strip()
-        self.post_message(self.Kept(label, note, self._seen))
-        self.leave()
+
+    def on_input_submitted(self, event: LineInput.Submitted) -> None:
+        """Keep it; what is typed meanwhile waits."""
+        event.stop()
+        if self._is_keeping:
+            return
+        self._is_keeping = True
+        self._writer.keyboard.hold(self)
+        typed = {name: self.query_one(f"#note-{name}", LineInput).value.strip() for name in self._texts}
+        start_work(self._writer, self._write(typed), "keeping what was written", group="notes")
+
+    async def _write(self, typed: Mapping[str, str]) -> None:
+        try:
+            kept = await self._keep(typed)
+        except RunwatchError as error:
+            kept = Kept(is_kept=False, words=line(f"not kept: {error}"))
+        finally:
+            self._is_keeping = False
+            self._writer.keyboard.opened(self)
+        stands = self.is_attached and not self.is_leaving
+        if kept.is_kept:
+            if stands:
+                self.leave()
+            self._writer.console_screen.say(str(kept.words))
+        elif stands:
+            self.show_edge(title=(word(str(kept.words), Role.WARN),))
+        else:
+            lost = ", ".join(f"{name} '{line(text, 40)}'" for name, text in typed.items() if text)
+            self._writer.warn(f"{kept.words}; not kept: {lost or 'the empty text'}")
 
 
-_LOCAL = (word("kept on this machine, sent to nobody"),)
-_KEYS = (word("enter keeps  tab moves  esc leaves"),)
+_LOCAL: Final = (word("kept on this machine, sent to nobody"),)
+_KEYS: Final = (word("enter keeps  tab moves  esc leaves"),)
