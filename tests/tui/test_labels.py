@@ -11,6 +11,8 @@ from textual import events
 
 from runwatch.base.errors import DataError
 from runwatch.records.run import Run
+from runwatch.tui.screens import resource
+from runwatch.tui.screens.runs import RunsScreen
 from runwatch.tui.widgets.note_editor import NoteEditor
 from runwatch.tui.widgets.record_table import RecordTable
 from runwatch.view import table as rows_module
@@ -99,12 +101,36 @@ async def elsewhere(driven: Driven, run_id: str, label: str) -> None:
     await driven.desk.notes.write(driven.desk.scope, Run.KIND, run_id, "label", label)
 
 
-async def test_what_another_console_writes_is_shown_by_itself(tmp_path: Path) -> None:
+async def test_what_another_console_writes_is_shown_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "NOTES_EVERY", 0.05)
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")
         await elsewhere(driven, noon.LIVE, "theirs")
-        driven.app.screen.read_notes()  # type: ignore[attr-defined]
         await driven.until(lambda: driven.table.rows[1].subject.label == "theirs", "the label")  # type: ignore[attr-defined]
+
+
+async def test_a_database_that_cannot_be_read_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "NOTES_EVERY", 0.01)
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        asked, said, say = 0, [], RunsScreen.say
+
+        async def gone(*_: object) -> None:
+            nonlocal asked
+            asked += 1
+            raise DataError("the disk is gone")
+
+        def hear(screen: RunsScreen, notice: str, role: str = "") -> None:
+            said.append(notice)
+            say(screen, notice, role)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(RunsScreen, "say", hear)
+            patch.setattr(driven.desk.notes, "of", gone)
+            await driven.until(lambda: asked > 5, "it to be looked for again")
+        assert said == ["reading notes: the disk is gone"]
+        await elsewhere(driven, noon.LIVE, "theirs")
+        await driven.shows("theirs")
 
 
 async def test_what_was_not_changed_in_the_editor_is_not_written(tmp_path: Path) -> None:

@@ -13,12 +13,16 @@ import pytest
 
 from runwatch.base.errors import UsageError
 from runwatch.base.paths import Paths
+from runwatch.records.template import Template
 from runwatch.settings.local import LocalService
 from runwatch.settings.resolve import Options
 from runwatch.tui.app import ConsoleApp, Opening
 from runwatch.tui.file_opening import SLICE_S, check_file, read_in_slices
+from runwatch.tui.screens.application import open_plan
 from runwatch.tui.screens.problem_codes import ProblemCodesScreen
 from runwatch.tui.screens.problems import ProblemsScreen
+from runwatch.tui.screens.templates import TemplatesScreen
+from runwatch.tui.widgets.status_line import StatusLine
 from runwatch.view.bundle import bundle, bundle_bytes
 from runwatch.view.entries import problem_entry
 from runwatch.view.happenings import Happening
@@ -117,9 +121,10 @@ async def test_nothing_of_a_file_can_be_sent_or_kept(tmp_path: Path) -> None:
             await driven.press(key)
             await driven.pilot.pause()
         for key in ("X", "a", "O", "plus", "A", "i"):
+            driven.app.screen.query_one(StatusLine).hush()
+            await driven.hides("A file is open")
             await driven.press(key)
             await driven.shows("A file is open in the place of a service; nothing can be sent or kept.")
-            await driven.press("down")
         assert driven.app.desk is None
         assert "Runs · executions   2" in driven.text
         await driven.press("escape", "q")
@@ -139,6 +144,24 @@ async def test_what_can_be_done_with_a_record_of_a_file_is_shown_with_why_it_is_
         await driven.shows("Saved models · arms   2")
         await driven.press("full_stop")
         await driven.shows("this is a file")
+
+
+async def test_what_of_a_file_needs_a_service_says_so_and_what_it_holds_is_shown(tmp_path: Path) -> None:
+    async with opened(tmp_path, lines([run("ex_1", "completed"), Template({"template_id": "tpl"})])) as driven:
+        await driven.shows("Runs · executions   1")
+        await driven.press("full_stop")
+        await driven.shows("Label and note")
+        off = [row for row in driven.lines if "off: this is a file" in row]
+        assert [name for name in ("Label and note", "Run it again", "Follow its events") if name in "".join(off)] == [
+            "Label and note", "Run it again",
+        ]  # fmt: skip
+        await driven.press("escape", "6")
+        await driven.shows("tpl")
+        screen = driven.app.screen
+        assert isinstance(screen, TemplatesScreen)
+        open_plan(screen, "tpl")
+        await driven.shows("A file is open in the place of a service")
+        assert driven.app.screen is screen
 
 
 async def test_who_goes_elsewhere_while_a_file_is_read_is_not_taken_away_from_there(tmp_path: Path) -> None:

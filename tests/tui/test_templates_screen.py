@@ -14,6 +14,7 @@ from runwatch.base.json import loads
 from runwatch.records.digest import digest_of
 from runwatch.records.template import Template
 from runwatch.settings.resolve import Options
+from runwatch.tui.screens import resource
 from runwatch.tui.screens.application import ApplicationScreen
 from runwatch.tui.screens.compare import CompareScreen
 from runwatch.tui.screens.resource import ResourceScreen
@@ -203,13 +204,15 @@ async def test_what_another_console_decided_meanwhile_is_written_over_only_when_
         await driven.shows("Another console decided no-go meanwhile; that stands")
 
 
-async def test_what_another_console_decides_is_shown_by_itself(service: ScriptedService, tmp_path: Path) -> None:
+async def test_what_another_console_decides_is_shown_by_itself(
+    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "NOTES_EVERY", 0.05)
     async with reviewing(service, tmp_path) as driven:
         await at_templates(driven)
         desk, template = driven.desk, driven.table.rows[0].subject.template  # type: ignore[attr-defined]
         theirs = Decision("no-go", "theirs", digest_of(template), driven.clock.now()).text
         await desk.notes.write(desk.scope, Template.KIND, template.id, "decision", theirs)
-        driven.app.screen.read_notes()  # type: ignore[attr-defined]
         await driven.until(lambda: driven.table.rows[0].subject.decision is not None, "the decision")  # type: ignore[attr-defined]
 
 

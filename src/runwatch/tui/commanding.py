@@ -16,7 +16,7 @@ from runwatch.tui.model_servers import is_offered
 from runwatch.tui.screens.list_screen import ListScreen
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.themes import theme_names
-from runwatch.tui.work import start_work
+from runwatch.tui.work import start_work, take_turn
 from runwatch.view.drawn import line
 from runwatch.view.format import TimeMode
 from runwatch.view.glyphs import Role
@@ -104,7 +104,7 @@ def commands(console: ConsoleApp) -> Iterator[Command]:
 
 async def open_run(console: ConsoleApp, text: str) -> None:
     """Go to a run by its id, or by a part of it that only one known run has; one that is not known is read first."""
-    desk = console.console_screen.connected_desk()
+    desk, before = console.console_screen.connected_desk(), console.screen
     if desk is None:
         return
     found = _find(text, list(desk.store.collection(desk.scope.profile, Run.KIND).known))
@@ -118,11 +118,12 @@ async def open_run(console: ConsoleApp, text: str) -> None:
         outcome = await watch_run(desk, text)
 
         async def tell() -> None:
-            if outcome.is_found:
+            # Whoever went elsewhere meanwhile is not taken away from there.
+            if outcome.is_found and console.screen is before:
                 await console.open_run(text)
             console.console_screen.say(f"{text}: {outcome.words}", Role.PLAIN if outcome.is_found else Role.BAD)
 
-        console.call_later(tell)
+        take_turn(console, tell, "opening a run")
 
     start_work(console, read(), "opening a run", group="open")
 

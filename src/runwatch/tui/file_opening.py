@@ -12,6 +12,7 @@ from runwatch.store.change import ListRead
 from runwatch.store.freshness import LoadState, PaneState
 from runwatch.store.lookup import match_ids, plain_id
 from runwatch.tui.sources import FILE, StoreSource
+from runwatch.tui.work import take_turn
 from runwatch.view.drawn import Drawn, line
 
 if TYPE_CHECKING:
@@ -164,8 +165,9 @@ async def open_file(console: ConsoleApp, path: Path) -> None:
                 # In the place of the screen that said how far the reading is: going back does not lead there.
                 console.history.keep(view)
                 await console.go_to_view(view)
+            console.first_screen = None
 
-        console.call_later(show)
+        take_turn(console, show, "showing the file")
 
 
 async def read_in_slices(content: bytes, clock: Clock, told: Callable[[float], None]) -> Filed:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from runwatch.store.freshness import LoadState, PaneState
-from runwatch.tui.sources import Source
+from runwatch.tui.sources import NotedSource, Source
 from runwatch.view.owners import Owners
 from runwatch.view.pane_words import TROUBLED
 
@@ -58,6 +58,12 @@ class Merged:
     def end_is_proven(self) -> bool:
         """Whether all of them are whole."""
         return all(part.end_is_proven() for part in self._parts().values())
+
+    async def read_notes(self) -> None:
+        """Read what people wrote about the records of each."""
+        for part in list(self._parts().values()):
+            if isinstance(part, NotedSource):
+                await part.read_notes()
 
     async def read(self) -> None:
         """Read what each of them has to fetch."""

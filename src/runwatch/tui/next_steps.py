@@ -10,7 +10,7 @@ from runwatch.records.source import SourceConnection
 from runwatch.records.template import Template
 from runwatch.tui.doing import do_action, make
 from runwatch.tui.known import known_records
-from runwatch.tui.work import start_work
+from runwatch.tui.work import start_work, take_turn
 from runwatch.view.drawn import line
 from runwatch.view.next_actions import Next, Step, connection_of
 from runwatch.view.registry import by_name
@@ -84,4 +84,4 @@ def _leave_it_to(screen: ConsoleScreen, spec: ResourceSpec[Any], record_id: str 
         key = console.keys.shown("screen.actions")
         console.console_screen.say(f"Choose the {spec.singular}; {key} shows what to do.")
 
-    console.call_later(go)
+    take_turn(console, go, "next action")

@@ -20,7 +20,7 @@ from runwatch.tui.desk_opening import CACHED, open_desk
 from runwatch.tui.draw import word
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.widgets.menu import Menu, MenuItem
-from runwatch.tui.work import start_work
+from runwatch.tui.work import start_work, take_turn
 from runwatch.view.drawn import line
 from runwatch.view.glyphs import Role
 
@@ -230,6 +230,9 @@ def _go(screen: ConsoleScreen, profile: str, arrive: Callable[[], Awaitable[None
         if profiles.desk(profile) is None:
             screen.say(f"connecting to {line(profile, 40)}{console.glyphs.ellipsis}")
         await profiles.open(profile)
+        take_turn(console, come, f"going to {profile}")
+
+    async def come() -> None:
         if console.console_screen is not screen:
             # Whoever went elsewhere meanwhile is not taken away from there.
             return
@@ -238,12 +241,8 @@ def _go(screen: ConsoleScreen, profile: str, arrive: Callable[[], Awaitable[None
             why = "still connecting" if failure is None else f"not connected: {failure.title}"
             screen.say(f"{line(profile, 40)} is {why}", Role.WARN)
             return
-
-        async def come() -> None:
-            await arrive()
-            console.console_screen.say(f"the console works with {line(profile, 40)} now")
-
-        console.call_later(come)
+        await arrive()
+        console.console_screen.say(f"the console works with {line(profile, 40)} now")
 
     # For the console, because this screen ends on the way.
     start_work(console, go(), f"going to {profile}", group="profiles")

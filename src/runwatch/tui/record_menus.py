@@ -128,7 +128,7 @@ def _item(screen: ResourceScreen, action: Action[Any], target: object, row: Row[
     off: Drawn | None = None
     if not action.enabled_when(None if row is None else row.subject):
         off = line(action.off_because)
-    elif screen.console.has_file and is_write(action):
+    elif screen.console.has_file and not _is_read(action):
         off = _FROM_A_FILE
     elif desk is not None and desk.client.read_only and is_write(action):
         off = _READ_ONLY
@@ -147,6 +147,11 @@ def _key_of(screen: ResourceScreen, action: Action[Any], row: Row[Any] | None) -
     if row is None:
         return "screen.new" if len(screen.spec.makes) == 1 else ""
     return "screen.destroy" if action.is_destructive and action.mutation is not None else ""
+
+
+def _is_read(action: Action[Any]) -> bool:
+    """Whether an action shows something that the service, or a file in its place, has."""
+    return action.mutation is None and action.calls in OPERATIONS and OPERATIONS[action.calls].method == "GET"
 
 
 def is_write(action: Action[Any]) -> bool:

@@ -212,6 +212,9 @@ class JournalSource:
         """List all that is kept from the next read on, or the newest lines again; answer whether that is a change."""
         limit = EVERYTHING if everything else JOURNAL
         is_other, self._limit = limit != self._limit, limit
+        if is_other:
+            # What was read up to now is no beginning of what is listed from now on.
+            self._end = None
         return is_other
 
     def seek(self, text: str) -> None:

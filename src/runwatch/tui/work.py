@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import sys
 import weakref
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
+from textual.app import App
 from textual.css.query import NoMatches
 from textual.dom import DOMNode
 from textual.worker import Worker
@@ -48,15 +49,7 @@ def start_work(
     """
 
     async def guarded() -> None:
-        try:
-            await work
-        except RunwatchError as error:
-            node.post_message(WorkFailed(name, error))
-        except Exception as error:
-            if isinstance(error, NoMatches) and _is_leaving(node):
-                return
-            _log.exception("work failed: %s", name)
-            node.post_message(WorkFailed(name, error))
+        await _guarded(node, work, name)
 
     # Work that is cancelled before its first step is never awaited, which is no mistake here; at the process's end no
     # loop runs any more, and closing harms none that was.
@@ -65,6 +58,33 @@ def start_work(
     if _is_leaving(node):
         worker.cancel()
     return worker
+
+
+def take_turn(app: App[Any], go: Callable[[], Coroutine[Any, Any, object]], name: str) -> None:
+    """Have work beside a screen go somewhere in a turn of the app; a failure is that of the screen in front.
+
+    Args:
+        app: The app.
+        go: Goes there.
+        name: Names it in the message and the log.
+    """
+
+    async def guarded() -> None:
+        await _guarded(app.screen, go(), name)
+
+    app.call_later(guarded)
+
+
+async def _guarded(node: DOMNode, work: Coroutine[Any, Any, object], name: str) -> None:
+    try:
+        await work
+    except RunwatchError as error:
+        node.post_message(WorkFailed(name, error))
+    except Exception as error:
+        if isinstance(error, NoMatches) and _is_leaving(node):
+            return
+        _log.exception("work failed: %s", name)
+        node.post_message(WorkFailed(name, error))
 
 
 def _is_leaving(node: DOMNode) -> bool:

@@ -180,6 +180,7 @@ class AcrossScreen(InFront):
     def on_mount(self) -> None:
         """Open what is not open yet."""
         self.profiles_chosen()
+        self.watch_notes()
 
     def on_unmount(self) -> None:
         """Read the lists of the other profiles no longer."""

@@ -47,7 +47,10 @@ _CONSENT: Final = Entry[Application](what="enter the key of the model source")
 
 def open_plan(screen: ConsoleScreen, template_id: str) -> None:
     """Show what applying a template would do and spend, in front of a screen."""
-    screen.app.push_screen(ApplicationScreen(template_id, screen.crumbs()))
+    if screen.console.has_file:
+        screen.connected_desk()
+    else:
+        screen.app.push_screen(ApplicationScreen(template_id, screen.crumbs()))
 
 
 def open_application(screen: ConsoleScreen, template_id: str, application_id: str) -> None:

@@ -41,6 +41,9 @@ _ON_A_FILE: Final = "A file is open in the place of a service; nothing can be se
 AGES_EVERY: Final = 4
 """Seconds between two drawings, for its ages alone, of what is drawn anew as a whole."""
 
+NOTES_EVERY: Final = 4
+"""Seconds between two looks at what other consoles on this machine wrote."""
+
 
 class ConsoleScreen(Screen[None]):
     """A screen between its bars. Subclasses give the part in between and say what the bars say."""

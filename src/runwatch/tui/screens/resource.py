@@ -10,11 +10,12 @@ from textual.containers import Container
 from textual.timer import Timer
 from textual.widget import Widget
 
+from runwatch.base.errors import DataError
 from runwatch.settings.session import View
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece, Pieces, word
 from runwatch.tui.messages import LinkFollowed, RowHighlighted, RowOpened
-from runwatch.tui.screens.base import AGES_EVERY
+from runwatch.tui.screens.base import AGES_EVERY, NOTES_EVERY
 from runwatch.tui.screens.list_screen import ListScreen
 from runwatch.tui.sources import NotedSource, Source
 from runwatch.tui.widgets.list_pane import ListPane
@@ -104,6 +105,7 @@ class ResourceScreen(ListScreen):
         self._is_raw = False
         self._wanted: str | None = None
         self._opens_wanted = False
+        self._lacks_notes = False
 
     # What it is made of.
 
@@ -163,12 +165,26 @@ class ResourceScreen(ListScreen):
 
     def watch_notes(self) -> None:
         """Look every few seconds for what another console on this machine wrote about the records."""
-        self.set_interval(AGES_EVERY, self.read_notes)
+        if not self.console.has_file:
+            self.set_interval(NOTES_EVERY, self._look_for_notes)
 
-    def read_notes(self) -> None:
-        """Look for it now; the next second shows it."""
-        if self.is_current and isinstance(self._source, NotedSource):
-            start_work(self, self._source.read_notes(), "reading notes", group="notes read", exclusive=True)
+    def _look_for_notes(self) -> None:
+        """The next second shows what is found. A failure is told once, and again after it went well."""
+        source = self._source
+        if not self.is_current or not isinstance(source, NotedSource):
+            return
+
+        async def read() -> None:
+            try:
+                await source.read_notes()
+            except DataError:
+                if not self._lacks_notes:
+                    self._lacks_notes = True
+                    raise
+            else:
+                self._lacks_notes = False
+
+        start_work(self, read(), "reading notes", group="notes read", exclusive=True)
 
     def on_resize(self) -> None:
         """Put the panes beside each other, or one in place of the other."""
