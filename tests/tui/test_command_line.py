@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from runwatch.store.desk import Desk
 from runwatch.tui.command_words import Command, CommandError, read, suggest
+from runwatch.tui.screens import add_ids
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.screens.runs import RunsScreen
 from runwatch.tui.widgets.command_line import SHOWN, CommandLine
@@ -253,6 +256,29 @@ async def test_a_run_that_is_not_there_is_not_watched(service: ScriptedService, 
         await say(driven, "open ex_nothing")
         await driven.shows("ex_nothing: not found, not added")
         assert await driven.desk.watch_list.list(driven.desk.scope) == []
+
+
+async def test_a_run_that_is_found_late_takes_nobody_away_from_where_they_went(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on, watch = asyncio.Event(), add_ids.watch_run
+
+    async def slow(desk: Desk, run_id: str) -> add_ids.Outcome:
+        await goes_on.wait()
+        return await watch(desk, run_id)
+
+    monkeypatch.setattr(add_ids, "watch_run", slow)
+    service = ScriptedService(runs=[run("ex_1")])
+    service.say("GET", "/v1/executions/ex_other99", Said(200, run("ex_other99")))
+    async with console(service, tmp_path) as driven:
+        await driven.shows("ex_1")
+        await say(driven, "open ex_other99")
+        await driven.press("2")
+        await driven.until(lambda: driven.lines[1].startswith(" Receipts"), "the receipts")
+        before = driven.app.screen
+        goes_on.set()
+        await driven.shows("ex_other99: ")
+        assert driven.app.screen is before
 
 
 async def test_times_are_shown_in_the_way_that_was_asked_for(service: ScriptedService, tmp_path: Path) -> None:

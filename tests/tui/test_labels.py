@@ -244,7 +244,7 @@ async def test_what_was_typed_is_told_when_it_was_not_written_and_the_screen_was
             await driven.press("enter")
             await driven.until(begun.is_set, "the writing to begin")
             driven.app.action_go("receipts")
-            await driven.shows("Receipts ━")
+            await driven.until(lambda: driven.lines[1].startswith(" Receipts"), "the receipts")
         await elsewhere(driven, noon.LIVE, "theirs")
         goes_on.set()
         await driven.shows("another console wrote label 'theirs'; enter writes over it; not kept: label 'mine'")
