@@ -74,7 +74,8 @@ class NoteEditor(Overlay):
     """
 
     def __init__(self, console: ConsoleApp, title: Drawn, texts: Mapping[str, str], keep: Keep) -> None:
-        super().__init__(edge=Edge(title=title, age=_LOCAL, counters=_KEYS), id="note-editor")
+        keys = "enter keeps  tab moves  esc leaves" if len(texts) > 1 else "enter keeps  esc leaves"
+        super().__init__(edge=Edge(title=title, age=_LOCAL, counters=(word(keys),)), id="note-editor")
         self._writer: Final = console
         self._texts: Final = texts
         self._keep: Final = keep
@@ -129,4 +130,3 @@ class NoteEditor(Overlay):
 
 
 _LOCAL: Final = (word("kept on this machine, sent to nobody"),)
-_KEYS: Final = (word("enter keeps  tab moves  esc leaves"),)
