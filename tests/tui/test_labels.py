@@ -30,11 +30,16 @@ async def kept(driven: Driven) -> set[tuple[str, str, str]]:
     return {(note.record_id, note.purpose, note.text) for note in notes}
 
 
-async def write(driven: Driven, run_id: str, label: str, note: str = "") -> None:
-    """Write a label and a note about a run, key by key."""
+async def edit(driven: Driven, run_id: str) -> None:
+    """Open the editor about a run."""
     await driven.select(run_id)
     await driven.press("i")
     await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+
+
+async def write(driven: Driven, run_id: str, label: str, note: str = "") -> None:
+    """Write a label and a note about a run, key by key."""
+    await edit(driven, run_id)
     await driven.type(label)
     if note:
         await driven.press("tab")
@@ -136,9 +141,7 @@ async def test_a_database_that_cannot_be_read_is_told_once(tmp_path: Path, monke
 async def test_what_was_not_changed_in_the_editor_is_not_written(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")
-        await driven.select(noon.LIVE)
-        await driven.press("i")
-        await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+        await edit(driven, noon.LIVE)
         await elsewhere(driven, noon.LIVE, "theirs")
         await driven.press("tab")
         await driven.type("ask Kim")
@@ -150,9 +153,7 @@ async def test_what_was_not_changed_in_the_editor_is_not_written(tmp_path: Path)
 async def test_what_another_console_wrote_meanwhile_is_written_over_only_when_a_person_says_so(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")
-        await driven.select(noon.LIVE)
-        await driven.press("i")
-        await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+        await edit(driven, noon.LIVE)
         await elsewhere(driven, noon.LIVE, "theirs")
         await driven.type("mine")
         await driven.press("enter")
@@ -167,9 +168,7 @@ async def test_what_another_console_wrote_meanwhile_is_written_over_only_when_a_
 async def test_each_text_is_told_by_itself_and_what_was_written_well_counts_as_seen(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")
-        await driven.select(noon.LIVE)
-        await driven.press("i")
-        await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+        await edit(driven, noon.LIVE)
         await elsewhere(driven, noon.LIVE, "theirs")
         await driven.type("mine")
         await driven.press("tab")
@@ -206,9 +205,7 @@ async def test_of_marked_runs_those_that_another_console_labelled_are_asked_abou
 async def test_what_cannot_be_written_stays_in_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")
-        await driven.select(noon.LIVE)
-        await driven.press("i")
-        await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+        await edit(driven, noon.LIVE)
         await driven.type("mine")
 
         async def full(*_: object, **__: object) -> None:
@@ -228,9 +225,7 @@ async def test_what_was_typed_is_told_when_it_was_not_written_and_the_screen_was
 ) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")
-        await driven.select(noon.LIVE)
-        await driven.press("i")
-        await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+        await edit(driven, noon.LIVE)
         await driven.type("mine")
         write, begun, goes_on = driven.desk.notes.write, asyncio.Event(), asyncio.Event()
 
