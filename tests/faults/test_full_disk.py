@@ -68,15 +68,18 @@ def test_a_console_whose_disk_fills_up_says_so_and_has_everything_once_there_is_
             terminal.wait_for("not kept: The console's data directory is not usable", timeout=90)
             terminal.type("i")
             terminal.wait_for("note ")
-            terminal.type(", not kept\r")
-            terminal.wait_for("keeping the label: The console's data directory is not usable")
+            terminal.type(", and more\r")
+            terminal.wait_for("━ not kept: The console's data directory is not usable")
             # The list goes on all the same: it needs no disk.
             heard = len(service.requests("GET", "/v1/executions"))
-            terminal.type("r")
             terminal.wait_until(
                 lambda: len(service.requests("GET", "/v1/executions")) > heard, "the list to be read", poll=True
             )
             assert "step 2." not in terminal.screen.text
+            assert notes_of(database) == ["kept before"]
+        # What was typed stands in its editor still.
+        terminal.type("\r")
+        terminal.wait_until(lambda: notes_of(database) == ["kept before, and more"], "it to be kept", poll=True)
         growing.grow(2)
         terminal.type("r")
         terminal.wait_for("step 5.", timeout=90)
@@ -87,7 +90,7 @@ def test_a_console_whose_disk_fills_up_says_so_and_has_everything_once_there_is_
     with contextlib.closing(sqlite3.connect(database)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert [name for (name,) in connection.execute("SELECT event_id FROM event ORDER BY seq")] == growing.ids
-    assert notes_of(database) == ["kept before"]
+    assert notes_of(database) == ["kept before, and more"]
 
 
 async def test_a_service_whose_disk_fills_up_says_so_and_loses_no_run_that_it_acknowledged(tmp_path: Path) -> None:
