@@ -110,7 +110,8 @@ class FaultPeer:
         self.upstream: Final = (parts.hostname, parts.port)
         self._plans: list[_Plan] = []
         self._server: asyncio.Server | None = None
-        self._port = 0
+        # Bound and never listening: while the peer refuses, no other server gets its port.
+        self._held: socket.socket | None = None
         self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._opened = 0
         self._stalled: list[asyncio.Event] = []
@@ -149,9 +150,13 @@ class FaultPeer:
 
     async def listen(self) -> None:
         """Accept connections, on the same port as before if there was one."""
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self._port, limit=HEAD_LIMIT)
-        self._port = self._server.sockets[0].getsockname()[1]
-        self.base_url = f"http://127.0.0.1:{self._port}"
+        if self._held is None:
+            self._held = socket.socket()
+            self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            self._held.bind(("127.0.0.1", 0))
+        host, port = self._held.getsockname()
+        self._server = await asyncio.start_server(self._accept, host, port, limit=HEAD_LIMIT, reuse_port=True)
+        self.base_url = f"http://{host}:{port}"
 
     async def refuse(self) -> None:
         """Stop listening and reset every connection: who calls now is refused."""
@@ -185,6 +190,8 @@ class FaultPeer:
             ExceptionGroup: the peer itself went wrong while it served.
         """
         await self.refuse()
+        if self._held is not None:
+            self._held.close()
         if self._errors:
             raise ExceptionGroup("the fault peer went wrong", self._errors)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
+import socket
 import ssl
 from typing import Final, Self
 
@@ -11,6 +13,25 @@ from tests.support.http1 import HEAD_LIMIT, Malformed
 
 _TURNS: Final = 10
 """Turns of the loop after which a connection that is just being accepted has appeared."""
+
+
+_UNGIVEN: Final = range(20_000, 32_000)
+"""Ports that systems give nobody by themselves."""
+
+
+def own_port() -> int:
+    """A free loopback port that no other server gets while its own one is down.
+
+    Raises:
+        OSError: none of many is free.
+    """
+    # Not from the common generator, which tests set to the same start in every process.
+    ports = random.SystemRandom().sample(_UNGIVEN, 100)
+    for port in ports:
+        with socket.socket() as tried, contextlib.suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            return port
+    raise OSError("no port is free")
 
 
 class Listening:

@@ -12,11 +12,11 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self
-from urllib.parse import urlsplit
 
 from runwatch.base.secret import Secret
 from runwatch.base.target import Target
 from tests.support.environment import clean_environment
+from tests.support.listening import own_port
 
 START_S: Final = 60.0
 """How long a start may take on a busy machine before it counts as failed."""
@@ -39,6 +39,7 @@ class ServiceProcess:
         program: What the interpreter runs, with the arguments of ``serve`` behind it.
 
     Attributes:
+        port: Its port, at every start.
         base_url: Where it listens.
         api_key: The owner's key.
         line: What it printed when it accepted connections.
@@ -53,6 +54,7 @@ class ServiceProcess:
     ) -> None:
         data_dir.mkdir(parents=True, exist_ok=True)
         self.data_dir: Final = data_dir
+        self.port: Final = own_port()
         self.base_url = ""
         self.api_key = ""
         self.line: dict[str, object] = {}
@@ -61,11 +63,6 @@ class ServiceProcess:
         self._environment = clean_environment(data_dir, env)
         self._errors = data_dir / "stderr.txt"
         self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def port(self) -> int:
-        """The port it listens on, or 0 before the first start."""
-        return urlsplit(self.base_url).port or 0 if self.base_url else 0
 
     @property
     def pid(self) -> int:
@@ -88,7 +85,7 @@ class ServiceProcess:
         return self._errors.read_text("utf-8", "replace") if self._errors.exists() else ""
 
     def start(self) -> Self:
-        """Start it, on the port it had before if there was one, and wait until it accepts connections.
+        """Start it, on the same port each time, and wait until it accepts connections.
 
         Raises:
             AssertionError: it ended, said something else than its line, or took longer than a minute.
