@@ -72,7 +72,7 @@ class OutboxMachine(RuleBasedStateMachine):
         self.direct = Client(self.service.target)
         self.before = await self._runs()
         self.peer = FaultPeer(self.service.base_url, clock=FakeClock())
-        await self.peer.listen()
+        await self.peer.__aenter__()
         self.client = Client(Target("faulty", self.peer.base_url, Secret(self.service.api_key)), clock=self.clock)
         self._open()
         self.scope = await identify(self.direct, self.database)
@@ -173,7 +173,7 @@ class OutboxMachine(RuleBasedStateMachine):
         made = await self._runs() - self.before
         await self.client.close()
         await self.direct.close()
-        await self.peer.refuse()
+        await self.peer.__aexit__()
         assert len(set(self.told.values())) == len(self.told)
         assert made == set(self.told.values())
 
