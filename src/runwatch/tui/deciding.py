@@ -13,7 +13,7 @@ from runwatch.tui.widgets.menu import Menu, MenuItem
 from runwatch.tui.widgets.note_editor import Kept, NoteEditor
 from runwatch.tui.work import start_work
 from runwatch.view.decisions import Decision, Verdict, read_decision
-from runwatch.view.drawn import Drawn, line
+from runwatch.view.drawn import line
 from runwatch.view.format import short_id
 from runwatch.view.glyphs import Role
 
@@ -33,24 +33,16 @@ def decide(screen: ConsoleScreen, record: Record, kept: Callable[[], None]) -> N
     desk = screen.connected_desk()
     if desk is None:
         return
-    # What is typed from now on is for the menu, which comes up once it is known what was decided.
-    screen.console.keyboard.hold(screen)
-    start_work(screen, _open(screen, desk, record, kept), "reading the decision", group="deciding", exclusive=True)
+    screen.put_over_soon(partial(_menu, screen, desk, record, kept), "reading the decision")
 
 
-async def _open(screen: ConsoleScreen, desk: Desk, record: Record, kept: Callable[[], None]) -> None:
-    try:
-        notes = await desk.notes.of(desk.scope, record.KIND)
-        written = (note.text for note in notes if (note.record_id, note.purpose) == (record.id, "decision"))
-        deciding = _Deciding(screen, desk, record, next(written, ""), kept)
-        if screen.is_current and not screen.has_overlay:
-            title = (
-                word("Decide   ", Role.PLAIN),
-                word(f"{deciding.name}; kept on this machine alone, nothing is sent"),
-            )
-            screen.put_over(Menu(title, list(deciding.choices()), id="decide-menu"))
-    finally:
-        screen.console.keyboard.opened(screen)
+async def _menu(screen: ConsoleScreen, desk: Desk, record: Record, kept: Callable[[], None]) -> Menu:
+    notes = await desk.notes.of(desk.scope, record.KIND)
+    written = (note.text for note in notes if (note.record_id, note.purpose) == (record.id, "decision"))
+    deciding = _Deciding(screen, desk, record, next(written, ""), kept)
+    name = short_id(record.id, screen.console.glyphs)
+    title = (word("Decide   ", Role.PLAIN), word(f"{name}; kept on this machine alone, nothing is sent"))
+    return Menu(title, deciding.choices(), id="decide-menu")
 
 
 class _Deciding:
@@ -70,11 +62,6 @@ class _Deciding:
         self._record: Final = record
         self._seen = seen
         self._kept: Final = kept
-
-    @property
-    def name(self) -> Drawn:
-        """The record, in short."""
-        return short_id(self._record.id, self._screen.console.glyphs)
 
     @property
     def _present(self) -> Decision | None:

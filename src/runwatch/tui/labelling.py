@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from runwatch.records.run import Run
 from runwatch.tui.widgets.note_editor import Kept, NoteEditor
-from runwatch.tui.work import start_work
 from runwatch.view.drawn import Drawn, line
 from runwatch.view.format import short_id
 from runwatch.view.glyphs import Role
@@ -33,25 +33,14 @@ def write_about(screen: RunsScreen, run_ids: Sequence[str]) -> None:
     if not run_ids:
         screen.say("There is no run to write about.", Role.WARN)
         return
-    # What is typed from now on is for the editor, which comes up once it is known what stands there.
-    screen.console.keyboard.hold(screen)
-    start_work(screen, _open(screen, desk, run_ids), "reading the label", group="notes", exclusive=True)
+    screen.put_over_soon(partial(_editor, screen, desk, run_ids), "reading the label")
 
 
-async def _open(screen: RunsScreen, desk: Desk, run_ids: Sequence[str]) -> None:
-    console = screen.console
-    try:
-        notes = {(note.record_id, note.purpose): note.text for note in await desk.notes.of(desk.scope, Run.KIND)}
-        labelling = _Labelling(
-            screen,
-            desk,
-            {run_id: {purpose: notes.get((run_id, purpose), "") for purpose in _PURPOSES} for run_id in run_ids},
-        )
-        if screen.is_current and not screen.has_overlay:
-            title = line(f"Label of {labelling.about}")
-            screen.put_over(NoteEditor(console, title, labelling.texts, labelling.keep))
-    finally:
-        console.keyboard.opened(screen)
+async def _editor(screen: RunsScreen, desk: Desk, run_ids: Sequence[str]) -> NoteEditor:
+    notes = {(note.record_id, note.purpose): note.text for note in await desk.notes.of(desk.scope, Run.KIND)}
+    seen = {run_id: {purpose: notes.get((run_id, purpose), "") for purpose in _PURPOSES} for run_id in run_ids}
+    labelling = _Labelling(screen, desk, seen)
+    return NoteEditor(screen.console, line(f"Label of {labelling.about}"), labelling.texts, labelling.keep)
 
 
 class _Labelling:

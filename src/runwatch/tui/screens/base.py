@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import events, on
@@ -19,6 +19,7 @@ from runwatch.tui.messages import AskedAgain, Confirmed, CopyWanted, CrumbChosen
 from runwatch.tui.widgets.context_bar import ContextBar
 from runwatch.tui.widgets.crumb_bar import CrumbBar
 from runwatch.tui.widgets.status_line import Hint, StatusLine
+from runwatch.tui.work import start_work
 from runwatch.view.drawn import line
 from runwatch.view.glyphs import Role
 
@@ -222,6 +223,26 @@ class ConsoleScreen(Screen[None]):
         overlay.before = self.focused
         self.console.keyboard.hold(overlay)
         self.mount(overlay)
+
+    def put_over_soon(self, make: Callable[[], Awaitable[Overlay]], name: str) -> None:
+        """Put something over the lower part once it is read what it shows; what is typed from now on is for it.
+
+        Args:
+            make: Reads it and makes the overlay.
+            name: Names the reading in the message of a failure.
+        """
+        keyboard = self.console.keyboard
+
+        async def put() -> None:
+            try:
+                overlay = await make()
+                if self.is_current and not self.has_overlay:
+                    self.put_over(overlay)
+            finally:
+                keyboard.opened(self)
+
+        keyboard.hold(self)
+        start_work(self, put(), name, group="overlay", exclusive=True)
 
     def on_overlay_stands(self, message: Overlay.Stands) -> None:
         """What is typed goes on, into what was opened."""
