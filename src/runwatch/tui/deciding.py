@@ -115,6 +115,7 @@ class _Deciding:
             self._kept()
         if other is None:
             return Kept(is_kept=True, words=line(told))
-        did = f"decided {self._present.verdict}" if self._present is not None else "took the decision back"
+        verdict = f" {self._present.verdict}" if self._present is not None else ""
+        did = f"decided{verdict}" if other else "took the decision back"
         then = "enter decides all the same" if text else "that stands"
         return Kept(is_kept=False, words=line(f"Another console {did} meanwhile; {then}"))
