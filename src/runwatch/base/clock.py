@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections.abc import Awaitable
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -47,6 +48,22 @@ class SystemClock:
     def chance(self) -> float:
         """A number from 0 to 1 that spreads load; not for secrets."""
         return random.random()  # noqa: S311
+
+
+async def first_of(*waits: Awaitable[object]) -> int:
+    """Wait until one of these is over, however it ends, and let go of the others; answers its place among them.
+
+    Of several that are over at once it is the earliest named. What they answer or raise is not looked at: this is for
+    waits that only tell that a moment has come.
+    """
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return next(place for place, task in enumerate(tasks) if task.done())
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def iso(moment: datetime) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final
 
-from runwatch.base.clock import Clock
+from runwatch.base.clock import Clock, first_of
 from runwatch.store.budget import Budget
 
 _log = logging.getLogger(__name__)
@@ -143,14 +143,8 @@ class Scheduler:
     async def _pause(self, seconds: float | None) -> None:
         if seconds is None:
             await self._wake.wait()
-            return
-        waits = [asyncio.ensure_future(self._wake.wait()), asyncio.ensure_future(self._clock.sleep(seconds))]
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
-            await asyncio.gather(*waits, return_exceptions=True)
+        else:
+            await first_of(self._wake.wait(), self._clock.sleep(seconds))
 
     def _step(self) -> float | None:
         """Start what may start now, and answer for how long there is nothing to do; ``None`` means until woken."""

@@ -19,7 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from runwatch.base.clock import Clock
+from runwatch.base.clock import Clock, first_of
 from runwatch.base.json import dumps, loads
 from runwatch.service.checks.checkcall import DOCKS_PATH, EVALUATION_S
 from runwatch.service.checks.verdict import VerifierResult
@@ -143,15 +143,8 @@ class Docks:
         """
         if not seconds:
             return
-        sleeping = asyncio.ensure_future(self._clock.sleep(seconds))
-        leaving = asyncio.ensure_future(request.receive())
-        try:
-            await asyncio.wait((sleeping, leaving), return_when=asyncio.FIRST_COMPLETED)
-            if not sleeping.done():
-                raise ClientDisconnect
-        finally:
-            sleeping.cancel()
-            leaving.cancel()
+        if await first_of(self._clock.sleep(seconds), request.receive()) != 0:
+            raise ClientDisconnect
 
 
 def _is_admitted(request: Request, keys: tuple[str, ...]) -> bool:

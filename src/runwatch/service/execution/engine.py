@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from runwatch.base.clock import Clock
+from runwatch.base.clock import Clock, first_of
 from runwatch.service.database import Database, Transaction
 from runwatch.service.execution import runs
 from runwatch.service.execution.lifecycle import Run, next_step
@@ -112,7 +112,7 @@ class Engine:
         try:
             moved = await (self.live_runs.move(run) if run.mode == "live" else self._step(run))
             if moved.status == "queued":
-                await self._wait_for(turn, moved.time_left(self._clock.now()))
+                await first_of(turn.wait(), self._clock.sleep(moved.time_left(self._clock.now())))
                 turn.clear()
             return moved
         finally:
@@ -133,16 +133,6 @@ class Engine:
             )
         await self._clock.sleep(wait)
         return await self._database.write(partial(runs.advance, execution_id=run.execution_id))
-
-    async def _wait_for(self, turn: asyncio.Event, left_s: float) -> None:
-        """Wait until the run is told that its turn may have come, or its time is over."""
-        waits = [asyncio.ensure_future(turn.wait()), asyncio.ensure_future(self._clock.sleep(left_s))]
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
-            await asyncio.gather(*waits, return_exceptions=True)
 
 
 def _live_runs(transaction: Transaction) -> list[Run]:

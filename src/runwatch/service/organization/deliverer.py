@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from runwatch.base.clock import Clock
+from runwatch.base.clock import Clock, first_of
 from runwatch.base.errors import DataError
 from runwatch.service.access.vault import Vault
 from runwatch.service.database import Database, Row, Transaction
@@ -85,13 +85,7 @@ class Deliverer:
         if next_at is not None:
             left = (datetime.fromisoformat(next_at) - self._clock.now()).total_seconds()
             waits.append(self._clock.sleep(max(0.0, left)))
-        tasks = [asyncio.ensure_future(wait) for wait in waits]
-        try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        await first_of(*waits)
 
     async def _deliver_all(self, due: list[tuple[Row, Row]]) -> None:
         sent = (self._deliver(delivery, webhook) for delivery, webhook in due)

@@ -89,7 +89,6 @@ class ConsoleScreen(Screen[None]):
         """Say where this is."""
         self.show_place()
         self.show_crumbs()
-        self.show_hints()
 
     # Textual handles all messages of a screen that are there in one turn of the event loop. What comes to the front is
     # brought up to date, styled, drawn, and then told its size and drawn again: each of these has a turn of its own, so
@@ -177,13 +176,15 @@ class ConsoleScreen(Screen[None]):
         bar.show(place if recount else place._replace(requests=bar.place.requests))
 
     def show_crumbs(self, filter: Pieces | None = None) -> None:
-        """Say the way to what is shown."""
+        """Say the way to what is shown, and what can be done there."""
         self.query_one(CrumbBar).show([line(crumb, 60) for crumb in self.crumbs()], filter)
+        self.show_hints()
 
+    @on(events.DescendantFocus)
     def show_hints(self) -> None:
-        """Offer what can be done here; the key that quits leads back where a view was there before this one."""
+        """Offer what can be done here; the key that quits leads back where something is open, or a view came before."""
         hints = [hint for hint in self.hints() if not self.console.has_file or _action_of(hint) not in FOR_A_SERVICE]
-        if _QUIT in hints and self.console.history.has_earlier:
+        if _QUIT in hints and (self.console.history.has_earlier or not self.is_at_root):
             place = hints.index(_QUIT)
             hints[place : place + 1] = [] if "screen.back" in hints else [(_QUIT, "back")]
         self.query_one(StatusLine).show_hints(hints)

@@ -1,0 +1,61 @@
+"""Waiting for the first of several moments."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from runwatch.base.clock import first_of
+
+
+async def test_the_first_that_is_over_is_named_and_the_others_are_let_go() -> None:
+    let_go: list[str] = []
+
+    async def for_ever() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            let_go.append("for ever")
+
+    news = asyncio.Event()
+    waiting = asyncio.ensure_future(first_of(for_ever(), news.wait()))
+    await asyncio.sleep(0)
+    news.set()
+    assert await waiting == 1
+    assert let_go == ["for ever"]
+
+
+async def test_of_two_that_are_over_at_once_the_earlier_named_counts() -> None:
+    one, other = asyncio.Event(), asyncio.Event()
+    waiting = asyncio.ensure_future(first_of(one.wait(), other.wait()))
+    await asyncio.sleep(0)
+    other.set()
+    one.set()
+    assert await waiting == 0
+
+
+async def test_a_wait_that_fails_is_over() -> None:
+    async def gone() -> None:
+        raise ConnectionError
+
+    assert await first_of(asyncio.Event().wait(), gone()) == 1
+
+
+async def test_who_waits_can_be_cancelled_and_nothing_goes_on_behind_it() -> None:
+    let_go: list[int] = []
+
+    async def for_ever(number: int) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            let_go.append(number)
+
+    waiting = asyncio.ensure_future(first_of(for_ever(1), for_ever(2)))
+    # One turn to begin to wait, one for what it waits for to begin.
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert sorted(let_go) == [1, 2]
