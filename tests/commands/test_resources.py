@@ -6,9 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from runwatch.api.operations import read_operation
+from runwatch.api.operations import list_operation, read_operation
 from runwatch.commands.grammar import VERBS, Verb
-from runwatch.store.live import list_operation
 from runwatch.view.registry import by_name
 from tests.commands.here import Here
 from tests.support import resources

@@ -252,7 +252,7 @@ async def _events(steps: _Steps) -> None:
         live = app.desk.live
         await steps.press("1")
         app.show_run(RUN)
-        await steps.until(lambda: live.news(RUN).count == MANY)
+        await steps.until(lambda: live.tails.news(RUN).count == MANY)
 
     async def see_the_end() -> None:
         await steps.until(lambda: last in text_of(app))

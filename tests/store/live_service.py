@@ -17,9 +17,10 @@ from runwatch.base.secret import Secret
 from runwatch.base.target import Target
 from runwatch.records.record import Record
 from runwatch.store.desk import Desk, Listeners
-from runwatch.store.live import Refresh, TailNews
+from runwatch.store.live import Refresh
 from runwatch.store.room import Keeping
 from runwatch.store.state import Store
+from runwatch.store.tails import TailNews
 from tests.support.builders import event, problem
 from tests.support.clock import FakeClock
 from tests.support.scripted import Heard, Said, ScriptedService

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from runwatch.api.operations import has_list, list_operation
 from runwatch.base.clock import iso
 from runwatch.base.errors import DataError
 from runwatch.records.account import Account
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
+from runwatch.store.backoff import LONGEST_WAIT_S, Backoff
 from runwatch.store.events import EventStore
-from runwatch.store.live import LONGEST_WAIT_S, Backoff, has_list, list_operation
 from runwatch.store.room import EVERY_S
 from runwatch.store.trouble import Trouble
 from tests.store.live_service import LimitedService, Ticking, watching
@@ -43,14 +44,14 @@ async def test_forty_live_runs_and_an_open_tail_on_sixty_requests_a_minute(tmp_p
     service = limited(clock, ticking=ticking)
     async with watching(service, clock, tmp_path) as watch:
         desk = watch.desk
-        desk.live.follow(FORTY[0])
+        desk.live.tails.follow(FORTY[0])
         await watch.let_pass(5)
         oldest_tail: list[float] = []
         oldest_status: list[float] = []
 
         def look() -> None:
             now = clock.monotonic()
-            kept = desk.live.news(FORTY[0]).count
+            kept = desk.live.tails.news(FORTY[0]).count
             if kept < ticking.count:
                 oldest_tail.append(now - ticking.made_at(kept))
             read_at = desk.store.collection("work", "run").read_at
@@ -81,7 +82,7 @@ async def test_after_a_429_there_is_a_countdown_silence_and_one_clean_refresh(tm
     service = limited(clock, ticking=Ticking(clock, FORTY[0]))
     async with watching(service, clock, tmp_path) as watch:
         desk = watch.desk
-        desk.live.follow(FORTY[0])
+        desk.live.tails.follow(FORTY[0])
         await watch.let_pass(30)
         service.holds_for_s = 20
         while desk.live.held_s == 0:
@@ -195,13 +196,13 @@ async def test_a_tail_ends_with_its_run_and_the_list_is_read_at_once(tmp_path: P
     async with watching(service, clock, tmp_path) as watch:
         service.runs[0]["status"] = "completed"
         before = len(service.requests("GET", "/v1/executions"))
-        watch.desk.live.follow("ex_1")
+        watch.desk.live.tails.follow("ex_1")
         await watch.let_pass(0.5)
-        news = watch.desk.live.news("ex_1")
+        news = watch.desk.live.tails.news("ex_1")
         assert news.count == 7
         assert news.is_complete
         assert len(service.requests("GET", "/v1/executions")) == before + 1
-        last = watch.desk.live.last_event("ex_1")
+        last = watch.desk.live.tails.last_event("ex_1")
         assert last is not None
         assert last.ends_run
         asked = len(service.requests("GET", ".*/events"))
@@ -215,16 +216,16 @@ async def test_a_silence_is_kept_as_a_gap(tmp_path: Path) -> None:
     service = limited(clock, ticking=ticking)
     async with watching(service, clock, tmp_path) as watch:
         desk = watch.desk
-        desk.live.follow(FORTY[0])
+        desk.live.tails.follow(FORTY[0])
         await watch.let_pass(12)
         service.say("GET", ".*/events", Said(503, problem("upstream_unavailable")))
         await watch.let_pass(30)
-        failure = desk.live.news(FORTY[0]).failure
+        failure = desk.live.tails.news(FORTY[0]).failure
         assert failure is not None
         assert failure.trouble is Trouble.OFFLINE
         service._said.clear()
         await watch.let_pass(35)
-        assert desk.live.news(FORTY[0]).failure is None
+        assert desk.live.tails.news(FORTY[0]).failure is None
         (gap,) = await desk.events.gaps(desk.scope, FORTY[0])
         assert 20 < (gap.ended_at - gap.began_at).total_seconds() < 70
         kept = await desk.events.count(desk.scope, FORTY[0])
@@ -241,16 +242,16 @@ async def test_a_tail_that_cannot_be_kept_says_so_and_has_everything_once_there_
     ticking = Ticking(clock, FORTY[0])
     async with watching(limited(clock, ticking=ticking), clock, tmp_path) as watch:
         live, events = watch.desk.live, watch.desk.events
-        live.follow(FORTY[0])
+        live.tails.follow(FORTY[0])
         await watch.let_pass(10)
-        kept = live.news(FORTY[0]).count
+        kept = live.tails.news(FORTY[0]).count
         with monkeypatch.context() as patch:
             patch.setattr(EventStore, "append", full)
             await watch.let_pass(60)
-            told = live.news(FORTY[0])
+            told = live.tails.news(FORTY[0])
             assert (told.unkept, told.failure, told.count) == ("No space is left", None, kept)
         await watch.let_pass(LONGEST_WAIT_S * 1.3)
-        told = live.news(FORTY[0])
+        told = live.tails.news(FORTY[0])
         assert told.unkept is None
         assert told.count >= ticking.count - 5
         window = await events.window(watch.desk.scope, FORTY[0], 0, told.count)
@@ -264,9 +265,9 @@ async def test_a_service_that_ignores_the_cursor_is_not_asked_without_pause(tmp_
     everything = {"events": [dict(event(number, execution_id="ex_1").raw) for number in range(3)]}
     service.say("GET", ".*/events", Said(200, everything))
     async with watching(service, clock, tmp_path) as watch:
-        watch.desk.live.follow("ex_1")
+        watch.desk.live.tails.follow("ex_1")
         await watch.let_pass(60)
-        assert watch.desk.live.news("ex_1").count == 3
+        assert watch.desk.live.tails.news("ex_1").count == 3
         assert len(service.requests("GET", ".*/events")) < 65
 
 
@@ -275,20 +276,20 @@ async def test_a_busy_run_that_is_not_in_focus_is_read_once_a_second(tmp_path: P
     clock = FakeClock(manual=True)
     service = LimitedService(clock, runs=[run(FORTY[0])], events=Ticking(clock, FORTY[0]), account=account(quota=None))
     async with watching(service, clock, tmp_path) as watch:
-        watch.desk.live.follow(FORTY[0], in_focus=in_focus)
+        watch.desk.live.tails.follow(FORTY[0], in_focus=in_focus)
         await watch.let_pass(20)
         asked = len(service.requests("GET", ".*/events"))
         assert most - 10 < asked <= most
-        assert watch.desk.live.news(FORTY[0]).count >= 18
+        assert watch.desk.live.tails.news(FORTY[0]).count >= 18
 
 
 async def test_a_run_that_is_followed_no_longer_is_not_read(tmp_path: Path) -> None:
     clock = FakeClock(manual=True)
     service = limited(clock, ticking=Ticking(clock, FORTY[0]))
     async with watching(service, clock, tmp_path) as watch:
-        watch.desk.live.follow(FORTY[0])
+        watch.desk.live.tails.follow(FORTY[0])
         await watch.let_pass(5)
-        watch.desk.live.unfollow(FORTY[0])
+        watch.desk.live.tails.unfollow(FORTY[0])
         asked = len(service.requests("GET", ".*/events"))
         await watch.let_pass(20)
         assert len(service.requests("GET", ".*/events")) == asked

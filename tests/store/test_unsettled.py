@@ -95,10 +95,10 @@ async def test_a_run_is_followed_until_nobody_follows_it(tmp_path: Path) -> None
     told = service(clock)
     async with watching(told, clock, tmp_path) as watch:
         live = watch.desk.live
-        assert not live.follows("ex_1")
-        live.follow("ex_1")
+        assert not live.tails.follows("ex_1")
+        live.tails.follow("ex_1")
         told.runs[0]["status"] = "failed"
         await watch.let_pass(60)
-        assert live.follows("ex_1"), "that its last event has come does not end it"
-        live.unfollow("ex_1")
-        assert not live.follows("ex_1")
+        assert live.tails.follows("ex_1"), "that its last event has come does not end it"
+        live.tails.unfollow("ex_1")
+        assert not live.tails.follows("ex_1")

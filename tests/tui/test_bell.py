@@ -50,7 +50,7 @@ async def end(driven: Driven, service: ScriptedService, run_id: str, status: str
 async def follow(driven: Driven, run_id: str) -> None:
     """Put the cursor on a run, and wait until it is followed."""
     await driven.select(run_id)
-    await driven.until(lambda: driven.desk.live.follows(run_id), "the run to be followed")
+    await driven.until(lambda: driven.desk.live.tails.follows(run_id), "the run to be followed")
 
 
 @pytest.mark.parametrize("status", ["failed", "expired"])

@@ -367,7 +367,7 @@ async def test_events_that_came_while_another_screen_was_in_front_are_there_afte
         growing.add(2)
         growing.add(3, "completed")
         await driven.pass_time(20)
-        assert driven.desk.live.news(noon.LIVE).is_complete
+        assert driven.desk.live.tails.news(noon.LIVE).is_complete
         await driven.press("escape")
         await driven.shows("3 events")
         assert "ended" in driven.text

@@ -71,7 +71,7 @@ async def test_a_run_that_has_ended_says_so_and_is_followed_no_longer(tmp_path: 
         await driven.shows("3fd2…9911")
         await driven.desk.events.append(driven.desk.scope, noon.DONE, noon.events()[noon.DONE], after=None)
         await driven.desk.events.mark_complete(driven.desk.scope, noon.DONE)
-        driven.desk.live._tell(noon.DONE, count=7, is_complete=True, pause_s=None)
+        driven.desk.live.tails._tell(noon.DONE, count=7, is_complete=True, pause_s=None)
         await driven.select(noon.DONE)
         await driven.press("enter")
         await driven.shows("7 events")

@@ -333,3 +333,22 @@ def read_operation(kind: type[Record]) -> Operation | None:
 def parameter_of(operation: Operation) -> str:
     """The name of the one parameter in an operation's path."""
     return operation.path.partition("{")[2].partition("}")[0]
+
+
+def has_list(kind: type[Record]) -> bool:
+    """Whether the service lists this kind of record by itself, not only as a part of another record."""
+    return kind.WIRE is not None and bool(kind.WIRE.items) and "{" not in kind.WIRE.path
+
+
+def list_operation(kind: type[Record]) -> Operation:
+    """The operation that lists a kind of record: the one of the specification, else what the record says of its list.
+
+    Raises:
+        LookupError: the service has no such list.
+    """
+    for operation in OPERATIONS.values():
+        if operation.lists and operation.record is kind and "{" not in operation.path:
+            return operation
+    if kind.WIRE is None or not has_list(kind):
+        raise LookupError(f"no operation lists {kind.KIND}")
+    return Operation(f"list {kind.KIND}", "GET", kind.WIRE.path, f"List {kind.WIRE.items}", record=kind, lists=True)

@@ -13,6 +13,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from runwatch.api.errors import ApiError
+from runwatch.api.operations import list_operation
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.secret import Secret
 from runwatch.base.target import is_loopback_host
@@ -27,7 +28,6 @@ from runwatch.commands.tell import tell
 from runwatch.commands.writing import may_write, with_given, write
 from runwatch.records.model import CatalogEntry, Deployment
 from runwatch.records.source import Handoff, SourceConnection, SourceProfile
-from runwatch.store.live import list_operation
 from runwatch.view.entry import handoff_progress
 from runwatch.view.resources.sources import SOURCES
 

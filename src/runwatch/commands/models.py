@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runwatch.api.operations import list_operation
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.commands.arms import print_outcome
 from runwatch.commands.call import Call
@@ -11,7 +12,6 @@ from runwatch.commands.resources import names_of
 from runwatch.commands.session import Session
 from runwatch.commands.writing import given_key, with_given, write, writing
 from runwatch.records.model import CatalogEntry
-from runwatch.store.live import list_operation
 
 SAVE = "postArms"
 

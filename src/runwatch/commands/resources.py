@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runwatch.api.errors import ApiProblem
-from runwatch.api.operations import parameter_of, read_operation
+from runwatch.api.operations import list_operation, parameter_of, read_operation
 from runwatch.base.errors import RunwatchError
 from runwatch.commands.call import Call
 from runwatch.commands.listing import NOT_OFFERED, meets_options, query_of, read_list
@@ -14,7 +14,6 @@ from runwatch.commands.printing import Printer
 from runwatch.commands.profiles import asks_for_several, read_each
 from runwatch.commands.session import Session, with_session
 from runwatch.records.record import Record
-from runwatch.store.live import list_operation
 from runwatch.view.owners import Owners
 from runwatch.view.registry import RESOURCES, by_name
 from runwatch.view.resource import ResourceSpec

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from runwatch.api.errors import ApiProblem
+from runwatch.api.operations import list_operation
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.commands.call import Call
 from runwatch.commands.entry import enter, read_key, tell_page
@@ -17,7 +18,6 @@ from runwatch.commands.resources import as_record, print_record
 from runwatch.commands.session import Session, with_session
 from runwatch.commands.writing import given_key, may_write, with_given, write, writing
 from runwatch.records.template import Application, Plan, Selection, Template
-from runwatch.store.live import list_operation
 from runwatch.view.decisions import decisions_of
 from runwatch.view.drawn import decimal_text
 from runwatch.view.eligibility import TemplateFacts

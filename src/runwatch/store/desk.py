@@ -29,11 +29,12 @@ from runwatch.store.database import Database
 from runwatch.store.events import EventStore
 from runwatch.store.identity import Scope, identify
 from runwatch.store.journal import Journal
-from runwatch.store.live import Live, Refresh, TailNews
+from runwatch.store.live import Live, Refresh
 from runwatch.store.notes import Notes
 from runwatch.store.outbox import CANCEL, Kept, Order, Outbox
 from runwatch.store.room import EVERY_S, Keeping, make_room
 from runwatch.store.state import Collection, Delta, Store
+from runwatch.store.tails import TailNews
 from runwatch.store.versions import VERSIONED, Versions
 from runwatch.store.watchlist import WatchList
 

@@ -1,38 +1,34 @@
 """Live data: the jobs that keep the store true while somebody looks.
 
-A screen says what it shows and which run it follows; the jobs here read it within the budget, turn every answer and
-every failure into a :class:`~runwatch.store.change.Change`, and never give up: each further read is a new scheduled
-one, half a second after the first failure and then ever more seldom (console-anchors C4).
+A screen says what it shows; the jobs here, and the tails of the runs that it follows, read it within the budget, turn
+every answer and every failure into a :class:`~runwatch.store.change.Change`, and never give up: each further read is a
+new scheduled one, half a second after the first failure and then ever more seldom (console-anchors C4).
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from runwatch.api.calls import Exchange
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
-from runwatch.api.operations import OPERATIONS, Operation
-from runwatch.api.tail import Done, Pause, Read, RunTail
+from runwatch.api.operations import has_list, list_operation
 from runwatch.base.clock import Clock
-from runwatch.base.errors import DataError
-from runwatch.base.memory import let_go
 from runwatch.records.account import Account
-from runwatch.records.event import RunEvent
 from runwatch.records.record import Page, Record
 from runwatch.records.run import Run
+from runwatch.store.backoff import Backoff
 from runwatch.store.budget import UNKNOWN_REMOTE_RPM, Budget, sweep_interval_s
 from runwatch.store.change import Failure, ListRead, ReadFailed, ReadStarted, RecordRead, failure_of
 from runwatch.store.events import EventStore
-from runwatch.store.follow import event_name, refuses_position
 from runwatch.store.identity import Scope
 from runwatch.store.interning import known_again
 from runwatch.store.scheduler import Lane, Scheduler
 from runwatch.store.state import Store
+from runwatch.store.tails import TailNews, Tails
 from runwatch.store.trouble import Trouble
 from runwatch.store.watchlist import WatchList
 
@@ -43,67 +39,10 @@ SWEEP_PAGE: Final = 100
 SWEEP_PAGES: Final = 10
 """A sweep reads on until it has met every run that was live, through this many pages at most."""
 
-OF_A_PAST: Final = 100
-"""From so many events on a page is taken for one of a long past, with more behind it."""
-
-FIRST_WAIT_S: Final = 0.5
-LONGEST_WAIT_S: Final = 30.0
-JITTER: Final = 0.2
-
-LONG_PAGE: Final = 5_000
-"""Pages of more events than this are gone through beside the loop, which has its turn every few milliseconds."""
-
 _NO_FILTER: Final[Mapping[str, str]] = {}
 
 _STOPS: Final = frozenset({Trouble.NOT_AUTHORISED, Trouble.NOT_OFFERED})
 """Troubles that asking again does not mend; reading stops until a person asks for it."""
-
-
-@dataclass(frozen=True, slots=True)
-class TailNews:
-    """Something about a followed run's events changed.
-
-    Attributes:
-        run_id: The run.
-        count: Events kept now.
-        is_complete: Whether no event will follow.
-        pause_s: Seconds until the next read; ``None`` after the last one.
-        answered_at: Monotonic time of the last good answer; ``None`` before the first.
-        failure: Why the last read failed.
-        unkept: Why what the service answered could not be kept, and is therefore not shown either: a full disk mostly.
-    """
-
-    run_id: str
-    count: int = 0
-    is_complete: bool = False
-    pause_s: float | None = None
-    answered_at: float | None = None
-    failure: Failure | None = None
-    unkept: str | None = None
-
-
-@dataclass(slots=True)
-class _Followed:
-    """A run that is being followed.
-
-    Attributes:
-        tail: Says what to read next.
-        fresh: Names of the events of the last page that are new.
-        count: Events kept when the tail last moved.
-        size: Events on the last page.
-    """
-
-    tail: RunTail
-    fresh: set[str | int]
-    count: int
-    size: int = 0
-
-    def came(self, page: Sequence[RunEvent], new: Sequence[RunEvent]) -> bool:
-        """Let the tail take a page of which these events are new; answer whether it ends the run."""
-        self.fresh.clear()
-        self.fresh.update(map(event_name, new))
-        self.tail.came(page)
-        return any(event.ends_run for event in page)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,24 +60,6 @@ class Refresh:
     tail_s: float = 1.0
 
 
-class Backoff:
-    """Waits that double from half a second to thirty, moved by chance so that consoles do not ask in step."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._wait_s = FIRST_WAIT_S
-
-    def good(self) -> None:
-        """Begin again."""
-        self._wait_s = FIRST_WAIT_S
-
-    def next_s(self) -> float:
-        """The next wait, in seconds."""
-        wait = self._wait_s * (1 + JITTER * (2 * self._clock.chance() - 1))
-        self._wait_s = min(LONGEST_WAIT_S, self._wait_s * 2)
-        return wait
-
-
 _USUAL: Final = Refresh()
 
 
@@ -152,7 +73,7 @@ class Live:
         events: Keeps the events of followed runs.
         watch: Runs submitted or added here, for a service without a list of runs.
         clock: Time, sleep and chance.
-        on_tail: Told of every read of a followed run.
+        on_tail: Told of every read of a followed run's events.
         refresh: How often things are read.
         others: Requests of other consoles to the same service in the last minute.
     """
@@ -174,20 +95,24 @@ class Live:
         self._client = client
         self._scope = scope
         self._store = store
-        self._events = events
         self._watch = watch
         self._clock = clock
-        self._on_tail = on_tail
         limit = None if client.target.is_loopback else UNKNOWN_REMOTE_RPM
         self.budget: Final = Budget(clock, limit, others)
         self.scheduler: Final = Scheduler(clock, self.budget, lambda: self.held_s)
-        self._backoffs: dict[str, Backoff] = {}
-        self._follows: set[str] = set()
-        self._focused: set[str] = set()
-        self._tails: dict[str, _Followed] = {}
-        self._news: dict[str, TailNews] = {}
-        self._last: dict[str, RunEvent] = {}
-        self._heard = 0
+        self.tails: Final = Tails(
+            client,
+            scope,
+            store,
+            events,
+            self.scheduler,
+            clock=clock,
+            least_s=refresh.tail_s,
+            on_news=on_tail,
+            # The list shows the run as live until it is read again; a person sees both at once.
+            on_end=lambda: self.scheduler.hurry("list run"),
+        )
+        self._backoffs = defaultdict[str, Backoff](lambda: Backoff(clock))
         # Runs of the watch list that the service refused to show; asked for again only when a person wants it.
         self._unknown: set[str] = set()
 
@@ -250,40 +175,6 @@ class Live:
         if kind is Account or "account" not in self.scheduler:
             self.scheduler.add("account", Lane.SWEEP, self._account)
         self.scheduler.hurry(f"list {kind.KIND}")
-
-    def follow(self, run_id: str, *, in_focus: bool = True) -> None:
-        """Read the events of a run until its end, or move it in or out of the focus."""
-        self._follows.add(run_id)
-        (self._focused.add if in_focus else self._focused.discard)(run_id)
-        self.scheduler.add(f"tail {run_id}", Lane.FOCUS if in_focus else Lane.TAIL, lambda: self._tail(run_id))
-
-    def unfollow(self, run_id: str) -> None:
-        """Stop reading the events of a run; what is kept stays kept."""
-        self.scheduler.remove(f"tail {run_id}")
-        self._follows.discard(run_id)
-        self._focused.discard(run_id)
-        self._tails.pop(run_id, None)
-
-    def follows(self, run_id: str) -> bool:
-        """Whether a run is being followed, also one whose last event has come."""
-        return run_id in self._follows
-
-    def hurry(self, run_id: str) -> None:
-        """Read the events of a followed run now."""
-        self.scheduler.hurry(f"tail {run_id}")
-
-    def news(self, run_id: str) -> TailNews:
-        """What is known of a followed run's tail."""
-        return self._news.get(run_id, TailNews(run_id))
-
-    def last_event(self, run_id: str) -> RunEvent | None:
-        """The newest event that was read of a run in this session."""
-        return self._last.get(run_id)
-
-    @property
-    def heard(self) -> int:
-        """How often there was a newer event of any run: as long as it stays the same, every last event does."""
-        return self._heard
 
     async def _account(self) -> float | None:
         profile = self._scope.profile
@@ -366,96 +257,6 @@ class Live:
             await self._take(name, page.records, page, is_first=False)
         return self.pace.lists_s
 
-    async def _tail(self, run_id: str) -> float | None:
-        """Do the next step of a run's tail; while nothing can be kept, the same step again and again."""
-        try:
-            again = await self._step_tail(run_id)
-        except DataError as error:
-            wait = self._backoff(f"tail {run_id}").next_s()
-            self._tell(run_id, unkept=error.title, pause_s=wait)
-            return wait
-        if self.news(run_id).unkept is not None:
-            self._tell(run_id, unkept=None)
-        return again
-
-    async def _step_tail(self, run_id: str) -> float | None:
-        """Do the next step of a run's tail; a pause is what the scheduler waits."""
-        followed = await self._followed(run_id)
-        tail = followed.tail
-        step = tail.next_read()
-        if isinstance(step, Pause):
-            self._tell(run_id, pause_s=step.seconds)
-            return step.seconds
-        if isinstance(step, Done):
-            await self._events.mark_complete(self._scope, run_id)
-            self._tails.pop(run_id, None)
-            self._tell(run_id, is_complete=True, pause_s=None)
-            return None
-        try:
-            await self._read_tail(run_id, followed, step)
-        except ApiError as error:
-            if refuses_position(error, step) and tail.forget_position():
-                return 0.0
-            failure = failure_of(error, collection=False)
-            wait = self._backoff(f"tail {run_id}").next_s()
-            is_lost = failure.trouble not in {Trouble.OFFLINE, Trouble.RATE_LIMITED}
-            self._tell(run_id, failure=failure, pause_s=None if is_lost else wait)
-            return None if is_lost else wait
-        # What comes next is the tail's own step: read on at once, or the pause it names.
-        following = tail.next_read()
-        if isinstance(following, Pause):
-            pause = max(following.seconds, self.pace.tail_s)
-        else:
-            # Of many busy runs at once each is read in turn; only a long past is read on without a rest.
-            pause = 0.0 if run_id in self._focused or followed.size >= OF_A_PAST else self.pace.tail_s
-        self._tell(run_id, pause_s=pause, failure=None, answered_at=self._clock.monotonic())
-        return pause
-
-    async def _followed(self, run_id: str) -> _Followed:
-        if run_id not in self._tails:
-            cursor = await self._events.cursor(self._scope, run_id)
-            fresh: set[str | int] = set()
-            tail = RunTail(cursor, is_new=lambda event: event_name(event) in fresh)
-            self._tails[run_id] = _Followed(tail, fresh, await self._events.count(self._scope, run_id))
-        return self._tails[run_id]
-
-    async def _read_tail(self, run_id: str, followed: _Followed, step: Read) -> None:
-        if step.kind == "status":
-            run = await self._client.get_run(run_id)
-            self._store.apply(RecordRead(self._scope.profile, "run", self._clock.now(), self._clock.monotonic(), run))
-            followed.tail.came([], run.status)
-            return
-        page = await self._client.list_events(run_id, after=step.after)
-        followed.size = len(page.records)
-        news = self.news(run_id)
-        if news.failure is not None and news.answered_at is not None:
-            now = self._clock.now()
-            silence = timedelta(seconds=self._clock.monotonic() - news.answered_at)
-            await self._events.note_gap(self._scope, run_id, now - silence, now)
-        new = await self._events.append(self._scope, run_id, page.records, after=step.after)
-        count = await self._events.count(self._scope, run_id)
-        if count > followed.count + len(new):
-            # Another console on this data directory stored some of them first; to this tail they are new all the same.
-            new += await self._events.window(self._scope, run_id, followed.count, count - followed.count)
-        if len(page.records) <= LONG_PAGE:
-            has_ended = followed.came(page.records, new)
-        else:
-            has_ended = await asyncio.to_thread(followed.came, page.records, new)
-        if page.records:
-            self._last[run_id] = page.records[-1]
-            self._heard += 1
-        self._backoff(f"tail {run_id}").good()
-        if count != followed.count or news.count != count:
-            followed.count = count
-            self._tell(run_id, count=count)
-        if has_ended:
-            # The list shows the run as live until it is read again; a person sees both at once.
-            self.scheduler.hurry("list run")
-        if len(page.records) > LONG_PAGE:
-            new.clear()
-            page.values.clear()
-            await let_go(page.records)
-
     def _records(self, kind: str) -> list[Record]:
         return self._store.collection(self._scope.profile, kind).records
 
@@ -465,7 +266,7 @@ class Live:
     async def _take(
         self, kind: str, records: Iterable[Record], page: Page[Record] | Page[Run], *, is_first: bool
     ) -> None:
-        self._backoff(f"list {kind}").good()
+        self._backoffs[kind].good()
         await self._store.take(
             ListRead(
                 self._scope.profile,
@@ -481,30 +282,4 @@ class Live:
 
     def _fail(self, kind: str, failure: Failure) -> float | None:
         self._store.apply(ReadFailed(self._scope.profile, kind, self._clock.now(), self._clock.monotonic(), failure))
-        return None if failure.trouble in _STOPS else self._backoff(f"list {kind}").next_s()
-
-    def _backoff(self, key: str) -> Backoff:
-        return self._backoffs.setdefault(key, Backoff(self._clock))
-
-    def _tell(self, run_id: str, **changes: object) -> None:
-        self._news[run_id] = replace(self.news(run_id), **changes)  # type: ignore[arg-type]
-        self._on_tail(self._news[run_id])
-
-
-def has_list(kind: type[Record]) -> bool:
-    """Whether the service lists this kind of record by itself, not only as a part of another record."""
-    return kind.WIRE is not None and bool(kind.WIRE.items) and "{" not in kind.WIRE.path
-
-
-def list_operation(kind: type[Record]) -> Operation:
-    """The operation that lists a kind of record: the one of the specification, else what the record says of its list.
-
-    Raises:
-        LookupError: the service has no such list.
-    """
-    for operation in OPERATIONS.values():
-        if operation.lists and operation.record is kind and "{" not in operation.path:
-            return operation
-    if kind.WIRE is None or not has_list(kind):
-        raise LookupError(f"no operation lists {kind.KIND}")
-    return Operation(f"list {kind.KIND}", "GET", kind.WIRE.path, f"List {kind.WIRE.items}", record=kind, lists=True)
+        return None if failure.trouble in _STOPS else self._backoffs[kind].next_s()

@@ -15,9 +15,9 @@ from runwatch.api.errors import ApiError
 from runwatch.api.operations import OPERATIONS
 from runwatch.base.clock import Clock
 from runwatch.records.record import Record
+from runwatch.store.backoff import Backoff
 from runwatch.store.change import Failure, ListRead, ReadFailed, ReadStarted, failure_of
 from runwatch.store.identity import Scope
-from runwatch.store.live import Backoff
 from runwatch.store.scheduler import Lane, Scheduler
 from runwatch.store.state import Store
 from runwatch.store.trouble import Trouble

@@ -48,7 +48,7 @@ from runwatch.view.resources.runs import RUNS
 if TYPE_CHECKING:
     from runwatch.api.calls import Exchange
     from runwatch.store.desk import Desk
-    from runwatch.store.live import TailNews
+    from runwatch.store.tails import TailNews
     from runwatch.tui.clipboard import CopyRoute
     from runwatch.tui.kept_rows import KeptRows
     from runwatch.tui.kept_writes import KeptWrites

@@ -61,7 +61,7 @@ class Bell:
         desk = self._console.desk
         if desk is None:
             return
-        waited_for = [run for run in ended if desk.live.follows(run.id)]
+        waited_for = [run for run in ended if desk.live.tails.follows(run.id)]
         if len(waited_for) < len(ended):
             # The list is on the disk, and asked only now, because most runs are other people's.
             watched = {entry.run_id for entry in await desk.watch_list.list(desk.scope)}

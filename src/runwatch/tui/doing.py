@@ -10,14 +10,13 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from runwatch.api.operations import OPERATIONS, Operation
+from runwatch.api.operations import OPERATIONS, Operation, has_list
 from runwatch.api.private import without_secrets
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import dumps_body, loads
 from runwatch.records.record import Record
 from runwatch.store.change import ListRead, RecordRead
 from runwatch.store.desk import Desk
-from runwatch.store.live import has_list
 from runwatch.store.outbox import Order as Write
 from runwatch.store.reports import answer_kind
 from runwatch.tui.draw import Piece, Pieces, pieces_of, word

@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from runwatch.api.operations import has_list, list_operation
 from runwatch.base.errors import RunwatchError
 from runwatch.records.record import Record
 from runwatch.store.change import ListRead
 from runwatch.store.desk import Desk
-from runwatch.store.live import has_list, list_operation
 from runwatch.tui.work import start_work
 
 if TYPE_CHECKING:

@@ -110,7 +110,7 @@ class StoreSource:
         if self._spec.record is not Run:
             return self._collection.revision
         receipts = self._store.collection(self._profile, Receipt.KIND)
-        heard = 0 if self._desk is None else self._desk.live.heard
+        heard = 0 if self._desk is None else self._desk.live.tails.heard
         return self._collection.revision, receipts.revision, self._local_read, heard
 
     def _make(self) -> Sequence[Any]:
@@ -124,7 +124,7 @@ class StoreSource:
                 record,
                 self._requests.get(record.id),
                 _receipt(receipts.get(record.id)),
-                None if live is None else live.last_event(record.id),
+                None if live is None else live.tails.last_event(record.id),
                 self._notes.get((record.id, "label"), ""),
                 self._notes.get((record.id, "note"), ""),
             )

@@ -26,7 +26,7 @@ from runwatch.view.glyphs import Role
 if TYPE_CHECKING:
     from runwatch.records.record import Record
     from runwatch.store.desk import Desk
-    from runwatch.store.live import TailNews
+    from runwatch.store.tails import TailNews
     from runwatch.tui.app import ConsoleApp
     from runwatch.tui.sending import Sending
     from runwatch.tui.widgets.menu import Menu

@@ -27,7 +27,7 @@ from runwatch.view.table import Row
 
 if TYPE_CHECKING:
     from runwatch.records.event import RunEvent
-    from runwatch.store.live import TailNews
+    from runwatch.store.tails import TailNews
     from runwatch.tui.run_reading import RunReading
     from runwatch.tui.tail import Tail
     from runwatch.tui.widgets.run_detail import RunDetail
@@ -166,7 +166,7 @@ class RunsScreen(ResourceScreen, TailHost):
     def on_unmount(self) -> None:
         """Follow nothing that nobody sees."""
         if self.console.desk is not None and self._shown is not None:
-            self.console.desk.live.unfollow(self._shown)
+            self.console.desk.live.tails.unfollow(self._shown)
 
     def show_detail(self) -> None:
         """Show the run under the cursor, and follow it."""
@@ -198,9 +198,9 @@ class RunsScreen(ResourceScreen, TailHost):
         """Ages grow."""
         super().tick()
         desk = self.console.desk
-        if desk is not None and self._shown is not None and not desk.live.follows(self._shown):
+        if desk is not None and self._shown is not None and not desk.live.tails.follows(self._shown):
             # The screen before this one may have stopped the tail after this one had begun it.
-            desk.live.follow(self._shown)
+            desk.live.tails.follow(self._shown)
         self.show_tail()
 
     def detail_title(self, row: Row[Any]) -> Pieces:
@@ -281,7 +281,7 @@ class RunsScreen(ResourceScreen, TailHost):
         self._reading.forget()
         desk = self.console.desk
         if desk is not None and self._shown is not None:
-            desk.live.hurry(self._shown)
+            desk.live.tails.hurry(self._shown)
         super().action_refresh()
 
     async def action_destroy(self) -> None:
@@ -339,13 +339,13 @@ class RunsScreen(ResourceScreen, TailHost):
         from runwatch.store.sequence import RunSequence
 
         self.tail.show(RunSequence(desk.events, desk.scope, run_id))
-        desk.live.follow(run_id)
+        desk.live.tails.follow(run_id)
 
     def _leave_run(self) -> None:
         if self._shown is None:
             return
         if self.console.desk is not None:
-            self.console.desk.live.unfollow(self._shown)
+            self.console.desk.live.tails.unfollow(self._shown)
         self._shown = None
         self._reading.forget()
         self.tail.clear()
@@ -374,7 +374,7 @@ class RunsScreen(ResourceScreen, TailHost):
             known = self.tail.known_words() if self.run_detail.tab == "events" else line("")
             pane.show_edge(title=self.detail_title(row), state=line(""), age=(word(known),), counters=line(""))
             return
-        news = desk.live.news(row.id)
+        news = desk.live.tails.news(row.id)
         dot = self.console.glyphs.dot
         pace = "" if news.is_complete or not news.pause_s else f" {dot} poll {news.pause_s:.0f}s"
         if news.is_complete:

@@ -32,8 +32,8 @@ from runwatch.view.pane_words import TROUBLED, age_words, note_lines
 from runwatch.view.resources.runs import RUNS
 
 if TYPE_CHECKING:
-    from runwatch.store.live import TailNews
     from runwatch.store.sequence import MergedSequence
+    from runwatch.store.tails import TailNews
 
 NAME: Final = "tail"
 """What the screen is called."""
@@ -162,8 +162,8 @@ class TailScreen(TailHost):
         if desk is not None and self._events is not None:
             for run_id in self._events.run_ids:
                 # The screen before this one may have stopped a tail of its own after this one had begun it.
-                if not desk.live.follows(run_id):
-                    desk.live.follow(run_id, in_focus=False)
+                if not desk.live.tails.follows(run_id):
+                    desk.live.tails.follow(run_id, in_focus=False)
         self.show_tail()
 
     def show_tail(self) -> None:
@@ -219,7 +219,7 @@ class TailScreen(TailHost):
         desk = self.console.desk
         if desk is not None and self._events is not None:
             for run_id in self._events.run_ids:
-                desk.live.hurry(run_id)
+                desk.live.tails.hurry(run_id)
 
     def action_new(self) -> None:
         """Start a run."""
@@ -275,14 +275,14 @@ class TailScreen(TailHost):
             return
         for run_id in new[:room]:
             self._events.add(run_id)
-            desk.live.follow(run_id, in_focus=False)
+            desk.live.tails.follow(run_id, in_focus=False)
         self.tail.grow()
 
     def _unfollow(self) -> None:
         desk = self.console.desk
         if desk is not None and self._events is not None:
             for run_id in self._events.run_ids:
-                desk.live.unfollow(run_id)
+                desk.live.tails.unfollow(run_id)
 
     def _live(self) -> list[str]:
         """The live runs, in the order in which they began."""
@@ -295,7 +295,7 @@ class TailScreen(TailHost):
     def _title(self) -> str:
         assert self._events is not None
         desk, runs = self.console.desk, self._events.run_ids
-        ended = 0 if desk is None else sum(desk.live.news(run_id).is_complete for run_id in runs)
+        ended = 0 if desk is None else sum(desk.live.tails.news(run_id).is_complete for run_id in runs)
         many = f"{len(runs)} run{'s' * (len(runs) != 1)}"
         more = f", {self._left_out} more are not followed" if self._left_out else ""
         return f"Tail of {many} {self.console.glyphs.dot} {len(runs) - ended} live{more}"
@@ -305,7 +305,7 @@ class TailScreen(TailHost):
         desk = self.console.desk
         if desk is None or self._events is None:
             return line("")
-        news = [desk.live.news(run_id) for run_id in self._events.run_ids]
+        news = [desk.live.tails.news(run_id) for run_id in self._events.run_ids]
         told = [failure for each in news if (failure := each.failure) is not None]
         dot = self.console.glyphs.dot
         if unkept := next((each.unkept for each in news if each.unkept is not None), None):

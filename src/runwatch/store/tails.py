@@ -1,0 +1,256 @@
+"""The tails of followed runs: their events, read on until the run has ended.
+
+A tail keeps what it read before it tells of it, and never gives up while the service may answer again: each further
+read is a new scheduled one, ever more seldom after failures.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from runwatch.api.client import Client
+from runwatch.api.errors import ApiError
+from runwatch.api.tail import Done, Pause, Read, RunTail
+from runwatch.base.clock import Clock
+from runwatch.base.errors import DataError
+from runwatch.base.memory import let_go
+from runwatch.records.event import RunEvent
+from runwatch.store.backoff import Backoff
+from runwatch.store.change import Failure, RecordRead, failure_of
+from runwatch.store.events import EventStore
+from runwatch.store.follow import event_name, refuses_position
+from runwatch.store.identity import Scope
+from runwatch.store.scheduler import Lane, Scheduler
+from runwatch.store.state import Store
+from runwatch.store.trouble import Trouble
+
+OF_A_PAST: Final = 100
+"""From so many events on a page is taken for one of a long past, with more behind it."""
+
+LONG_PAGE: Final = 5_000
+"""Pages of more events than this are gone through beside the loop, which has its turn every few milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class TailNews:
+    """Something about a followed run's events changed.
+
+    Attributes:
+        run_id: The run.
+        count: Events kept now.
+        is_complete: Whether no event will follow.
+        pause_s: Seconds until the next read; ``None`` after the last one.
+        answered_at: Monotonic time of the last good answer; ``None`` before the first.
+        failure: Why the last read failed.
+        unkept: Why what the service answered could not be kept, and is therefore not shown either: a full disk mostly.
+    """
+
+    run_id: str
+    count: int = 0
+    is_complete: bool = False
+    pause_s: float | None = None
+    answered_at: float | None = None
+    failure: Failure | None = None
+    unkept: str | None = None
+
+
+@dataclass(slots=True)
+class _Followed:
+    """A run that is being followed.
+
+    Attributes:
+        tail: Says what to read next.
+        fresh: Names of the events of the last page that are new.
+        count: Events kept when the tail last moved.
+        size: Events on the last page.
+    """
+
+    tail: RunTail
+    fresh: set[str | int]
+    count: int
+    size: int = 0
+
+    def came(self, page: Sequence[RunEvent], new: Sequence[RunEvent]) -> bool:
+        """Let the tail take a page of which these events are new; answer whether it ends the run."""
+        self.fresh.clear()
+        self.fresh.update(map(event_name, new))
+        self.tail.came(page)
+        return any(event.ends_run for event in page)
+
+
+class Tails:
+    """Follows runs.
+
+    Args:
+        client: Reads the service.
+        scope: Whose runs they are.
+        store: Is told the status of a run that a tail has read.
+        events: Keeps the events.
+        scheduler: When a tail is read.
+        clock: Time and chance.
+        least_s: Seconds between two reads of one tail at least, while its run is busy.
+        on_news: Told of every read.
+        on_end: Told that the last event of a run has come.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        scope: Scope,
+        store: Store,
+        events: EventStore,
+        scheduler: Scheduler,
+        *,
+        clock: Clock,
+        least_s: float,
+        on_news: Callable[[TailNews], None],
+        on_end: Callable[[], None],
+    ) -> None:
+        self._client = client
+        self._scope = scope
+        self._store = store
+        self._events = events
+        self._scheduler = scheduler
+        self._clock = clock
+        self._least_s = least_s
+        self._on_news = on_news
+        self._on_end = on_end
+        self._backoffs = defaultdict[str, Backoff](lambda: Backoff(clock))
+        self._follows: set[str] = set()
+        self._focused: set[str] = set()
+        self._tails: dict[str, _Followed] = {}
+        self._news: dict[str, TailNews] = {}
+        self._last: dict[str, RunEvent] = {}
+        self._heard = 0
+
+    def follow(self, run_id: str, *, in_focus: bool = True) -> None:
+        """Read the events of a run until its end, or move it in or out of the focus."""
+        self._follows.add(run_id)
+        (self._focused.add if in_focus else self._focused.discard)(run_id)
+        self._scheduler.add(f"tail {run_id}", Lane.FOCUS if in_focus else Lane.TAIL, lambda: self._read(run_id))
+
+    def unfollow(self, run_id: str) -> None:
+        """Stop reading the events of a run; what is kept stays kept."""
+        self._scheduler.remove(f"tail {run_id}")
+        self._follows.discard(run_id)
+        self._focused.discard(run_id)
+        self._tails.pop(run_id, None)
+
+    def follows(self, run_id: str) -> bool:
+        """Whether a run is being followed, also one whose last event has come."""
+        return run_id in self._follows
+
+    def hurry(self, run_id: str) -> None:
+        """Read the events of a followed run now."""
+        self._scheduler.hurry(f"tail {run_id}")
+
+    def news(self, run_id: str) -> TailNews:
+        """What is known of a followed run's tail."""
+        return self._news.get(run_id, TailNews(run_id))
+
+    def last_event(self, run_id: str) -> RunEvent | None:
+        """The newest event that was read of a run in this session."""
+        return self._last.get(run_id)
+
+    @property
+    def heard(self) -> int:
+        """How often there was a newer event of any run: as long as it stays the same, every last event does."""
+        return self._heard
+
+    async def _read(self, run_id: str) -> float | None:
+        """Do the next step of a run's tail; while nothing can be kept, the same step again and again."""
+        try:
+            again = await self._step(run_id)
+        except DataError as error:
+            wait = self._backoffs[run_id].next_s()
+            self._tell(run_id, unkept=error.title, pause_s=wait)
+            return wait
+        if self.news(run_id).unkept is not None:
+            self._tell(run_id, unkept=None)
+        return again
+
+    async def _step(self, run_id: str) -> float | None:
+        """Do the next step of a run's tail; a pause is what the scheduler waits."""
+        followed = await self._followed(run_id)
+        tail = followed.tail
+        step = tail.next_read()
+        if isinstance(step, Pause):
+            self._tell(run_id, pause_s=step.seconds)
+            return step.seconds
+        if isinstance(step, Done):
+            await self._events.mark_complete(self._scope, run_id)
+            self._tails.pop(run_id, None)
+            self._tell(run_id, is_complete=True, pause_s=None)
+            return None
+        try:
+            await self._take(run_id, followed, step)
+        except ApiError as error:
+            if refuses_position(error, step) and tail.forget_position():
+                return 0.0
+            failure = failure_of(error, collection=False)
+            wait = self._backoffs[run_id].next_s()
+            is_lost = failure.trouble not in {Trouble.OFFLINE, Trouble.RATE_LIMITED}
+            self._tell(run_id, failure=failure, pause_s=None if is_lost else wait)
+            return None if is_lost else wait
+        # What comes next is the tail's own step: read on at once, or the pause it names.
+        following = tail.next_read()
+        if isinstance(following, Pause):
+            pause = max(following.seconds, self._least_s)
+        else:
+            # Of many busy runs at once each is read in turn; only a long past is read on without a rest.
+            pause = 0.0 if run_id in self._focused or followed.size >= OF_A_PAST else self._least_s
+        self._tell(run_id, pause_s=pause, failure=None, answered_at=self._clock.monotonic())
+        return pause
+
+    async def _followed(self, run_id: str) -> _Followed:
+        if run_id not in self._tails:
+            cursor = await self._events.cursor(self._scope, run_id)
+            fresh: set[str | int] = set()
+            tail = RunTail(cursor, is_new=lambda event: event_name(event) in fresh)
+            self._tails[run_id] = _Followed(tail, fresh, await self._events.count(self._scope, run_id))
+        return self._tails[run_id]
+
+    async def _take(self, run_id: str, followed: _Followed, step: Read) -> None:
+        if step.kind == "status":
+            run = await self._client.get_run(run_id)
+            self._store.apply(RecordRead(self._scope.profile, "run", self._clock.now(), self._clock.monotonic(), run))
+            followed.tail.came([], run.status)
+            return
+        page = await self._client.list_events(run_id, after=step.after)
+        followed.size = len(page.records)
+        news = self.news(run_id)
+        if news.failure is not None and news.answered_at is not None:
+            now = self._clock.now()
+            silence = timedelta(seconds=self._clock.monotonic() - news.answered_at)
+            await self._events.note_gap(self._scope, run_id, now - silence, now)
+        new = await self._events.append(self._scope, run_id, page.records, after=step.after)
+        count = await self._events.count(self._scope, run_id)
+        if count > followed.count + len(new):
+            # Another console on this data directory stored some of them first; to this tail they are new all the same.
+            new += await self._events.window(self._scope, run_id, followed.count, count - followed.count)
+        if len(page.records) <= LONG_PAGE:
+            has_ended = followed.came(page.records, new)
+        else:
+            has_ended = await asyncio.to_thread(followed.came, page.records, new)
+        if page.records:
+            self._last[run_id] = page.records[-1]
+            self._heard += 1
+        self._backoffs[run_id].good()
+        if count != followed.count or news.count != count:
+            followed.count = count
+            self._tell(run_id, count=count)
+        if has_ended:
+            self._on_end()
+        if len(page.records) > LONG_PAGE:
+            new.clear()
+            page.values.clear()
+            await let_go(page.records)
+
+    def _tell(self, run_id: str, **changes: object) -> None:
+        self._news[run_id] = replace(self.news(run_id), **changes)  # type: ignore[arg-type]
+        self._on_news(self._news[run_id])
