@@ -18,8 +18,8 @@ from typing import Final
 
 from runwatch.base.clock import SystemClock
 from runwatch.service.database import Database as ServiceDatabase
-from runwatch.service.database import Transaction
 from runwatch.service.tables import api_keys, tenants
+from runwatch.service.transaction import Transaction
 from runwatch.store.database import Database
 from runwatch.store.events import EventStore
 from runwatch.store.identity import Scope

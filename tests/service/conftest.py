@@ -18,10 +18,10 @@ import pytest_asyncio
 from runwatch.base.clock import Clock
 from runwatch.service.access.auth import Keys, add_key, new_key
 from runwatch.service.context import Context
-from runwatch.service.database import Row, Transaction
 from runwatch.service.options import ServeOptions
 from runwatch.service.server import Running, running
 from runwatch.service.tables import events, problems
+from runwatch.service.transaction import Row, Transaction
 from tests.support.clock import FakeClock
 
 Json = dict[str, Any]

@@ -13,10 +13,10 @@ import pytest
 
 from runwatch.base.clock import iso
 from runwatch.service.checks.evaluation import Evaluation
-from runwatch.service.database import Row, Transaction
 from runwatch.service.ids import new_id
 from runwatch.service.models.providers import Generation, ProviderAddress, ProviderError
 from runwatch.service.tables import checks, models
+from runwatch.service.transaction import Row, Transaction
 from tests.service.conftest import Json, Local, Serving
 
 ACCEPTED = Evaluation("valid_verdict", is_correct=True, quality_score=0.86, anchor_results={"five_bullets": True})

@@ -8,11 +8,12 @@ from typing import Any
 
 from runwatch.base.clock import Clock
 from runwatch.service.access.auth import new_key
-from runwatch.service.database import Database, Transaction
+from runwatch.service.database import Database
 from runwatch.service.options import SAMPLE_KEYS, ServeOptions
 from runwatch.service.sample import history
 from runwatch.service.sample.works import HISTORY
 from runwatch.service.tables import metadata
+from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local
 from tests.support.clock import FakeClock
 

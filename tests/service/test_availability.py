@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from runwatch.service.database import Row
 from runwatch.service.models.availability import READY, is_usable, route_availability, standing_of
+from runwatch.service.transaction import Row
 
 GRANTS = ["public"]
 

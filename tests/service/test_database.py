@@ -12,8 +12,9 @@ import pytest
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from runwatch.base.errors import DataError
-from runwatch.service.database import Database, SoleDatabase, Transaction
+from runwatch.service.database import Database, SoleDatabase
 from runwatch.service.tables import SCHEMA_VERSION, api_keys, tenants
+from runwatch.service.transaction import Transaction
 from tests.support.clock import FakeClock
 
 

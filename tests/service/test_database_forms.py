@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from runwatch.service.database import Database, Row, Transaction
+from runwatch.service.database import Database
 from runwatch.service.tables import problems, tenants
 from runwatch.service.tables.organization import audit
+from runwatch.service.transaction import Row, Transaction
 from tests.support.clock import FakeClock
 
 WAIT_S = 60.0

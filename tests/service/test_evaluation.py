@@ -18,9 +18,10 @@ from runwatch.service.access.vault import Vault
 from runwatch.service.checks import bindings, evaluation
 from runwatch.service.checks.evaluation import Evaluation, evaluate
 from runwatch.service.checks.stopdate import Stop
-from runwatch.service.database import Database, Transaction
+from runwatch.service.database import Database
 from runwatch.service.options import ServeOptions
 from runwatch.service.outbound import Outbound
+from runwatch.service.transaction import Transaction
 from tests.support.clock import START, FakeClock
 from tests.support.dock import Dock, dock
 

@@ -9,11 +9,11 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from runwatch.service.database import Transaction
 from runwatch.service.organization import wallet
 from runwatch.service.tables import checks, models, runs, tenants
 from runwatch.service.tables.live import live_runs, tasks
 from runwatch.service.tables.organization import audit, wallets
+from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local, Serving, capped, echo_body
 from tests.service.live_work import (
     FakeJudge,

@@ -11,13 +11,13 @@ import pytest
 
 from runwatch.base.json import dumps, loads
 from runwatch.service.access.auth import Principal, local_tenant
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.lists import PART_ROWS, answer_texts
 from runwatch.service.routes import ENDPOINTS
 from runwatch.service.routes.receipts import list_receipts
 from runwatch.service.tables import events, receipts, runs
+from runwatch.service.transaction import Row, Transaction
 from tests.service.conftest import Local, Serving
 
 AT = "2026-11-20T00:00:00.000Z"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from runwatch.service.database import Transaction
 from runwatch.service.execution.routing import candidates, note_verdict, score
 from runwatch.service.tables import models
 from runwatch.service.tables.live import arm_verdicts
+from runwatch.service.transaction import Transaction
 from tests.service.live_work import (
     ACCEPTED,
     REJECTED,

@@ -9,10 +9,10 @@ import pytest
 from runwatch.base.json import Numeral, dumps, loads
 from runwatch.records.usage import Usage
 from runwatch.service.access.auth import local_tenant
-from runwatch.service.database import Transaction
 from runwatch.service.execution import attribution
 from runwatch.service.organization import usage
 from runwatch.service.tables import receipts, runs
+from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local, echo_body
 from tests.service.test_auth import other_tenant
 from tests.service.test_keys import bearing, keyed

@@ -13,7 +13,7 @@ from runwatch.service.access.auth import Keys, local_tenant, settle_owner
 from runwatch.service.access.vault import Vault
 from runwatch.service.checks import bindings
 from runwatch.service.checks.evaluation import evaluate
-from runwatch.service.database import Database, Transaction
+from runwatch.service.database import Database
 from runwatch.service.execution.composer import ReviewComposer
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.live.driver import LiveRuns
@@ -29,6 +29,7 @@ from runwatch.service.organization import wallet, webhooks
 from runwatch.service.organization.deliverer import Deliverer
 from runwatch.service.outbound import PUBLIC, PUBLIC_OR_LOOPBACK, Outbound
 from runwatch.service.sample.moving import move_checks
+from runwatch.service.transaction import Transaction
 
 DATABASE_FILE: Final = "service.db"
 

@@ -11,11 +11,11 @@ from typing import Final
 
 from runwatch.base.clock import iso
 from runwatch.base.secret import Secret
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Refusal
 from runwatch.service.ids import new_id, random_word
 from runwatch.service.tables import api_keys, tenants
 from runwatch.service.tables.organization import local_owner
+from runwatch.service.transaction import Row, Transaction
 
 KEY_PREFIX: Final = "solverapi_test_"
 """What a key begins with, so that the redaction of every public client recognises it."""

@@ -16,10 +16,10 @@ from runwatch.base.clock import iso
 from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
 from runwatch.service.access.auth import Principal
-from runwatch.service.database import Transaction
 from runwatch.service.http.answer import Refusal
 from runwatch.service.ids import new_id
 from runwatch.service.tables.checks import entry_intents
+from runwatch.service.transaction import Transaction
 
 VALID_FOR: Final = timedelta(minutes=30)
 """How long an address works; ours."""

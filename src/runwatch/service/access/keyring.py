@@ -13,10 +13,10 @@ from typing import Any
 from runwatch.base.clock import iso
 from runwatch.base.secret import Secret
 from runwatch.service.access.auth import Principal
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Refusal
 from runwatch.service.organization import audit
 from runwatch.service.tables import api_keys
+from runwatch.service.transaction import Row, Transaction
 
 
 def find(transaction: Transaction, tenant_id: str, api_key_id: str) -> Row:

@@ -14,8 +14,8 @@ from typing import Final
 from runwatch.base.clock import iso
 from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
-from runwatch.service.database import Transaction
 from runwatch.service.tables.review import sessions
+from runwatch.service.transaction import Transaction
 
 COOKIE: Final = "runwatch_session"
 """The cookie's name: the specification's, with this service's own prefix."""

@@ -20,9 +20,10 @@ from runwatch.service.checks import binding_forms as forms
 from runwatch.service.checks import binding_state as states
 from runwatch.service.checks.binding_state import Binding, Staged
 from runwatch.service.checks.stopdate import Stop, stop_of
-from runwatch.service.database import Database, Row, Transaction
+from runwatch.service.database import Database
 from runwatch.service.http.answer import invalid
 from runwatch.service.tables.checks import bindings, entry_intents
+from runwatch.service.transaction import Row, Transaction
 
 _PORTS: Final = {"https": 443, "http": 80}
 

@@ -15,9 +15,10 @@ from runwatch.service.checks import bindings
 from runwatch.service.checks.checkcall import EVALUATION_S, call_check
 from runwatch.service.checks.probe import HTTP_OK, REFUSED_STATUSES
 from runwatch.service.checks.verdict import NoVerdict, read_verdict
-from runwatch.service.database import Database, Row
+from runwatch.service.database import Database
 from runwatch.service.options import ServeOptions
 from runwatch.service.outbound import Outbound, OutboundError
+from runwatch.service.transaction import Row
 
 _CLASSES: Final[Mapping[str, str]] = {
     "scheme_rejected": "egress_rejected",

@@ -12,11 +12,11 @@ from runwatch.records.requests.verifier import VerifierPatch, VerifierRequest
 from runwatch.service.access.auth import Principal
 from runwatch.service.checks import bindings
 from runwatch.service.checks.probe import ProbeReport
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Refusal
 from runwatch.service.ids import new_id
 from runwatch.service.organization import audit
 from runwatch.service.tables.checks import verifiers
+from runwatch.service.transaction import Row, Transaction
 
 KIND: Final = "endpoint"
 """The only kind of output check."""

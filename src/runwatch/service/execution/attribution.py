@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from runwatch.service.database import Transaction
 from runwatch.service.tables.organization import run_owners
+from runwatch.service.transaction import Transaction
 
 # SQLite takes a limited number of values in one statement.
 _AT_ONCE: Final = 500

@@ -17,13 +17,14 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.json import dumps
 from runwatch.records.requests.composer import ReviewComposerRequest
-from runwatch.service.database import Database, Transaction
+from runwatch.service.database import Database
 from runwatch.service.execution import lifecycle, runs
 from runwatch.service.execution.lifecycle import Change, Run
 from runwatch.service.execution.live import rows
 from runwatch.service.http.answer import Refusal, invalid
 from runwatch.service.organization.wallet import PLATFORM_FEE_USD
 from runwatch.service.setup import agents, github
+from runwatch.service.transaction import Transaction
 
 CONNECTORS: Final = {"github": "github-app/v1", "coderabbit": "github-pr/v1", "agent": agents.PROTOCOL}
 """Versions of what observes and works (wire reference 2.13)."""

@@ -14,12 +14,13 @@ from functools import partial
 from typing import Final
 
 from runwatch.base.clock import Clock, first_of
-from runwatch.service.database import Database, Transaction
+from runwatch.service.database import Database
 from runwatch.service.execution import runs
 from runwatch.service.execution.lifecycle import Run, next_step
 from runwatch.service.execution.live import rows as live_rows
 from runwatch.service.execution.live.driver import RETRY_S, LiveRuns
 from runwatch.service.tables import runs as runs_table
+from runwatch.service.transaction import Transaction
 
 _log = logging.getLogger("runwatch.service.execution.engine")
 

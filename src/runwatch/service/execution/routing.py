@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from runwatch.service.database import Row, Transaction
 from runwatch.service.execution.live.state import Option, Skill
 from runwatch.service.models.availability import READY, standing_of
 from runwatch.service.models.catalog import lane_form, provenance
 from runwatch.service.tables.live import arm_verdicts
 from runwatch.service.tables.models import arms, connections, deployments
+from runwatch.service.transaction import Row, Transaction
 
 COST_COEFFICIENT: Final = 0.5
 """The weight of cost when a request names none (wire reference 2.1)."""

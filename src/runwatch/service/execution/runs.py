@@ -9,7 +9,6 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.json import Numeral, dumps, loads
 from runwatch.records.states import LIVE_STATES
-from runwatch.service.database import Row, Transaction
 from runwatch.service.execution import lifecycle
 from runwatch.service.execution.lifecycle import Change, Run, Slice
 from runwatch.service.execution.live import rows as live_rows
@@ -20,6 +19,7 @@ from runwatch.service.http.answer import Refusal
 from runwatch.service.ids import new_id
 from runwatch.service.organization import money, wallet, webhooks
 from runwatch.service.tables import events, receipt_arms, receipts, runs
+from runwatch.service.transaction import Row, Transaction
 
 LIVE: Final = {"status": LIVE_STATES}
 """The condition that a run is not final."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from runwatch.records.requests import RunRequest
-from runwatch.service.database import Transaction
 from runwatch.service.execution import attribution, composer, routing, runs
 from runwatch.service.execution.lifecycle import Run, new_run
 from runwatch.service.execution.live import rows
@@ -17,6 +16,7 @@ from runwatch.service.http.answer import Refusal, invalid
 from runwatch.service.organization import audit, wallet
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.models import arms
+from runwatch.service.transaction import Transaction
 
 
 def submit(

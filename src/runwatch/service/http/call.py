@@ -11,9 +11,9 @@ from starlette.routing import compile_path
 from runwatch.service.access.auth import Principal
 from runwatch.service.access.roles import MANAGE, READ
 from runwatch.service.context import Context
-from runwatch.service.database import Transaction
 from runwatch.service.http.answer import Answer, Refusal
 from runwatch.service.http.idempotency import Keyed
+from runwatch.service.transaction import Transaction
 
 T = TypeVar("T")
 

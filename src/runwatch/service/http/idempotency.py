@@ -18,9 +18,9 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.json import Numeral, dumps
 from runwatch.service.access.auth import Principal
-from runwatch.service.database import Transaction
 from runwatch.service.http.answer import Answer, Refusal, invalid
 from runwatch.service.tables import idempotency
+from runwatch.service.transaction import Transaction
 
 KEPT_FOR: Final = timedelta(hours=24)
 KEY_CHARACTERS: Final = 255

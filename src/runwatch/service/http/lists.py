@@ -13,9 +13,9 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer
 from runwatch.service.http.call import Call
+from runwatch.service.transaction import Row, Transaction
 
 PART_ROWS: Final = 500
 """How many rows a part has; a list of fewer is sent whole, with its length."""

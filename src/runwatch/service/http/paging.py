@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from runwatch.base.clock import iso
-from runwatch.service.database import Row
 from runwatch.service.http.answer import invalid
+from runwatch.service.transaction import Row
 
 DEFAULT_LIMIT: Final = 50
 LARGEST_LIMIT: Final = 100

@@ -12,9 +12,10 @@ from runwatch.base.log import redact
 from runwatch.records.codes import CODES
 from runwatch.records.problem import PROBLEM_BASE, PROBLEM_TYPE
 from runwatch.service.access.auth import Principal
-from runwatch.service.database import Database, Transaction
+from runwatch.service.database import Database
 from runwatch.service.http.answer import Answer, Refusal
 from runwatch.service.tables import problems
+from runwatch.service.transaction import Transaction
 
 PROBLEMS_KEPT: Final = 100_000
 """How many Problems stay to be looked up; the oldest go first."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from runwatch.service.database import Row, Transaction
 from runwatch.service.models.availability import route_availability
 from runwatch.service.tables.models import connections, deployments
+from runwatch.service.transaction import Row, Transaction
 
 _ALWAYS: Final = (
     "arm_id",

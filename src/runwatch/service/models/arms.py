@@ -14,13 +14,13 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.records.requests.arm import AgentArmRequest, ArmRequest, ModelArmRequest, SkillArmRequest
 from runwatch.service.checks import bindings
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Refusal, invalid
 from runwatch.service.ids import new_id
 from runwatch.service.models.availability import is_usable, standing_of
 from runwatch.service.models.catalog import cost_class
 from runwatch.service.organization import audit
 from runwatch.service.tables.models import arms, connections, deployments
+from runwatch.service.transaction import Row, Transaction
 
 DISABLED_BY_OWNER: Final = "Disabled by the organization."
 DISCONNECTED: Final = "The source connection was disconnected."

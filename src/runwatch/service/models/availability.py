@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Final
 
-from runwatch.service.database import Row
+from runwatch.service.transaction import Row
 
 READY: Final = ("ready", None)
 

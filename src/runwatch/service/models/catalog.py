@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.base.json import dumps
-from runwatch.service.database import Row
 from runwatch.service.models.providers.prices import price_of
+from runwatch.service.transaction import Row
 
 LANES: Final = {True: ("millwork_pool", "millwork"), False: ("byok", "customer")}
 """Access lane and commercial owner of a model, by whether it comes from the pool (wire reference 2)."""

@@ -12,7 +12,6 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.secret import Secret
 from runwatch.service.access.vault import Vault
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Refusal, invalid
 from runwatch.service.ids import new_id
 from runwatch.service.models import arms, handoffs
@@ -21,6 +20,7 @@ from runwatch.service.models.catalog import LANES, is_pool
 from runwatch.service.models.providers import ProviderAddress, ProviderError, Providers, ServedModels
 from runwatch.service.tables.models import connections, deployments
 from runwatch.service.tables.models import handoffs as handoffs_table
+from runwatch.service.transaction import Row, Transaction
 
 __all__ = ["address_of", "is_usable"]
 

@@ -13,11 +13,11 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.service.access import entry
 from runwatch.service.access.auth import Principal
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Refusal, invalid
 from runwatch.service.ids import new_id
 from runwatch.service.models.sources import KEYLESS, Profile
 from runwatch.service.tables.models import handoffs
+from runwatch.service.transaction import Row, Transaction
 
 KIND: Final = "source"
 """The kind of the private page."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.base.clock import iso
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Refusal
 from runwatch.service.ids import new_id
 from runwatch.service.models import arms, connections
@@ -15,6 +14,7 @@ from runwatch.service.models.providers import ServedModel, ServedModels
 from runwatch.service.models.providers.prices import ESTIMATED, SOURCE_REPORTED, price_of
 from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.tables.models import deployments
+from runwatch.service.transaction import Row, Transaction
 
 NAME_CHARACTERS: Final = 255
 """The longest name of a model that is taken from a source's list; ours."""

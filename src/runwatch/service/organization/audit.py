@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from runwatch.base.clock import iso
-from runwatch.service.database import Row, Transaction
 from runwatch.service.ids import new_id
 from runwatch.service.tables.organization import audit
+from runwatch.service.transaction import Row, Transaction
 
 KINDS: Final = ("proposal_decision", "execution_cancellation", "api_key_revocation", "registry_action")
 """Kinds of entries (wire reference 2.12)."""

@@ -16,10 +16,11 @@ from typing import Any, Final
 from runwatch.base.clock import Clock, first_of
 from runwatch.base.errors import DataError
 from runwatch.service.access.vault import Vault
-from runwatch.service.database import Database, Row, Transaction
+from runwatch.service.database import Database
 from runwatch.service.organization import webhooks
 from runwatch.service.outbound import Outbound, OutboundError, Reach
 from runwatch.service.tables.organization import webhook_deliveries
+from runwatch.service.transaction import Row, Transaction
 
 TIMEOUT_S: Final = 10.0
 """How long a receiver may take to answer."""

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from runwatch.base.clock import iso
 from runwatch.service.access.auth import Principal
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Refusal
 from runwatch.service.ids import new_id
 from runwatch.service.organization import audit
 from runwatch.service.tables.organization import proposals
+from runwatch.service.transaction import Row, Transaction
 
 OPEN_FOR: Final = timedelta(days=30)
 """How long a proposal waits for its decision."""

@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from runwatch.base.clock import iso
 from runwatch.records.states import LIVE_STATES
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Refusal
 from runwatch.service.organization import money
 from runwatch.service.organization.period import month_of
 from runwatch.service.tables import runs
 from runwatch.service.tables.organization import tenant_limits, wallet_activity, wallet_charges, wallets
+from runwatch.service.transaction import Row, Transaction
 
 PLATFORM_FEE_USD: Final = Decimal(0)
 """What this service takes for a run on top of what its models cost."""

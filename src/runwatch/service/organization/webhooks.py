@@ -30,10 +30,10 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.json import dumps
 from runwatch.base.secret import Secret
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Refusal
 from runwatch.service.ids import new_id
 from runwatch.service.tables.organization import webhook_deliveries, webhooks
+from runwatch.service.transaction import Row, Transaction
 
 RETRY_WAITS_S: Final = (10, 60, 600, 3600)
 """Seconds between the tries of a delivery."""

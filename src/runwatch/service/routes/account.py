@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from runwatch.service.database import Transaction
 from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.organization import wallet
 from runwatch.service.tables import tenants
+from runwatch.service.transaction import Transaction
 
 
 async def read_account(call: Call) -> Answer:

@@ -9,7 +9,6 @@ from runwatch.records.requests.binding import ConnectionRevokeRequest, Connectio
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.checks import bindings
 from runwatch.service.checks.binding_state import Staged
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer, Refusal, answer_json
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
@@ -17,6 +16,7 @@ from runwatch.service.models.preflight import preflight
 from runwatch.service.outbound import PUBLIC, PUBLIC_OR_LOOPBACK, Reach
 from runwatch.service.routes.key_entry import ask_for_key
 from runwatch.service.setup import agents
+from runwatch.service.transaction import Row, Transaction
 
 _SHOWN: Final = ("status", "handle", "origin", "generation", "stop_at", "days_remaining", "pending_key")
 

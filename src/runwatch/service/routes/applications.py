@@ -7,7 +7,6 @@ from typing import Final
 from runwatch.base.json import loads
 from runwatch.records.requests.template import TEMPLATES, ApplicationRequest, ResumeRequest
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer, Refusal, answer_json, answer_once, invalid
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
@@ -16,6 +15,7 @@ from runwatch.service.setup import applications, applying
 from runwatch.service.setup.application_forms import read_form
 from runwatch.service.setup.applications import Advance
 from runwatch.service.setup.templates import POOLED
+from runwatch.service.transaction import Row, Transaction
 
 _FAILURES: Final = {
     "retry_consent": "consent_expired",

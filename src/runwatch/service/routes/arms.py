@@ -8,7 +8,6 @@ from typing import Any, Final
 from runwatch.records.requests.arm import ARM_KINDS, AgentArmRequest, ArmRequest, arm_model
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.checks import bindings
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer, answer_json, invalid
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
@@ -17,6 +16,7 @@ from runwatch.service.models import arm_forms, arms
 from runwatch.service.models.preflight import preflight
 from runwatch.service.outbound import PUBLIC, PUBLIC_OR_LOOPBACK
 from runwatch.service.tables.models import arms as arms_table
+from runwatch.service.transaction import Row, Transaction
 
 STATUSES: Final = ("ready", "degraded", "disabled")
 

@@ -7,12 +7,12 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.records.requests.review import CredentialWrite
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.ids import new_id
 from runwatch.service.tables.review import credentials
+from runwatch.service.transaction import Row, Transaction
 
 
 async def list_credentials(call: Call) -> Answer:

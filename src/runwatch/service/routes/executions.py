@@ -10,7 +10,6 @@ from pydantic import ValidationError
 from runwatch.records.requests import RunRequest, field_errors
 from runwatch.records.states import FINAL_STATES, LIVE_STATES
 from runwatch.service.access.roles import RUNS_WRITE
-from runwatch.service.database import Row, Transaction
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.lifecycle import Run
 from runwatch.service.execution.live import rows as live_rows
@@ -20,6 +19,7 @@ from runwatch.service.http.lists import PART_ROWS, answer_texts
 from runwatch.service.http.paging import next_cursor, read_choice, read_paging, read_since
 from runwatch.service.tables import events
 from runwatch.service.tables import runs as runs_table
+from runwatch.service.transaction import Row, Transaction
 
 _STATES: Final = (*LIVE_STATES, *sorted(FINAL_STATES))
 

@@ -7,12 +7,12 @@ from typing import Final
 from runwatch.records.requests.review import GithubIntentRequest
 from runwatch.service.access import entry
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.database import Transaction
 from runwatch.service.http.answer import Answer, answer_json, answer_once
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.setup import github
 from runwatch.service.tables.review import github_connections
+from runwatch.service.transaction import Transaction
 
 
 async def begin(call: Call) -> Answer:

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from runwatch.service.access import entry
 from runwatch.service.access.entry import Intent
-from runwatch.service.database import Transaction
 from runwatch.service.http.call import Call
 from runwatch.service.http.pages import Field
 from runwatch.service.setup import github
+from runwatch.service.transaction import Transaction
 
 
 class GithubEntry:

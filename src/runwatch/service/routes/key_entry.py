@@ -15,7 +15,6 @@ from runwatch.service.access import entry
 from runwatch.service.access.entry import Intent
 from runwatch.service.checks import bindings
 from runwatch.service.checks.binding_state import Staged
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer, Refusal, answer_once, invalid
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call
@@ -23,6 +22,7 @@ from runwatch.service.http.pages import Field
 from runwatch.service.routes.connect import read_secret
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.models import arms
+from runwatch.service.transaction import Row, Transaction
 
 OWN_KEYS: Final = "solverapi_"
 """What keys of this API begin with; one of them is never an endpoint's key (wire reference 1.3)."""

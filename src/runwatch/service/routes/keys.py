@@ -8,10 +8,10 @@ from runwatch.base.log import keep_secret
 from runwatch.records.requests.keys import KeyLabel, KeyMint
 from runwatch.service.access import keyring
 from runwatch.service.access.auth import Principal, add_key, hash_of, new_key
-from runwatch.service.database import Transaction
 from runwatch.service.http.answer import Answer, answer_json, answer_once
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.transaction import Transaction
 
 _KEY: Final = "/v1/api-keys/{api_key_id}"
 

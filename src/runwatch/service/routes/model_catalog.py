@@ -6,7 +6,6 @@ from typing import Final
 
 from runwatch.records.requests.source import QuoteRequest
 from runwatch.service.access.roles import READ
-from runwatch.service.database import Transaction
 from runwatch.service.http.answer import Answer, answer_json, invalid
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
@@ -15,6 +14,7 @@ from runwatch.service.models.availability import is_usable
 from runwatch.service.models.providers.prices import quote
 from runwatch.service.organization.money import numeral
 from runwatch.service.tables.models import connections, deployments
+from runwatch.service.transaction import Transaction
 
 
 async def read_catalog(call: Call) -> Answer:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer, Refusal, answer_json
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.models import catalog, sources
 from runwatch.service.tables.models import deployments
+from runwatch.service.transaction import Row, Transaction
 
 
 async def list_deployments(call: Call) -> Answer:

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from runwatch.base.json import loads
 from runwatch.service.access.roles import MANAGE
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer, Refusal, answer_json, invalid
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.paging import read_since
 from runwatch.service.tables import problems
 from runwatch.service.tables.organization import local_owner
+from runwatch.service.transaction import Row, Transaction
 
 MOST: Final = 1_000
 """How many Problems one look gives at most, the newest ones."""

@@ -6,12 +6,12 @@ from typing import Final
 
 from runwatch.base.clock import iso
 from runwatch.records.requests.proposals import ProposalRejection
-from runwatch.service.database import Transaction
 from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.paging import next_cursor, read_choice, read_paging
 from runwatch.service.organization import proposals
+from runwatch.service.transaction import Transaction
 
 _PROPOSAL: Final = "/v1/proposals/{proposal_id}"
 

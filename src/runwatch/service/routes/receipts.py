@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from runwatch.records.states import FINAL_STATES
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer, Refusal
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.lists import PART_ROWS, answer_texts
 from runwatch.service.http.paging import read_choice, read_since
 from runwatch.service.tables import receipt_arms, receipts
+from runwatch.service.transaction import Row, Transaction
 
 
 async def list_receipts(call: Call) -> Answer:

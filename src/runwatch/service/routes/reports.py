@@ -14,7 +14,6 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.json import dumps, loads
 from runwatch.service.access.roles import MANAGE, permits
-from runwatch.service.database import Row, Transaction
 from runwatch.service.execution import attribution
 from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.call import Call, Endpoint
@@ -22,6 +21,7 @@ from runwatch.service.http.lists import PART_ROWS, answer_parts
 from runwatch.service.organization import audit, evalsummary, proposals, usage
 from runwatch.service.organization.period import Period, read_period, read_window
 from runwatch.service.tables import receipts
+from runwatch.service.transaction import Row, Transaction
 
 EXPORT_VERSION: Final = "aud2.v1"
 """The form of the compliance export (wire reference 2.12)."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.records.requests.source import ConnectionRequest, RotateRequest
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer, Refusal, answer_json
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.models import catalog, connections, modelsync
 from runwatch.service.models.providers import ProviderError
 from runwatch.service.tables.models import connections as connections_table
+from runwatch.service.transaction import Row, Transaction
 
 REFUSALS: Final = ("authentication", "permission", "provider_insufficient_funds")
 """Failures that stay until somebody changes something at the source or the credential."""

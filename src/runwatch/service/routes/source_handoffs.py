@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from runwatch.records.requests.source import HandoffRequest
 from runwatch.service.access.entry import Intent
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer, answer_json, answer_once
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.pages import Field
 from runwatch.service.models import handoffs, sources
 from runwatch.service.routes.connect import read_secret
+from runwatch.service.transaction import Row, Transaction
 
 _CREATED: Final = 201
 

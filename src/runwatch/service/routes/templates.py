@@ -7,7 +7,6 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.records.requests.template import PlanRequest, SelectionRequest
 from runwatch.service.access.roles import ARMS_MANAGE, READ
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer, Refusal, answer_json, invalid
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
@@ -15,6 +14,7 @@ from runwatch.service.setup import applications, plans
 from runwatch.service.setup.templates import LANES, VERSION, Estate, template_form
 from runwatch.service.tables.templates import applications as applications_table
 from runwatch.service.tables.templates import selections
+from runwatch.service.transaction import Row, Transaction
 
 
 async def list_templates(call: Call) -> Answer:

@@ -14,13 +14,13 @@ from typing import Any, Final
 from runwatch.records.requests.account import TopUpRequest
 from runwatch.service.access import entry
 from runwatch.service.access.entry import Intent
-from runwatch.service.database import Transaction
 from runwatch.service.http.answer import Answer, Refusal, answer_once
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.pages import Field
 from runwatch.service.organization import money, wallet
 from runwatch.service.setup.templates import Estate
+from runwatch.service.transaction import Transaction
 
 KIND: Final = "top-up"
 """The word in the address of the page."""

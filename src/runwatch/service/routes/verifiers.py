@@ -14,13 +14,13 @@ from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.checks import bindings, verifiers
 from runwatch.service.checks.binding_state import Staged
 from runwatch.service.checks.probe import ProbeReport, probe
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer, Refusal, answer_json
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint, Handler
 from runwatch.service.http.paging import next_cursor, read_paging
 from runwatch.service.routes.key_entry import ask_for_key
 from runwatch.service.tables.checks import verifiers as verifiers_table
+from runwatch.service.transaction import Row, Transaction
 
 
 async def list_verifiers(call: Call) -> Answer:

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 from runwatch.base.secret import Secret
 from runwatch.base.target import is_loopback_host
 from runwatch.records.requests.webhooks import WebhookRequest
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Answer, answer_json, answer_once, invalid
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.paging import next_cursor, read_paging
 from runwatch.service.organization import webhooks
+from runwatch.service.transaction import Row, Transaction
 
 _WEBHOOK: Final = "/v1/webhooks/{webhook_id}"
 

@@ -27,7 +27,7 @@ from runwatch.service.access import keyring
 from runwatch.service.access.auth import Principal, add_key, add_tenant, local_tenant, new_key, settle_owner
 from runwatch.service.access.vault import Vault
 from runwatch.service.checks.evaluation import evaluate
-from runwatch.service.database import SoleDatabase, Transaction
+from runwatch.service.database import SoleDatabase
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.composer import ReviewComposer
 from runwatch.service.execution.engine import Engine
@@ -45,6 +45,7 @@ from runwatch.service.sample.tools import Organization, Tools
 from runwatch.service.sample.works import HISTORY, REPAIR, Work, request_of
 from runwatch.service.tables import tenants
 from runwatch.service.tables.sample import sample_organizations
+from runwatch.service.transaction import Transaction
 
 SEED: Final = 20_261
 """Whatever is chosen in the sample organization follows from this number."""

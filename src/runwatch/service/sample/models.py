@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from runwatch.base.secret import Secret
 from runwatch.records.requests.arm import ModelArmRequest, SkillArmRequest
-from runwatch.service.database import Row, Transaction
 from runwatch.service.models import arms, catalog, connections, handoffs, modelsync, sources
 from runwatch.service.models.providers import ProviderError
 from runwatch.service.models.providers.fixture import REFUSED_KEY
@@ -18,6 +17,7 @@ from runwatch.service.sample.tools import Organization, Tools, token_of
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.tables.models import deployments
+from runwatch.service.transaction import Row, Transaction
 
 SOURCE_KEY: Final = Secret("sample-source-key")
 """A key that sample sources take, as they take every key but one; it opens nothing."""

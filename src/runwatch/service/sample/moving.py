@@ -7,10 +7,10 @@ from dataclasses import replace
 from runwatch.base.clock import iso
 from runwatch.service.checks import binding_forms, bindings, verifiers
 from runwatch.service.checks.checkcall import DOCKS_PATH
-from runwatch.service.database import Row, Transaction
 from runwatch.service.tables.checks import bindings as bindings_table
 from runwatch.service.tables.checks import verifiers as verifiers_table
 from runwatch.service.tables.sample import sample_organizations
+from runwatch.service.transaction import Row, Transaction
 
 
 def move_checks(transaction: Transaction, origin: str) -> None:

@@ -17,7 +17,6 @@ from runwatch.service.checks.checkcall import DOCKS_PATH
 from runwatch.service.checks.docks import DOCKS, SAMPLE_KEY
 from runwatch.service.checks.probe import probe
 from runwatch.service.checks.stopdate import NEVER, Stop
-from runwatch.service.database import Transaction
 from runwatch.service.ids import new_id
 from runwatch.service.models.preflight import preflight
 from runwatch.service.outbound import PUBLIC
@@ -28,6 +27,7 @@ from runwatch.service.sample.works import WIDGETS
 from runwatch.service.setup import agents, github
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.review import credentials
+from runwatch.service.transaction import Transaction
 
 REPOSITORIES: Final = (WIDGETS, "sample-organization/docs")
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from runwatch.records.requests import RunRequest
 from runwatch.service.context import Context
-from runwatch.service.database import Row, Transaction
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.lifecycle import Run
 from runwatch.service.http.answer import Refusal
@@ -20,6 +19,7 @@ from runwatch.service.sample.works import TRICKLE, Work, request_of
 from runwatch.service.tables import api_keys
 from runwatch.service.tables import runs as runs_table
 from runwatch.service.tables.sample import sample_organizations
+from runwatch.service.transaction import Row, Transaction
 
 PAUSE_S: Final = (2.0, 6.0)
 """The least and the most seconds between two runs."""

@@ -13,13 +13,13 @@ from runwatch.records.requests.agent import AgentRequest
 from runwatch.records.requests.arm import AgentArmRequest, AgentLifecycle
 from runwatch.service.access.auth import Principal
 from runwatch.service.checks import bindings
-from runwatch.service.database import Row, Transaction
 from runwatch.service.http.answer import Refusal
 from runwatch.service.models import arms
 from runwatch.service.models.preflight import TIMEOUT_S
 from runwatch.service.outbound import Outbound, OutboundError, Reach
 from runwatch.service.setup import github
 from runwatch.service.tables.models import arms as arms_table
+from runwatch.service.transaction import Row, Transaction
 
 GRANT: Final = "tenant_internal"
 """The private data class that every review agent is granted."""

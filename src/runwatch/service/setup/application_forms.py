@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runwatch.service.database import Row, Transaction
 from runwatch.service.execution import runs
 from runwatch.service.execution.lifecycle import Run
 from runwatch.service.execution.live import rows as live_rows
 from runwatch.service.setup import plans
 from runwatch.service.setup.templates import POOLED, VERSION
+from runwatch.service.transaction import Row, Transaction
 
 
 def read_form(transaction: Transaction, row: Row, continue_url: str | None = None) -> dict[str, Any]:

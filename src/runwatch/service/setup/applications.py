@@ -16,7 +16,6 @@ from runwatch.records.requests import RunRequest
 from runwatch.records.requests.arm import ModelArmRequest
 from runwatch.records.requests.template import ApplicationRequest, ByokOffering
 from runwatch.service.access.auth import Principal
-from runwatch.service.database import Row, Transaction
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.lifecycle import Run
 from runwatch.service.http.answer import Refusal, invalid
@@ -27,6 +26,7 @@ from runwatch.service.setup import plans
 from runwatch.service.setup.templates import Estate
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.tables.templates import applications
+from runwatch.service.transaction import Row, Transaction
 
 ENDED: Final = frozenset({"ready", "failed_safe"})
 """States that an application never leaves."""

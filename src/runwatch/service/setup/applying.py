@@ -7,13 +7,13 @@ from typing import Final
 from runwatch.records.requests.template import ByokOffering
 from runwatch.service.access.auth import Principal
 from runwatch.service.context import Context
-from runwatch.service.database import Row, Transaction
 from runwatch.service.models import connections, handoffs, modelsync, sources
 from runwatch.service.models.providers import ProviderError
 from runwatch.service.setup import applications
 from runwatch.service.setup.applications import Advance, BeginHandoff
 from runwatch.service.setup.plans import is_offered
 from runwatch.service.setup.templates import Estate
+from runwatch.service.transaction import Row, Transaction
 
 ROUNDS: Final = 4
 """More rounds of asking the source than an application needs: a test, a list of models, and what follows from them."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.base.clock import iso
-from runwatch.service.database import Row, Transaction
 from runwatch.service.ids import new_id
 from runwatch.service.tables.review import github_connections
+from runwatch.service.transaction import Row, Transaction
 
 ENTRY: Final = "github"
 """The word in the address of the page."""

@@ -14,7 +14,6 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.json import Numeral, dumps
 from runwatch.records.requests.template import ByokOffering, PlanRequest
-from runwatch.service.database import Row
 from runwatch.service.http.answer import invalid
 from runwatch.service.models.catalog import catalog_entry
 from runwatch.service.organization.wallet import PLATFORM_FEE_USD
@@ -29,6 +28,7 @@ from runwatch.service.setup.templates import (
     blockers_of,
     is_open_model,
 )
+from runwatch.service.transaction import Row
 
 VALID_FOR: Final = timedelta(minutes=15)
 """How long a plan can be approved; ours."""

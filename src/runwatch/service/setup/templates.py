@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from runwatch.service.database import Row, Transaction
 from runwatch.service.models.availability import is_usable
 from runwatch.service.models.catalog import catalog_entry, is_pool
 from runwatch.service.organization import wallet
 from runwatch.service.tables.models import connections, deployments
+from runwatch.service.transaction import Row, Transaction
 
 VERSION: Final = "1"
 """``template_version`` of every template (wire reference 2.7)."""

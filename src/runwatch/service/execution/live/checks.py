@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from runwatch.base.clock import iso
 from runwatch.service.checks.evaluation import Evaluation
-from runwatch.service.database import Row
 from runwatch.service.execution.live.state import BASELINE_ID, Attempt, Check
 from runwatch.service.ids import new_id
+from runwatch.service.transaction import Row
 
 BASELINE_HASH: Final = f"sha256:{hashlib.sha256(BASELINE_ID.encode()).hexdigest()}"
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final, Protocol
 
-from runwatch.service.database import Row
 from runwatch.service.models.providers import Generation, ProviderAddress, ProviderError, cost_of
+from runwatch.service.transaction import Row
 
 CALL_S: Final = 300.0
 """Seconds that one call may take where the run has more left; ours."""

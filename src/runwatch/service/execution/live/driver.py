@@ -16,12 +16,13 @@ from typing import Final, Protocol, TypeVar
 from runwatch.base.clock import Clock
 from runwatch.service.access.vault import Vault
 from runwatch.service.checks.evaluation import Evaluation
-from runwatch.service.database import Database, Row, Transaction
+from runwatch.service.database import Database
 from runwatch.service.execution import runs
 from runwatch.service.execution.lifecycle import Run
 from runwatch.service.execution.live import dispatch, rows, steps
 from runwatch.service.execution.live.dispatch import Outcome, Providers
 from runwatch.service.models.connections import address_of
+from runwatch.service.transaction import Row, Transaction
 
 RETRY_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Waits between attempts to write what the database refuses, as a full disk makes it do; the last is kept."""

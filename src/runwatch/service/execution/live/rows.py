@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from runwatch.base.clock import iso
 from runwatch.base.json import dumps, loads
-from runwatch.service.database import Row, Transaction
 from runwatch.service.execution.lifecycle import Run
 from runwatch.service.execution.live.state import STARTED, Attempt, Check, Live, Option, Skill
 from runwatch.service.organization import money
 from runwatch.service.tables.live import attempts, live_runs, results, tasks
+from runwatch.service.transaction import Row, Transaction
 
 RETENTION: Final = timedelta(days=7)
 """How long a result can be read; ours, the references say only that it is bounded."""

@@ -14,7 +14,6 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.json import loads
 from runwatch.service.checks.evaluation import Evaluation
-from runwatch.service.database import Row, Transaction
 from runwatch.service.execution import lifecycle, routing, runs
 from runwatch.service.execution.lifecycle import Change, Run
 from runwatch.service.execution.live import checks, rows, skill
@@ -37,6 +36,7 @@ from runwatch.service.execution.live.state import (
 from runwatch.service.organization import proposals
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.models import arms
+from runwatch.service.transaction import Row, Transaction
 
 _SKILLED: Final = frozenset({SKILL_BASELINE, SKILL_DRAFT, SKILL_REPAIR})
 
