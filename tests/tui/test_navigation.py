@@ -116,6 +116,24 @@ async def test_the_key_that_quits_says_so_only_where_it_does(service: ScriptedSe
         assert driven.app.is_running
 
 
+async def test_the_key_that_quits_leads_back_from_whatever_is_open_and_says_so(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, open_at="requests") as driven:
+        await driven.shows("q quit")
+        await driven.shows("/v1/executions")
+        await driven.press("enter")
+        await driven.shows("q back")
+        await driven.press("q")
+        await driven.shows("q quit")
+        await driven.press("slash", *"executions", "enter")
+        await driven.shows("q back")
+        await driven.press("q")
+        await driven.shows("q quit")
+        await driven.press("q")
+        await driven.until(lambda: not driven.app.is_running, "the console to end")
+
+
 async def test_where_there_is_no_view_it_says_so(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await driven.press("left_square_bracket")

@@ -42,18 +42,21 @@ def compare_rows(screen: ListScreen) -> None:
         _compare(screen, *marked)
     elif left is None:
         screen.compared = row
+        screen.show_hints()
         key = screen.console.keys.shown("screen.compare")
         screen.say(f"left side {_name(screen, row)}; {key} on another row compares")
     elif left.key == row.key:
         take_back(screen)
     else:
         screen.compared = None
+        screen.show_hints()
         _compare(screen, left, row)
 
 
 def take_back(screen: ListScreen) -> None:
     """Choose no left side any more."""
     screen.compared = None
+    screen.show_hints()
     screen.say("The left side is taken back.")
 
 
