@@ -13,9 +13,8 @@ from runwatch.base import memory
 from runwatch.base.json import dumps
 from runwatch.records.receipt import Receipt
 from runwatch.store import reduce, state
-from runwatch.tui import slices
+from runwatch.tui import listing, slices
 from runwatch.tui.exporting import export_to
-from runwatch.tui.screens import list_screen
 from runwatch.tui.screens.list_screen import ListScreen
 from runwatch.view import table
 from runwatch.view.table import Row
@@ -34,7 +33,7 @@ def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, value in (
         (client, "BIG", BIG), (stream, "WINDOW", 4_000), (decode, "_PIECE", 10_000), (decode, "SLICE_S", 0.0),
         (state, "AT_ONCE", 50), (reduce, "STEP", 20), (memory, "STEP", 20),
-        (table, "STEP", 20), (table, "DRAWN", 10), (list_screen, "AT_ONCE", 50), (slices, "SLICE_S", 0.0),
+        (table, "STEP", 20), (table, "DRAWN", 10), (listing, "AT_ONCE", 50), (slices, "SLICE_S", 0.0),
     ):  # fmt: skip
         assert hasattr(module, name)
         monkeypatch.setattr(module, name, value)
@@ -51,7 +50,7 @@ class Held:
             await self._may_go_on.wait()
             return await original(*args, **more)
 
-        monkeypatch.setattr(list_screen, "in_turns", held)
+        monkeypatch.setattr(listing, "in_turns", held)
 
     def go_on(self) -> None:
         """Let it go on."""
@@ -80,7 +79,7 @@ async def lists(driven: Driven, count: int) -> list[Row[Receipt]]:
     """Wait until so many receipts are listed and nothing is being made any more."""
     screen = screen_of(driven)
     await driven.until(lambda: len(screen.table.rows) == count and not screen.is_arranging, f"{count} rows")
-    return list(screen._rows)
+    return list(screen.listing.shown)
 
 
 async def test_a_long_answer_is_listed_whole_and_in_order(tmp_path: Path) -> None:
@@ -204,7 +203,7 @@ async def test_a_filter_that_fails_on_a_long_list_does_not_stop_the_next_one(
             raise RuntimeError("it broke")
 
         with monkeypatch.context() as broken:
-            broken.setattr(list_screen, "in_turns", fail)
+            broken.setattr(listing, "in_turns", fail)
             screen.filter_by("run:ex_7")
             await driven.shows("it broke")
             assert not screen.is_arranging

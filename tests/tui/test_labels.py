@@ -15,9 +15,6 @@ from runwatch.tui.screens import resource
 from runwatch.tui.screens.runs import RunsScreen
 from runwatch.tui.widgets.note_editor import NoteEditor
 from runwatch.tui.widgets.record_table import RecordTable
-from runwatch.view import table as rows_module
-from tests.support.builders import run
-from tests.support.scripted import ScriptedService
 from tests.tui import noon
 from tests.tui.console import Driven, console
 
@@ -255,17 +252,3 @@ async def test_a_second_text_right_behind_the_first_is_no_others(tmp_path: Path)
         await driven.shows("ab")
         await driven.until(lambda: not driven.app.screen.query(NoteEditor), "the editor to close")
         assert await kept(driven) == {(noon.LIVE, "label", "ab")}
-
-
-async def test_a_list_too_long_for_one_go_is_sorted_beside_the_screen(
-    tmp_path: Path,
-) -> None:
-    many = [run(f"ex_{number:05}", "completed", created_at=noon.at(number)) for number in range(rows_module.AT_ONCE)]
-    async with console(ScriptedService(runs=many[:90]), tmp_path, size=SIZE) as driven:
-        await driven.shows("ex_00001")
-        screen = driven.app.screen
-        found = rows_module.rows_of(screen._drawing, [*many, run("ex_last", "running", created_at=noon.at(5))])  # type: ignore[attr-defined]
-        screen._arrange(found)  # type: ignore[attr-defined]
-        assert screen._arranging is not None  # type: ignore[attr-defined]
-        assert len(screen._rows) == 90, "the rows of before stay until then"  # type: ignore[attr-defined]
-        await driven.until(lambda: screen._arranging is None, "the rows to be sorted")  # type: ignore[attr-defined]

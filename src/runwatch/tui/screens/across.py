@@ -274,7 +274,7 @@ class AcrossScreen(InFront):
         told = [line(f"{name}: {failure}") for name in self._parts if (failure := self._failure(name))]
         if told:
             return tuple(told)
-        if self._total and not self._rows:
+        if self._total and not self.listing.shown:
             return super()._note(state)
         return note_lines(self.spec, state, self.console.context(), self.console.keys.shown)
 

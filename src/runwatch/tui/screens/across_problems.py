@@ -109,7 +109,7 @@ class AcrossProblemsScreen(InFront, ProblemsScreen):
     def _show_edge(self) -> None:
         """How many problems of each profile are listed, and how old the newest of them is."""
         super()._show_edge()
-        entries: list[ProblemEntry] = [row.subject for row in self._rows]
+        entries: list[ProblemEntry] = [row.subject for row in self.listing.shown]
         counts = Counter(entry.profile for entry in entries)
         newest: dict[str | None, datetime] = {}
         for entry in entries:

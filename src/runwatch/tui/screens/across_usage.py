@@ -257,7 +257,7 @@ class AcrossUsageScreen(PeriodScreen, AcrossScreen):
 
     def counters(self) -> Pieces:
         """What the profiles have used together."""
-        return line(total_words([row.subject for row in self._rows]))
+        return line(total_words([row.subject for row in self.listing.shown]))
 
     def _names(self, profile: str) -> Names:
         """What is known of the things that its report names by id."""

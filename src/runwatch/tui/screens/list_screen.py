@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.binding import BindingType
 from textual.timer import Timer
 
-from runwatch.base.memory import let_go
-from runwatch.base.steps import finish
 from runwatch.records.run import Run
 from runwatch.store.freshness import PaneState
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece, Pieces, word
-from runwatch.tui.kept_rows import KeptRows
+from runwatch.tui.listing import Listing
 from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft, HeaderClicked
 from runwatch.tui.screens.base import ConsoleScreen
-from runwatch.tui.slices import in_turns
 from runwatch.tui.sources import Source
 from runwatch.tui.widgets.filter_bar import Complete, FilterBar, completion
 from runwatch.tui.widgets.list_pane import ListPane
@@ -26,11 +22,10 @@ from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.record_table import RecordTable
 from runwatch.tui.work import start_work
 from runwatch.view.drawn import Drawn, line
-from runwatch.view.format import Context
 from runwatch.view.glyphs import Role
 from runwatch.view.pane_words import DIMMED, TROUBLED, age_words, note_lines
 from runwatch.view.resource import ResourceSpec, SortKey
-from runwatch.view.table import AT_ONCE, Drawing, Row, Steps, arrange, renew
+from runwatch.view.table import Row
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
@@ -43,18 +38,6 @@ SEEN_VALUES: Final = 200
 SOON_S: Final = 4.0
 """How long the console's own reads are gathered until a list of requests takes them in: they never end."""
 
-AGAIN_S: Final = 10.0
-"""How often a long list is filtered again when nothing but the time has changed, which ages are counted to."""
-
-
-class _Order(NamedTuple):
-    """What the rows that are shown were made of: nothing has to be done as long as it is the same."""
-
-    every: Sequence[Row[Any]]
-    query: Query | None
-    sort: tuple[SortKey, ...]
-    moment: float
-
 
 class ListScreen(ConsoleScreen):
     """The part of a screen that is a list.
@@ -64,6 +47,7 @@ class ListScreen(ConsoleScreen):
         source: Where its rows come from.
 
     Attributes:
+        listing: Its rows.
         compared: The row that was chosen as the left side of a comparison.
     """
 
@@ -75,15 +59,7 @@ class ListScreen(ConsoleScreen):
         super().__init__()
         self.spec: Final = spec
         self._source = source
-        self._items: Sequence[Any] | None = None
-        self._renewing: Sequence[Any] | None = None
-        self._earlier: list[Row[Any]] = []
-        self._leaving: list[Row[Any]] = []
-        self._drawing: Drawing[Any] = Drawing(spec, Context(datetime.min.replace(tzinfo=UTC)))
-        self._every_row: list[Row[Any]] = []
-        self._rows: list[Row[Any]] = []
-        self._arranged: _Order | None = None
-        self._arranging: _Order | None = None
+        self.listing: Final = Listing(spec, self, self.show_rows)
         self._query: Query | None = None
         self._filter_is_off = False
         self._is_unreadable = False
@@ -120,7 +96,7 @@ class ListScreen(ConsoleScreen):
         """The marked rows, or all that are shown where none is marked."""
         marks = self.table.marks
         marked = [row for row in self._all_rows() if row.key in marks] if marks else []
-        return marked or list(self._rows)
+        return marked or list(self.listing.shown)
 
     def lists(self) -> tuple[type[Record], ...]:
         """Its own, unless the records come from this machine."""
@@ -137,7 +113,8 @@ class ListScreen(ConsoleScreen):
         """Show what is known."""
         kept = self.console.kept_rows
         if kept is not None and kept.name == self.spec.name:
-            self._drawing, self._earlier, self.console.kept_rows = kept.drawing, kept.rows, None
+            self.listing.take_over(kept)
+            self.console.kept_rows = None
         self.table.focus()
         self.read_source()
         self._show_order()
@@ -145,15 +122,7 @@ class ListScreen(ConsoleScreen):
 
     def on_unmount(self) -> None:
         """Leave the rows of a long list to whoever shows that list next; those of another list are freed."""
-        self._renewing = self._arranging = self._arranged = None
-        if len(self._every_row) > AT_ONCE:
-            before, self.console.kept_rows = (
-                self.console.kept_rows,
-                KeptRows(self.spec.name, self._drawing, self._every_row),
-            )
-            self._leaving += [] if before is None else before.rows
-        self._every_row, self._rows = [], []
-        self._free_rows()
+        self.console.kept_rows = self.listing.leave(self.console.kept_rows)
 
     def data_changed(self, kinds: frozenset[str]) -> None:
         """Draw the rows anew; a paused screen keeps what it shows.
@@ -199,21 +168,21 @@ class ListScreen(ConsoleScreen):
         """Draw the list anew from what is known."""
         if not self.is_mounted:
             return
-        found = self._all_rows()
-        context = self.console.context()
-        if self._drawing.context.time != context.time:
+        listing, items, context = self.listing, self._source.items(), self.console.context()
+        if listing.drawing.context.time != context.time:
             self.table.forget_widths()
-        self._drawing.context = context
-        self._total = len(self._source.items())
-        self._arrange(found)
+        listing.take(items)
+        listing.drawing.context = context
+        self._total = len(items)
+        listing.arrange(None if self._filter_is_off else self._query, self._sort, self.console.clock.monotonic())
         state = self._source.state()
         self.table.is_stale = state.load in DIMMED
-        self.table.show(self._rows)
+        self.table.show(listing.shown)
         self.query_one(ListPane).show_note(self._note(state), is_trouble=state.load in TROUBLED)
         self._show_edge()
         self._count_matches()
         self.rows_shown()
-        self._free_rows()
+        listing.free()
 
     def rows_shown(self) -> None:
         """The rows are there; subclasses draw what hangs on them."""
@@ -304,7 +273,7 @@ class ListScreen(ConsoleScreen):
     @property
     def is_arranging(self) -> bool:
         """Whether the rows of a long list are being made, filtered or sorted, and others are shown until then."""
-        return self._renewing is not None or self._arranging is not None
+        return self.listing.is_under_way
 
     @property
     def is_filtered(self) -> bool:
@@ -319,86 +288,13 @@ class ListScreen(ConsoleScreen):
     # Inside.
 
     def _all_rows(self) -> list[Row[Any]]:
-        """The rows before any filter; the same list as before as long as nothing of it has changed.
-
-        Those of a long list that has changed are made beside the screen, which shows the rows of before.
-        """
-        items = self._source.items()
-        if items is not self._items:
-            if len(items) <= AT_ONCE:
-                self._renewing = None
-                self._take_rows(items, finish(renew(self._drawing, items, self._every_row)))
-            elif self._renewing is None:
-                self._renewing = items
-                start_work(self, self._renew_in_steps(items), "making rows", group="rows", exclusive=True)
-        return self._every_row
-
-    async def _renew_in_steps(self, items: Sequence[Any]) -> None:
-        """Make the rows of these items; what has come meanwhile is taken in afterwards."""
-        earlier = self._every_row or self._earlier
-        try:
-            rows = await in_turns(renew(self._drawing, items, earlier), new=len(items) - len(earlier))
-        except Exception:
-            self._renewing = None
-            raise
-        self._earlier = []
-        if self._renewing is items:
-            self._renewing = None
-            self._take_rows(items, rows)
-            self.show_rows()
-
-    def _take_rows(self, items: Sequence[Any], rows: list[Row[Any]]) -> None:
-        if len(self._every_row) > AT_ONCE:
-            self._leaving += self._every_row
-        self._items, self._every_row = items, rows
-
-    def _free_rows(self) -> None:
-        """Free what was made of a long list, as soon as nothing shows it any more.
-
-        The app does it, because a screen that ends has no time left.
-        """
-        if self._leaving and not self.is_arranging:
-            leaving, self._leaving = self._leaving, []
-            start_work(self.app, let_go(leaving), "freeing rows", group="freeing")
-
-    def _arrange(self, found: Sequence[Row[Any]]) -> None:
-        """Filter and sort, at once where there are few rows, else beside the screen, which shows the rows of before."""
-        query = None if self._filter_is_off else self._query
-        wanted = _Order(found, query, self._sort, self._moment(found, query))
-        if _is_same(wanted, self._arranged):
-            return
-        if len(found) <= AT_ONCE:
-            self._rows, self._arranged, self._arranging = finish(self._steps(wanted)), wanted, None
-        elif self._arranging is None or (wanted.query, wanted.sort) != (self._arranging.query, self._arranging.sort):
-            self._arranging = wanted
-            start_work(self, self._arrange_in_steps(wanted), "sorting", group="arrange", exclusive=True)
-
-    async def _arrange_in_steps(self, wanted: _Order) -> None:
-        """Let everything else have its turn after each step; what has changed meanwhile is taken in afterwards."""
-        try:
-            rows = await in_turns(self._steps(wanted))
-        except Exception:
-            # Not again and again, but as soon as anything is asked for that is different.
-            self._arranged, self._arranging = wanted, None
-            raise
-        if self._arranging is wanted:
-            self._rows, self._arranged, self._arranging = rows, wanted, None
-            self.show_rows()
-
-    def _steps(self, wanted: _Order) -> Steps[Any]:
-        return arrange(self.spec, wanted.every, wanted.sort, wanted.query.matches if wanted.query else None)
-
-    def _moment(self, found: Sequence[Row[Any]], query: Query | None) -> float:
-        """The time up to which a filter is right: ages grow, and a long list is not looked through every second."""
-        if query is None:
-            return 0.0
-        now = self.console.clock.monotonic()
-        return now if len(found) <= AT_ONCE else now // AGAIN_S
+        self.listing.take(self._source.items())
+        return self.listing.every
 
     def _note(self, state: PaneState) -> tuple[Drawn, ...]:
-        if self._total and not self._rows and self.is_arranging:
+        if self._total and not self.listing.shown and self.is_arranging:
             return (line(f"listing {self._total} {self.spec.name}{self.console.glyphs.ellipsis}"),)
-        if self._total and self._query is not None and not self._rows:
+        if self._total and self._query is not None and not self.listing.shown:
             return (
                 line(f"0 of {self._total} match {self._query.text}"),
                 line(f"{self.console.keys.shown('screen.back')} clears the filter"),
@@ -412,7 +308,8 @@ class ListScreen(ConsoleScreen):
 
     def _show_edge(self) -> None:
         state, context = self._source.state(), self.console.context()
-        of = f"{len(self._rows)} of {self._total}" if len(self._rows) != self._total else f"{self._total}"
+        shown = len(self.listing.shown)
+        of = f"{shown} of {self._total}" if shown != self._total else f"{self._total}"
         more = "" if self._source.end_is_proven() else "+"
         # Before the first answer there is no number, not even nought.
         number = line(f"   {of}{more}") if self._total or state.age_s is not None else line("")
@@ -420,9 +317,9 @@ class ListScreen(ConsoleScreen):
         pane = self.query_one("#list", Pane)
         age = age_words(state, context)
         is_lost = self.console.failure is not None and state.age_s is None
-        shown = word("not connected", Role.BAD) if is_lost else (age.text, str(age.role))
+        since = word("not connected", Role.BAD) if is_lost else (age.text, str(age.role))
         paused: tuple[Piece, ...] = (word("PAUSED  ", Role.WARN),) if self._is_paused else ()
-        age_pieces = (*paused, shown, *self.reach())
+        age_pieces = (*paused, since, *self.reach())
         pane.show_edge(title=title, state=self._order_words(), age=age_pieces, counters=self.counters())
 
     def _order(self) -> SortKey | None:
@@ -465,7 +362,7 @@ class ListScreen(ConsoleScreen):
     def _count_matches(self) -> None:
         # Rows that come meanwhile do not take away what is wrong with the filter.
         if self.has_class("-filtering") and not self._is_unreadable:
-            self.query_one("#filter", FilterBar).show_count(line(f"{len(self._rows)}/{self._total}"))
+            self.query_one("#filter", FilterBar).show_count(line(f"{len(self.listing.shown)}/{self._total}"))
 
     def _close_filter(self) -> None:
         self.remove_class("-filtering")
@@ -479,7 +376,7 @@ class ListScreen(ConsoleScreen):
 
     def _complete(self, text: str) -> str | None:
         fields = [field.id for field in self.spec.all_fields()]
-        return completion(_Seen(fields, self._rows[:SEEN_VALUES]), tuple(self.spec.flags))(text)
+        return completion(_Seen(fields, self.listing.shown[:SEEN_VALUES]), tuple(self.spec.flags))(text)
 
 
 class _Seen(Mapping[str, Sequence[Drawn]]):
@@ -499,13 +396,3 @@ class _Seen(Mapping[str, Sequence[Drawn]]):
 
     def __len__(self) -> int:
         return len(self._fields)
-
-
-def _is_same(wanted: _Order, present: _Order | None) -> bool:
-    return (
-        present is not None
-        and wanted.every is present.every
-        and wanted.query is present.query
-        and wanted.sort is present.sort
-        and wanted.moment == present.moment
-    )

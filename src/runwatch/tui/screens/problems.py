@@ -126,7 +126,7 @@ class ProblemsScreen(ResourceScreen):
         self.panel.query_one("DetailView").focus()
 
     def _note(self, state: PaneState) -> tuple[Drawn, ...]:
-        if self._sought and not self._rows:
+        if self._sought and not self.listing.shown:
             key = self.console.keys.shown("screen.back")
             return (
                 line("No problem met from this machine has an id that stands in this text."),
@@ -177,7 +177,7 @@ class ProblemsScreen(ResourceScreen):
         if isinstance(self._source, JournalSource) and self._source.widen(everything=self._query is not None):
             start_work(self, self._read_wider(text), "reading problems", group="source", exclusive=True)
             return is_filter
-        if holds_id(text) and not (is_filter and self._rows):
+        if holds_id(text) and not (is_filter and self.listing.shown):
             # It is no filter that finds anything here, but it names an id, as a line of a mail does.
             self._find(text)
             return True
@@ -187,7 +187,7 @@ class ProblemsScreen(ResourceScreen):
         """Read as much as the filter looks through; a text that filters nothing out of all that may name an id."""
         await self._source.read()
         self.show_rows()
-        if holds_id(text) and self._query is not None and not self._rows and self._arranging is None:
+        if holds_id(text) and self._query is not None and not self.listing.shown and not self.is_arranging:
             self._find(text)
 
     def _find(self, text: str) -> None:
@@ -207,12 +207,12 @@ class ProblemsScreen(ResourceScreen):
 
     def _filter_words(self) -> Pieces | None:
         if self._sought:
-            return (word("found by id "), word(str(len(self._rows)), Role.PLAIN))
+            return (word("found by id "), word(str(len(self.listing.shown)), Role.PLAIN))
         return super()._filter_words()
 
     def _count_matches(self) -> None:
         if self._sought and self.has_class("-filtering"):
-            self.query_one(FilterBar).show_count(line(f"{len(self._rows)} found by id"))
+            self.query_one(FilterBar).show_count(line(f"{len(self.listing.shown)} found by id"))
         else:
             super()._count_matches()
 

@@ -85,9 +85,9 @@ class ReceiptsScreen(ResourceScreen):
 
     def counters(self) -> Pieces:
         """What the rows that are shown have cost."""
-        if self._source.state().age_s is None and not self._rows:
+        if self._source.state().age_s is None and not self.listing.shown:
             return line("")
-        sums = self._shown_sums.take(self._rows, _receipt_of_row)
+        sums = self._shown_sums.take(self.listing.shown, _receipt_of_row)
         if sums is None:
             return (word(f"adding up{self.console.glyphs.ellipsis}"),)
         return (word(total_words(sums, is_whole=self._source.end_is_proven()), Role.PLAIN),)
@@ -119,7 +119,7 @@ class ReceiptsScreen(ResourceScreen):
             super().show_detail()
             return
         view = self.query_one("#fields", DetailView)
-        sums = self._shown_sums.take(self._rows, _receipt_of_row)
+        sums = self._shown_sums.take(self.listing.shown, _receipt_of_row)
         is_whole = self._source.end_is_proven()
         if sums is None:
             adding = line(f"adding up{self.console.glyphs.ellipsis}")

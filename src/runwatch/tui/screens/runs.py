@@ -139,14 +139,14 @@ class RunsScreen(ResourceScreen, TailHost):
 
     def counters(self) -> Pieces:
         """How many runs are in which kind of state; nothing before the first answer, not even nought."""
-        if not self._rows and self._source.state().age_s is None:
+        if not self.listing.shown and self._source.state().age_s is None:
             return line("")
-        if self._rows is not self._counted[0]:
+        if self.listing.shown is not self._counted[0]:
             counts = {"live": 0, "failed": 0, "done": 0}
-            for row in self._rows:
+            for row in self.listing.shown:
                 facts: RunFacts = row.subject
                 counts["live" if not facts.is_final else "failed" if facts.status == "failed" else "done"] += 1
-            self._counted = self._rows, counts
+            self._counted = self.listing.shown, counts
         counts = self._counted[1]
         dot = self.console.glyphs.dot
         parts: list[Piece] = []
