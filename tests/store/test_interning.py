@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
+from runwatch.store.collection import Known
 from runwatch.store.interning import known_again
-from runwatch.store.state import Known
 from tests.support.receipts import echo_receipt
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from runwatch.records.usage import Usage
+from runwatch.store.collection import Collection
 from runwatch.store.desk import Desk
 from runwatch.store.reports import REPORT_S, Report, Reports, answer_kind
-from runwatch.store.state import Collection
 from runwatch.store.trouble import Trouble
 from tests.store.live_service import LimitedService, watching
 from tests.support import resources

@@ -22,9 +22,10 @@ from runwatch.store.change import (
     RecordRead,
     failure_of,
 )
+from runwatch.store.collection import Delta
 from runwatch.store.freshness import LoadState, pane_state
 from runwatch.store.reduce import STEP
-from runwatch.store.state import AT_ONCE, Delta, Store
+from runwatch.store.state import AT_ONCE, Store
 from runwatch.store.trouble import Trouble
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -25,6 +25,7 @@ from runwatch.records.run import Run
 from runwatch.store.budget import WINDOW_S
 from runwatch.store.cache import RecordCache
 from runwatch.store.change import CacheRead
+from runwatch.store.collection import Collection, Delta
 from runwatch.store.database import Database
 from runwatch.store.events import EventStore
 from runwatch.store.identity import Scope, identify
@@ -33,7 +34,7 @@ from runwatch.store.live import Live, Refresh
 from runwatch.store.notes import Notes
 from runwatch.store.outbox import CANCEL, Kept, Order, Outbox
 from runwatch.store.room import EVERY_S, Keeping, make_room
-from runwatch.store.state import Collection, Delta, Store
+from runwatch.store.state import Store
 from runwatch.store.tails import TailNews
 from runwatch.store.versions import VERSIONED, Versions
 from runwatch.store.watchlist import WatchList

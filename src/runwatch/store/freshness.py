@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from runwatch.store.state import Collection
+from runwatch.store.collection import Collection
 from runwatch.store.trouble import Trouble
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from runwatch.records.record import Record
-from runwatch.store.state import Known
+from runwatch.store.collection import Known
 
 
 def known_again(*known: Callable[[], Mapping[str, Known]]) -> Callable[[Record], Record]:

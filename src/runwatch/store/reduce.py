@@ -10,7 +10,7 @@ from typing import Final
 from runwatch.base.steps import finish
 from runwatch.records.record import Record
 from runwatch.store.change import CacheRead, Change, ListRead, ReadFailed, ReadStarted, RecordGone, RecordRead
-from runwatch.store.state import Collection, Delta, Known
+from runwatch.store.collection import Collection, Delta, Known
 
 STEP: Final = 500
 """The most records that one step of :func:`take_list` looks at: a millisecond, two where they have to be compared."""

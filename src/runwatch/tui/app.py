@@ -22,7 +22,8 @@ from runwatch.settings.file import Loaded, load
 from runwatch.settings.model import LOCAL
 from runwatch.settings.resolve import Resolver
 from runwatch.settings.session import View, write_session
-from runwatch.store.state import Delta, Store
+from runwatch.store.collection import Delta
+from runwatch.store.state import Store
 from runwatch.tui.actions import KeyMap, bindings
 from runwatch.tui.bell import Bell
 from runwatch.tui.connection import place_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from runwatch.records.run import Run
-from runwatch.store.state import Delta
+from runwatch.store.collection import Delta
 from runwatch.tui.work import start_work
 from runwatch.view.drawn import line
 from runwatch.view.format import short_id, state

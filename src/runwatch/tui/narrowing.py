@@ -14,8 +14,8 @@ from runwatch.store.freshness import PaneState, pane_state
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
+    from runwatch.store.collection import Collection
     from runwatch.store.desk import Desk
-    from runwatch.store.state import Collection
     from runwatch.tui.sources import Source
     from runwatch.view.query import Query
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from runwatch.base.clock import Clock
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
+from runwatch.store.collection import Collection
 from runwatch.store.freshness import LoadState, PaneState, pane_state
-from runwatch.store.state import Collection, Store
+from runwatch.store.state import Store
 from runwatch.view.entries import problem_of_line, request_of_line, with_problems
 from runwatch.view.facts import OwnRequest, RunFacts
 from runwatch.view.resource import ResourceSpec

@@ -18,9 +18,9 @@ from runwatch.records.arm import Arm
 from runwatch.records.record import Record
 from runwatch.records.usage import Usage
 from runwatch.settings.session import View
+from runwatch.store.collection import Collection
 from runwatch.store.freshness import PaneState, pane_state
 from runwatch.store.reports import REPORT_S, Report, Reports
-from runwatch.store.state import Collection
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Pieces, word
 from runwatch.tui.messages import RowOpened

@@ -19,8 +19,8 @@ from runwatch.records.run import Run
 from runwatch.records.source import SourceConnection
 from runwatch.records.verifier import Verifier
 from runwatch.settings.session import View
+from runwatch.store.collection import Collection
 from runwatch.store.freshness import PaneState, pane_state
-from runwatch.store.state import Collection
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Pieces, word
 from runwatch.tui.screens.base import ConsoleScreen
