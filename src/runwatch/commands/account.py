@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.commands.call import Call
-from runwatch.commands.entry import tell_page
+from runwatch.commands.entry import tell_intent
 from runwatch.commands.printing import Printer
 from runwatch.commands.resources import as_record
 from runwatch.commands.session import Session, with_session
@@ -32,15 +32,7 @@ def account(call: Call) -> int:
 def _top_up(call: Call, usd: float) -> int:
     async def work(session: Session) -> int:
         value = await write(session, TOP_UP, "add sample credit", body={"amount_usd": usd})
-        intent = as_record(TopUpIntent, value)
-        if call.output.is_json:
-            # A program opens the page itself, and this answer is the only place where its address ever stands.
-            call.output.json(dict(intent.raw), indent=2 if call.output.form == "json" else None)
-            return 0
-        address = intent.raw.get("continue_url")
-        if isinstance(address, str):
-            tell_page(call, address)
-        call.output.note("runwatch account shows the balance once that is done")
+        tell_intent(call, as_record(TopUpIntent, value), "runwatch account shows the balance once that is done")
         return 0
 
     return writing(call, TOP_UP, work)

@@ -19,6 +19,7 @@ from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
 from runwatch.commands.call import Call
 from runwatch.commands.session import Session
+from runwatch.records.record import Record
 from runwatch.view.entry import LOOKS, POLL_S, address_of, tunnel_for
 
 
@@ -101,6 +102,24 @@ def tell_page(call: Call, address: str) -> None:
     tunnel = tunnel_for(address, platform.node())
     if tunnel is not None:
         call.output.note(f"from another machine, first: {tunnel}")
+
+
+def tell_intent(call: Call, intent: Record, after: str) -> None:
+    """Tell of something begun that a person completes on a private page, and leave it to them.
+
+    Args:
+        call: Where it is told.
+        intent: What the service answered.
+        after: What shows that it is done.
+    """
+    if call.output.is_json:
+        # A program opens the page itself, and this answer is the only place where its address ever stands.
+        call.output.json(dict(intent.raw), indent=2 if call.output.form == "json" else None)
+        return
+    address = intent.raw.get("continue_url")
+    if isinstance(address, str):
+        tell_page(call, address)
+    call.output.note(after)
 
 
 async def _wait(session: Session, address: str, is_done: Callable[[], Awaitable[bool]]) -> None:

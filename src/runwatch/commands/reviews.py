@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.commands.call import Call
-from runwatch.commands.entry import tell_page
+from runwatch.commands.entry import tell_intent
 from runwatch.commands.resources import as_record, print_record
 from runwatch.commands.session import Session
 from runwatch.commands.writing import body_from, given_key, need, with_given, write, writing
@@ -46,15 +46,7 @@ def connect(call: Call) -> int:
 
     async def work(session: Session) -> int:
         value = await write(session, CONNECT, f"connect {repository}", body={"repository": repository}, key=key)
-        intent = as_record(GithubIntent, value)
-        if call.output.is_json:
-            # A program opens the page itself, and this answer is the only place where its address ever stands.
-            call.output.json(dict(intent.raw), indent=2 if call.output.form == "json" else None)
-            return 0
-        address = intent.raw.get("continue_url")
-        if isinstance(address, str):
-            tell_page(call, address)
-        call.output.note("runwatch github list shows the repository once that is done")
+        tell_intent(call, as_record(GithubIntent, value), "runwatch github list shows the repository once that is done")
         return 0
 
     return writing(call, CONNECT, work)
