@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
@@ -15,7 +14,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from runwatch.base.clock import Clock
+from runwatch.base.clock import Clock, first_of
 from runwatch.service.access.auth import Keys, add_key, new_key
 from runwatch.service.context import Context
 from runwatch.service.options import ServeOptions
@@ -169,11 +168,7 @@ async def step(service: Local) -> None:
     await clock.until_sleeping()
     clock.advance_to_next()
     # The engine sleeps again once the step is on the disk, or has let go of the run because it is final.
-    waits = [asyncio.ensure_future(clock.until_sleeping()), asyncio.ensure_future(service.context.engine.settled())]
-    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    for wait in waits:
-        wait.cancel()
-    await asyncio.gather(*waits, return_exceptions=True)
+    await first_of(clock.until_sleeping(), service.context.engine.settled())
 
 
 def event_bodies(run_id: str) -> Callable[[Transaction], list[str]]:

@@ -1,7 +1,8 @@
 """The console with a fault behind a key, for the tests of how the terminal is left.
 
 ``python -m tests.tui.console_victim``: ``!`` raises in a handler, ``@`` in a worker that nobody guards, ``#`` in a
-guarded one. Where keys are typed into something, SIGUSR1 does what ``!`` does, and SIGUSR2 what ``@`` does.
+guarded one, ``$`` is told to stop at the worst moment. Where keys are typed into something, SIGUSR1 does what ``!``
+does, and SIGUSR2 what ``@`` does.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from textual import events
 from runwatch.base.paths import find_paths
 from runwatch.settings.resolve import Options
 from runwatch.tui.app import ConsoleApp, Opening
+from runwatch.tui.driver import ConsoleDriver
 from runwatch.tui.terminal import run_app
 from runwatch.tui.work import start_work
 
@@ -40,6 +42,15 @@ class Victim(ConsoleApp):
                 self.run_worker(self._fail(key))
             case "#":
                 start_work(self.screen, self._fail(key), "the work")
+            case "$":
+                self._stop_while_drawing()
+
+    def _stop_while_drawing(self) -> None:
+        """Be told to stop in the moment in which a picture is handed on, when nothing else can be."""
+        assert isinstance(self._driver, ConsoleDriver)
+        assert self._driver._writer_thread is not None
+        with self._driver._writer_thread._queue.mutex:
+            os.kill(os.getpid(), signal.SIGTSTP)
 
     async def _fail(self, key: str) -> None:
         assert key

@@ -76,25 +76,6 @@ def test_the_terminal_is_whole_and_the_exit_code_honest(
             assert_whole(terminal, tmp_path)
 
 
-@pytest.mark.parametrize("screen", [name for name in SCREENS if name not in {"a filter", "a run form"}])
-def test_it_is_stopped_and_goes_on_where_it_was(tmp_path: Path, service: ScriptedService, screen: str) -> None:
-    keys, sign = SCREENS[screen]
-    with opened(tmp_path, service) as terminal:
-        terminal.type(keys)
-        terminal.wait_for(sign)
-        terminal.signal(signal.SIGTSTP)
-        terminal.wait_until(lambda: terminal.is_stopped, "the console to stop", poll=True)
-        terminal.wait_until(lambda: terminal.screen.modes == {7, 25}, "the console to leave the screen", poll=True)
-        assert terminal.flags == terminal.flags_before
-        assert terminal.screen.keyboards == 0
-        assert sign not in terminal.screen.text
-        terminal.signal(signal.SIGCONT)
-        terminal.wait_for(sign)
-        terminal.press("ctrl+c")
-        assert terminal.wait_exit() == 130
-        assert_whole(terminal, tmp_path)
-
-
 def test_a_window_of_twenty_by_five_says_what_it_needs_and_lets_go(tmp_path: Path, service: ScriptedService) -> None:
     with opened(tmp_path, service) as terminal:
         terminal.resize(20, 5)

@@ -11,7 +11,7 @@ from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.screens.runs import RunsScreen
 from runwatch.tui.screens.settings import SettingsScreen
 from runwatch.view.registry import RESOURCES
-from tests.support.builders import run
+from tests.support.builders import event, run
 from tests.support.scripted import ScriptedService
 from tests.tui.console import NARROW, Driven, console
 
@@ -132,6 +132,21 @@ async def test_the_key_that_quits_leads_back_from_whatever_is_open_and_says_so(
         await driven.shows("q quit")
         await driven.press("q")
         await driven.until(lambda: not driven.app.is_running, "the console to end")
+
+
+async def test_it_says_quit_again_as_soon_as_nothing_is_open(tmp_path: Path) -> None:
+    following = ScriptedService(runs=[run("ex_one", "running")], events={"ex_one": [event(execution_id="ex_one")]})
+    async with console(following, tmp_path, open_at="tail") as driven:
+        await driven.shows("q quit")
+        await driven.press("slash", *"running", "enter")
+        await driven.shows("q back")
+        await driven.press("escape")
+        await driven.shows("q quit")
+        await driven.press("enter")
+        await driven.shows("q back")
+        await driven.press("tab", "escape")
+        await driven.shows("q quit")
+        assert driven.app.is_running
 
 
 async def test_where_there_is_no_view_it_says_so(service: ScriptedService, tmp_path: Path) -> None:

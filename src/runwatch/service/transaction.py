@@ -1,4 +1,4 @@
-"""All SQL of the service: the statements of one transaction, each built once for its shape and sent with its values."""
+"""The statements of one transaction; those that are sent often are built once for their shape and get their values."""
 
 from __future__ import annotations
 

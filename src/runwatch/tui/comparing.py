@@ -49,7 +49,6 @@ def compare_rows(screen: ListScreen) -> None:
         take_back(screen)
     else:
         screen.compared = None
-        screen.show_hints()
         _compare(screen, left, row)
 
 

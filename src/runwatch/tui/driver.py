@@ -1,16 +1,20 @@
 """Between Textual and the terminal: reading and writing that outlive what terminals do.
 
-Textual's own driver reads a closed terminal for ever, blocks the console when a write fails, and may miss the last of
-many sizes. This one notices that the terminal is gone and ends the console, and reads keys by
+Textual's own driver reads a closed terminal for ever, blocks the console when a write fails, may miss the last of many
+sizes, stops for the shell wherever the console is, also where it holds the lock that giving the terminal back needs,
+and takes the terminal twice when it goes on after a stop that it did not notice. This one notices that the terminal is
+gone and ends the console, stops and goes on between two turns of the event loop, and reads keys by
 :mod:`runwatch.tui.terminal_input`.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import signal
 import sys
+import termios
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TextIO
@@ -113,6 +117,8 @@ class ConsoleDriver(LinuxDriver):
         # Whatever is written into it wakes the reading thread; both ends are open as long as the process.
         self._woken, self._wakes = os.pipe()
         self.holds_terminal = False
+        # Whether it was told to go on since it took the terminal last.
+        self._goes_on = False
 
     @property
     def is_behind(self) -> bool:
@@ -120,14 +126,19 @@ class ConsoleDriver(LinuxDriver):
         return self._given > self._output.taken
 
     def write(self, data: str) -> None:
-        """Have the writing thread send this."""
-        super().write(data)
-        self._given += 1
+        """Have the writing thread send this, unless another program has the terminal: afterwards all is drawn anew."""
+        if self.holds_terminal:
+            super().write(data)
+            self._given += 1
 
     def start_application_mode(self) -> None:
-        """Take the terminal."""
-        self.holds_terminal = True
+        """Take the terminal, as soon as the shell lets this program have it; end the console where it never can."""
+        if not self._wait_for_terminal():
+            self._hang_up()
+            return
+        self.holds_terminal, self._goes_on = True, False
         super().start_application_mode()  # type: ignore[no-untyped-call]
+        self.holds_terminal = self._writer_thread is not None and self._writer_thread.is_alive()
         self._loop.add_signal_handler(signal.SIGWINCH, self._tell_size)
 
     def _tell_size(self) -> None:
@@ -144,6 +155,50 @@ class ConsoleDriver(LinuxDriver):
         super().stop_application_mode()
         self.write(MODES_OFF)
         self.holds_terminal = False
+
+    def _sigtstp_application(self, *_: object) -> None:
+        """Stop for the shell in the next turn of the loop: this handler runs wherever the console is."""
+        if self.holds_terminal and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._stop_in_turn)
+        else:
+            _stop()
+
+    def _stop_in_turn(self) -> None:
+        if self.holds_terminal:
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+        _stop()
+
+    def _sigcont_application(self, *_: object) -> None:
+        """Go on in the next turn of the loop; whoever gave the terminal to another program takes it back himself."""
+        if self._auto_restart and not self._loop.is_closed():
+            self._goes_on = True
+            self._loop.call_soon_threadsafe(self._go_on_in_turn)
+
+    def _go_on_in_turn(self) -> None:
+        """Take the terminal again, also after a stop that came without a word, in which the shell has used it."""
+        if not self._goes_on or not self._auto_restart or self._app._exit or not self._output.isatty():
+            return
+        if self.holds_terminal and self._wait_for_terminal():
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+        self.resume_application_mode()
+
+    def _wait_for_terminal(self) -> bool:
+        """Whether this program may change the terminal; in the background the system stops it here until it may.
+
+        The answer is no for a program in the background that no shell knows any more: nobody would let it go on.
+        """
+        while os.isatty(self.fileno):
+            try:
+                termios.tcsetattr(self.fileno, termios.TCSANOW, termios.tcgetattr(self.fileno))
+            except termios.error as error:
+                # It was stopped and goes on, perhaps in the background again.
+                if error.args[0] != errno.EINTR:
+                    return False
+            else:
+                break
+        return True
 
     def close(self) -> None:
         """Wait until all that was written has reached the terminal; harmless when called again."""
@@ -198,6 +253,11 @@ class ConsoleDriver(LinuxDriver):
     def _hang_up(self) -> None:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(partial(self._app.exit, return_code=HUNG_UP))
+
+
+def _stop() -> None:
+    """Stop this process until the shell lets it go on."""
+    os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def _screen_stream() -> TextIO:

@@ -181,6 +181,10 @@ class ConsoleScreen(Screen[None]):
         self.show_hints()
 
     @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _focus_moved(self) -> None:
+        self.show_hints()
+
     def show_hints(self) -> None:
         """Offer what can be done here; the key that quits leads back where something is open, or a view came before."""
         hints = [hint for hint in self.hints() if not self.console.has_file or _action_of(hint) not in FOR_A_SERVICE]

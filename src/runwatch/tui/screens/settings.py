@@ -172,6 +172,7 @@ class SettingsScreen(SettingsTable):
         if self.has_class("-problem"):
             self.remove_class("-problem")
             self.table.focus()
+            self.show_hints()
         elif self.has_class("-editing"):
             self._close_editor()
         else:
@@ -182,6 +183,7 @@ class SettingsScreen(SettingsTable):
     def _close_editor(self) -> None:
         self.remove_class("-editing")
         self.table.focus()
+        self.show_hints()
 
     async def _read_again(self) -> None:
         console = self.console

@@ -348,6 +348,7 @@ class TailScreen(TailHost):
         self._filter = ""
         self.remove_class("-filtering")
         self.tail.filter_by("")
+        self.show_hints()
         self.focus_tail()
 
     def _run_under_cursor(self) -> str:

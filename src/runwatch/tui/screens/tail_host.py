@@ -84,6 +84,7 @@ class TailHost(ConsoleScreen):
         if was_open:
             self.query_one("Drawer").display = False
             self.focus_tail()
+            self.show_hints()
         return was_open
 
     @property
