@@ -227,8 +227,14 @@ PROMISES: Final = (
     ),
     Promise(
         "The terminal comes back whole.",
-        "The console is quit, interrupted, killed by signals, suspended, resized, and loses its terminal.",
-        ("tests/tui/test_terminal.py", "tests/tui/test_console_terminal.py"),
+        "The console is quit, interrupted, killed by signals, fails, is stopped and goes on, is moved to and from the "
+        "background, resized, and loses its terminal.",
+        (
+            "tests/tui/test_terminal.py",
+            "tests/tui/test_console_terminal.py",
+            "tests/tui/test_console_endings.py",
+            "tests/tui/test_job_control.py",
+        ),
     ),
     Promise(
         "Errors can be quoted.",
