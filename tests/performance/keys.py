@@ -6,6 +6,7 @@ own, so that nothing but the terminal is read where time is taken.
 
 from __future__ import annotations
 
+import random
 import re
 import statistics
 import subprocess
@@ -23,6 +24,9 @@ from tests.support.terminal import Terminal
 LISTED: Final = 500
 PRESSES: Final = 40
 """Keys pressed in one direction; then as many in the other, and all of it twice."""
+
+FRAME_S: Final = 1 / 60
+"""How often the framework draws at most."""
 
 TARGET_KEY, TARGET_KEY_BUSY = 1.5, 3.0
 
@@ -103,10 +107,14 @@ def press_in_turns(
         rest_s: For how long nothing must have been drawn before a key is pressed, in seconds.
     """
     times: list[list[float]] = [[] for _ in terminals]
+    chance = random.Random(1)
     for key in "jk" * 2:
         for _ in range(presses):
             for taken, (terminal, sign) in zip(times, terminals, strict=True):
                 _come_to_rest(terminal, rest_s)
+                # At any moment between two frames; a key that follows the picture before would come always at the same
+                # one, and wait for a frame hardly at all or nearly a whole one.
+                time.sleep(chance.uniform(0.0, FRAME_S))
                 taken.append(_press(terminal, key, sign))
     return [statistics.quantiles(taken, n=20)[18] for taken in times]
 
