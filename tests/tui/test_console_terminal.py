@@ -11,7 +11,7 @@ import pytest
 from tests.support.scripted import ScriptedService, running_service
 from tests.tui import noon
 from tests.tui.console import KEY
-from tests.tui.on_terminal import LAST_ROW, assert_no_trace, assert_whole, opened
+from tests.tui.on_terminal import assert_no_trace, assert_whole, opened
 
 
 @pytest.fixture
@@ -80,19 +80,6 @@ def test_a_closed_terminal_ends_it(tmp_path: Path, service: ScriptedService) -> 
     with opened(tmp_path, service) as terminal:
         terminal.hang_up()
         assert terminal.wait_exit() == 129
-
-
-def test_it_is_suspended_and_comes_back(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service) as terminal:
-        terminal.press("ctrl+z")
-        terminal.wait_until(lambda: terminal.screen.modes == {7, 25}, "the console to leave the screen", poll=True)
-        # A signal to go on that comes before the stop would be lost.
-        terminal.wait_until(lambda: terminal.is_stopped, "the console to stop", poll=True)
-        terminal.signal(signal.SIGCONT)
-        terminal.wait_for(LAST_ROW)
-        terminal.press("q")
-        assert terminal.wait_exit() == 0
-        assert_whole(terminal, tmp_path)
 
 
 def test_the_mouse_works(tmp_path: Path, service: ScriptedService) -> None:

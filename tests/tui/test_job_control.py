@@ -37,10 +37,22 @@ def assert_is_alive(terminal: Terminal) -> None:
 
 
 def wait_until_stopped(terminal: Terminal) -> None:
+    """It has given the terminal back and stands still: a signal to go on that comes earlier would be lost."""
     terminal.wait_until(lambda: terminal.is_stopped, "the console to stop", poll=True)
     terminal.wait_until(lambda: terminal.screen.modes == {7, 25}, "the console to leave the screen", poll=True)
     assert terminal.flags == terminal.flags_before
     assert terminal.screen.keyboards == 0
+
+
+def test_its_own_key_stops_it(tmp_path: Path, service: ScriptedService) -> None:
+    with opened(tmp_path, service) as terminal:
+        terminal.press("ctrl+z")
+        wait_until_stopped(terminal)
+        terminal.signal(signal.SIGCONT)
+        terminal.wait_for(LAST_ROW)
+        terminal.press("q")
+        assert terminal.wait_exit() == 0
+        assert_whole(terminal, tmp_path)
 
 
 @pytest.mark.parametrize("screen", [name for name in SCREENS if name not in {"a filter", "a run form"}])
