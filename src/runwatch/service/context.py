@@ -17,6 +17,7 @@ from runwatch.service.database import Database
 from runwatch.service.execution.composer import ReviewComposer
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.live.driver import LiveRuns
+from runwatch.service.http.cursors import Cursors
 from runwatch.service.http.idempotency import Turns
 from runwatch.service.http.limits import RateLimit
 from runwatch.service.http.problems import Problems
@@ -45,6 +46,7 @@ class Context:
         engine: What moves the runs.
         problems: What answers refusals.
         rate_limit: Requests a minute of one key.
+        cursors: Cursors of lists.
         vault: Secrets of providers, checks, agents and webhooks.
         outbound: Calls to other servers.
         providers: Calls to model providers.
@@ -64,6 +66,7 @@ class Context:
     engine: Engine
     problems: Problems
     rate_limit: RateLimit
+    cursors: Cursors
     vault: Vault
     outbound: Outbound
     providers: Providers
@@ -132,6 +135,7 @@ async def open_context(
             ),
             problems=Problems(database),
             rate_limit=RateLimit(options.rate_limit_rpm, clock),
+            cursors=await database.write(Cursors.load),
             vault=vault,
             outbound=outbound,
             providers=providers,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 from runwatch.base.clock import iso
 from runwatch.service.http.answer import invalid
+from runwatch.service.http.call import Call
 from runwatch.service.transaction import Row
 
 DEFAULT_LIMIT: Final = 50
@@ -24,23 +24,35 @@ class Paging:
     Attributes:
         limit: How many items at most.
         before: The sequence number in front of which the page starts, or ``None`` for the first page.
+        seal: Makes the cursor of a sequence number.
     """
 
     limit: int
     before: int | None
+    seal: Callable[[int], str]
 
 
-def read_paging(query: Mapping[str, str]) -> Paging:
+def read_paging(call: Call, *names: str) -> Paging:
     """``limit`` and ``cursor`` of a list request.
 
+    Args:
+        call: The request.
+        names: What tells the list from others: its name, and the id of the record that it belongs to.
+
     Raises:
-        Refusal: ``validation_failed``.
+        Refusal: ``validation_failed``, also for a cursor of another list or organization.
     """
+    query = call.query
     limit = query.get("limit", "")
     if limit and not (limit.isascii() and limit.isdecimal() and len(limit) <= 3 and 1 <= int(limit) <= LARGEST_LIMIT):
         raise invalid(("limit", f"Must be a whole number from 1 to {LARGEST_LIMIT}."))
     cursor = query.get("cursor", "")
-    return Paging(int(limit or DEFAULT_LIMIT), _sequence_of(cursor) if cursor else None)
+    cursors, scope = call.context.cursors, (call.principal.tenant_id, *names)
+    try:
+        before = cursors.open(scope, cursor) if cursor else None
+    except ValueError:
+        raise invalid(("cursor", "Must be the next_cursor of an earlier page of this list.")) from None
+    return Paging(int(limit or DEFAULT_LIMIT), before, partial(cursors.seal, scope))
 
 
 def next_cursor(page: Collection[Row], paging: Paging) -> str | None:
@@ -50,19 +62,7 @@ def next_cursor(page: Collection[Row], paging: Paging) -> str | None:
     """
     if len(page) <= paging.limit:
         return None
-    last = list(page)[paging.limit - 1]["sequence"]
-    return base64.urlsafe_b64encode(f"before:{last}".encode()).rstrip(b"=").decode()
-
-
-def _sequence_of(cursor: str) -> int:
-    try:
-        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
-    except (binascii.Error, ValueError):
-        text = ""
-    prefix, _, number = text.partition(":")
-    if prefix != "before" or not number.isdecimal() or len(number) > 18:
-        raise invalid(("cursor", "Must be the next_cursor of an earlier page."))
-    return int(number)
+    return paging.seal(list(page)[paging.limit - 1]["sequence"])
 
 
 def read_since(query: Mapping[str, str], name: str = "since") -> str | None:

@@ -23,7 +23,7 @@ STATUSES: Final = ("ready", "degraded", "disabled")
 
 async def list_arms(call: Call) -> Answer:
     """A page of options, newest first, by kind and by status where asked."""
-    paging = read_paging(call.query)
+    paging = read_paging(call, "arms")
     where: dict[str, object] = {"tenant_id": call.principal.tenant_id}
     for name, choices in (("kind", ARM_KINDS), ("status", STATUSES)):
         choice = read_choice(call.query, name, choices)

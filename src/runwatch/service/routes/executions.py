@@ -50,7 +50,7 @@ async def submit(call: Call) -> Answer:
 
 async def list_runs(call: Call) -> Answer:
     """A page of runs, newest first."""
-    paging = read_paging(call.query)
+    paging = read_paging(call, "executions")
     since = read_since(call.query)
     status = read_choice(call.query, "status", _STATES)
     where: dict[str, object] = {"tenant_id": call.principal.tenant_id}

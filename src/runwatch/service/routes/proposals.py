@@ -18,7 +18,7 @@ _PROPOSAL: Final = "/v1/proposals/{proposal_id}"
 
 async def list_proposals(call: Call) -> Answer:
     """A page of proposals, newest first, without their changes and evidence."""
-    paging = read_paging(call.query)
+    paging = read_paging(call, "proposals")
     status = read_choice(call.query, "status", proposals.STATES)
 
     def read(transaction: Transaction) -> Answer:

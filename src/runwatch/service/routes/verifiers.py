@@ -25,7 +25,7 @@ from runwatch.service.transaction import Row, Transaction
 
 async def list_verifiers(call: Call) -> Answer:
     """A page of the output checks that are not retired, newest first."""
-    paging = read_paging(call.query)
+    paging = read_paging(call, "verifiers")
     where = {"tenant_id": call.principal.tenant_id, "retired_at": None}
 
     def read(transaction: Transaction) -> Answer:

@@ -48,7 +48,7 @@ async def add_webhook(call: Call) -> Answer:
 
 async def list_deliveries(call: Call) -> Answer:
     """A page of the deliveries to a webhook, newest first."""
-    paging = read_paging(call.query)
+    paging = read_paging(call, "deliveries", call.ids["webhook_id"])
     page = await call.read(
         lambda transaction: webhooks.deliveries(
             transaction,

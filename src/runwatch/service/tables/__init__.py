@@ -46,6 +46,14 @@ api_keys: Final = Table(
 )
 """API keys: a hash of the key and its first characters, never the key."""
 
+service_keys: Final = Table(
+    "service_keys",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("key", LargeBinary, nullable=False),
+)
+"""Keys that the service makes for itself, such as the one of its cursors; they open nothing outside of it."""
+
 runs: Final = Table(
     "runs",
     metadata,

@@ -1,0 +1,69 @@
+"""Cursors of lists: opaque to callers, and good for one list of one organization only.
+
+A cursor holds the sequence number in front of which the next page starts. The number counts the rows of every
+organization, so it is encrypted: a caller learns nothing from it, and a cursor of another list or organization does not
+decrypt. The key is kept in the database, so cursors outlive a restart.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+
+from runwatch.service.tables import service_keys
+from runwatch.service.transaction import Transaction
+
+_KEY_NAME: Final = "cursor"
+_KEY_BITS: Final = 256
+_NUMBER_BYTES: Final = 8
+
+
+class Cursors:
+    """Makes and reads cursors.
+
+    Args:
+        key: A key of 32 bytes.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._cipher = AESSIV(key)
+
+    @classmethod
+    def load(cls, transaction: Transaction) -> Cursors:
+        """The cursors of a database, whose key is made when it has none."""
+        row = transaction.one(service_keys, {"name": _KEY_NAME})
+        if row is not None:
+            return cls(row["key"])
+        key = AESSIV.generate_key(_KEY_BITS)
+        transaction.add(service_keys, name=_KEY_NAME, key=key)
+        return cls(key)
+
+    def seal(self, scope: tuple[str, ...], sequence: int) -> str:
+        """The cursor of a position.
+
+        Args:
+            scope: The organization and the list.
+            sequence: The sequence number in front of which the next page starts.
+        """
+        sealed = self._cipher.encrypt(sequence.to_bytes(_NUMBER_BYTES), _associated(scope))
+        return base64.urlsafe_b64encode(sealed).rstrip(b"=").decode("ascii")
+
+    def open(self, scope: tuple[str, ...], cursor: str) -> int:
+        """The position that a cursor of this scope holds.
+
+        Raises:
+            ValueError: it is not a cursor of this scope.
+        """
+        try:
+            sealed = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+            return int.from_bytes(self._cipher.decrypt(sealed, _associated(scope)))
+        except (binascii.Error, ValueError, InvalidTag):
+            raise ValueError("not a cursor of this list") from None
+
+
+def _associated(scope: tuple[str, ...]) -> list[bytes]:
+    return [part.encode("utf-8") for part in scope]
