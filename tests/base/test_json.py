@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwatch.base.json import DECODER, Numeral, dumps, dumps_body, loads
+from runwatch.base.json import DECODER, DuplicateMemberError, Numeral, dumps, dumps_body, loads, loads_strict
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=20)
 SCALARS = (
@@ -157,3 +157,17 @@ def test_a_body_is_compact_utf8_in_the_given_order() -> None:
 def test_a_body_with_a_lone_surrogate_is_refused() -> None:
     with pytest.raises(ValueError):
         dumps_body({"a": "\ud800"})
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": 1, "a": 1}', '[{"b": {"a": 1, "\\u0061": 2}}]', '{"a": 1' + "0" * 5000 + ', "a": 1}']
+)
+def test_two_members_of_one_name_are_refused_where_a_value_decides_something(text: str) -> None:
+    with pytest.raises(DuplicateMemberError):
+        loads_strict(text)
+    loads(text)
+
+
+@given(VALUES)
+def test_strict_decoding_reads_everything_else_alike(value: Any) -> None:
+    assert digits(loads_strict(dumps(value))) == digits(loads(dumps(value)))

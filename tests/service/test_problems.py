@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import uuid
 from typing import Any
 
@@ -86,10 +87,14 @@ def fields(problem: Problem) -> list[str | None]:
         ("POST", "/v1/executions", KEYED, b"[" * 100_000, "validation_failed", ["body"]),
         ("POST", "/v1/executions", KEYED, b"[" * 400 + b"]" * 400, "validation_failed", ["body"]),
         ("POST", "/v1/executions", KEYED, b"[]", "validation_failed", ["body"]),
+        ("POST", "/v1/executions", KEYED, b'{"mode": "echo", "mode": "live"}', "validation_failed", ["body"]),
+        ("POST", "/v1/executions", KEYED, b'{"a": [{"b": 1, "\\u0062": 1}]}', "validation_failed", ["body"]),
         ("POST", "/v1/executions", KEYED, b"null", "validation_failed", ["body"]),
         ("POST", "/v1/executions", KEYED, b"{}", "validation_failed", ["task", "policy"]),
         ("POST", "/v1/executions", {"Idempotency-Key": "k"}, b"{}", "unsupported_media_type", []),
         ("POST", "/v1/executions", {**KEYED, "Content-Type": "text/plain"}, b"{}", "unsupported_media_type", []),
+        ("POST", "/v1/executions", {**KEYED, "Content-Encoding": "gzip"}, gzip.compress(b"{}"),
+         "unsupported_media_type", []),
         ("POST", "/v1/executions/ex_1/cancel", JSON, b"{", "validation_failed", ["body"]),
         ("POST", "/v1/executions", KEYED, b" " * (BODY_BYTES + 1), "request_too_large", []),
     ],
@@ -132,6 +137,12 @@ async def test_a_submit_that_breaks_rules_names_each_field_once(shared: Local, c
 async def test_a_test_run_with_an_output_check_is_refused(shared: Local) -> None:
     answer = await shared.http.post("/v1/executions", json=echo_body(verifier_id="vrf_1"), headers=KEYED)
     check(answer, "echo_mode_mismatch")
+
+
+async def test_a_compressed_body_is_refused_with_the_encoding_that_is_taken(shared: Local) -> None:
+    headers = {**KEYED, "Content-Encoding": "gzip"}
+    answer = await shared.http.post("/v1/executions", content=gzip.compress(b"{}"), headers=headers)
+    assert answer.headers["accept-encoding"] == "identity"
 
 
 async def test_a_wrong_method_says_which_are_offered(shared: Local) -> None:

@@ -239,3 +239,22 @@ async def test_an_answer_that_leaves_a_body_unread_says_that_the_connection_ends
     read = await shared.http.post(path, json={}, headers={"idempotency-key": "read-to-its-end"})
     assert read.status_code == 400
     assert "connection" not in read.headers
+
+
+async def test_a_target_in_absolute_form_is_served(shared: Local) -> None:
+    port = shared.address[1]
+    for target in (f"http://localhost:{port}/v1/account", f"HTTP://127.0.0.1:{port}/v1/account?x=1"):
+        wire = await Wire.to(shared)
+        await wire.send(head(shared, method="GET", path=target))
+        heard = await wire.answer()
+        assert (heard.status, "tenant_id" in heard.body) == (200, True)
+        await wire.close()
+
+
+async def test_the_host_of_an_absolute_target_counts_and_not_the_header(shared: Local) -> None:
+    wire = await Wire.to(shared)
+    await wire.send(head(shared, method="GET", path="http://elsewhere.example/v1/account"))
+    heard = await wire.answer()
+    problem = check_body(heard.status, heard.body, "validation_failed")
+    assert [error.field for error in problem.errors or ()] == ["Host"]
+    await wire.close()

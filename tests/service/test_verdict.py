@@ -56,6 +56,7 @@ def test_a_verdict_is_shown_as_it_came() -> None:
         b'{"is_correct": true, "quality_score": 1, "named_metrics": {"a": "1"}}',
         b'{"is_correct": true, "quality_score": 1, "named_metrics": {"a": 1e999}}',
         b'{"is_correct": true, "quality_score": 1} {}',
+        b'{"is_correct": false, "quality_score": 1, "is_correct": true}',
         b"[" * 100_000,
     ],
 )

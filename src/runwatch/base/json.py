@@ -42,17 +42,34 @@ def _constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
+class DuplicateMemberError(ValueError):
+    """An object has two members of the same name, and readers would disagree on which of them counts."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise DuplicateMemberError("an object has two members of the same name")
+    return members
+
+
 class ExactDecoder(json.JSONDecoder):
     """Decodes to exact values: numerals keep their digits, NaN and Infinity are refused.
 
     The standard decoder refuses integers of more than 4,300 digits, because converting them takes quadratic time.
     Looking for them beforehand would cost twice the decoding, so that only a text that was refused is read again with
     such integers as numerals.
+
+    Args:
+        is_strict: Refuse an object that has two members of the same name; otherwise the last one counts.
     """
 
-    def __init__(self) -> None:
-        super().__init__(parse_float=_float, parse_constant=_constant)
-        self._patient: Final = json.JSONDecoder(parse_float=_float, parse_int=_int, parse_constant=_constant)
+    def __init__(self, *, is_strict: bool = False) -> None:
+        hook = _unique if is_strict else None
+        super().__init__(parse_float=_float, parse_constant=_constant, object_pairs_hook=hook)
+        self._patient: Final = json.JSONDecoder(
+            parse_float=_float, parse_int=_int, parse_constant=_constant, object_pairs_hook=hook
+        )
 
     def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
         """Decode the value that starts exactly at ``idx`` and return it with the position after it.
@@ -63,7 +80,7 @@ class ExactDecoder(json.JSONDecoder):
         try:
             try:
                 return super().raw_decode(s, idx)
-            except json.JSONDecodeError:
+            except (json.JSONDecodeError, DuplicateMemberError):
                 raise
             except ValueError:
                 return self._patient.raw_decode(s, idx)
@@ -72,7 +89,9 @@ class ExactDecoder(json.JSONDecoder):
 
 
 DECODER: Final = ExactDecoder()
-"""The one decoder; it keeps no state between calls."""
+"""The decoder of everything that is only read; it keeps no state between calls."""
+
+_STRICT_DECODER: Final = ExactDecoder(is_strict=True)
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 
@@ -83,8 +102,22 @@ def loads(body: bytes | str) -> Any:
     Raises:
         ValueError: it is not UTF-8, not JSON, holds NaN or Infinity, or nests deeper than the interpreter can follow.
     """
+    return _load(DECODER, body)
+
+
+def loads_strict(body: bytes | str) -> Any:
+    """Decode one JSON value that decides something, exactly.
+
+    Raises:
+        DuplicateMemberError: an object has two members of the same name.
+        ValueError: as :func:`loads`.
+    """
+    return _load(_STRICT_DECODER, body)
+
+
+def _load(decoder: ExactDecoder, body: bytes | str) -> Any:
     text = body.decode("utf-8") if isinstance(body, bytes) else body
-    value, end = DECODER.raw_decode(text, _space(text, 0))
+    value, end = decoder.raw_decode(text, _space(text, 0))
     if _space(text, end) != len(text):
         raise ValueError(f"more text after the value, at character {end}")
     return value

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from runwatch.base.json import loads
+from runwatch.base.json import DuplicateMemberError, loads_strict
 
 
 class NoVerdict(ValueError):
@@ -47,7 +47,9 @@ def read_verdict(content: bytes) -> VerifierResult:
         NoVerdict: it is anything else.
     """
     try:
-        value = loads(content)
+        value = loads_strict(content)
+    except DuplicateMemberError:
+        raise NoVerdict("An object of the answer has two members of the same name.") from None
     except ValueError:
         raise NoVerdict("The answer is not JSON.") from None
     if not isinstance(value, dict):

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from runwatch.base.errors import DataError
-from runwatch.base.json import loads
+from runwatch.base.json import DuplicateMemberError, loads_strict
 from runwatch.base.target import is_loopback_host
 from runwatch.service.access import sessions
 from runwatch.service.access.auth import ANYONE, Principal
@@ -27,6 +27,7 @@ from runwatch.service.http.call import Call, Endpoint, Routes
 from runwatch.service.http.idempotency import HEADER, Keyed, digest_of, read_key
 from runwatch.service.http.limits import read_body
 from runwatch.service.http.pages import FORM_TYPE, problem_page, read_form
+from runwatch.service.http.target_form import in_origin_form
 
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 _EVERYWHERE: Final = {"0.0.0.0", "::"}  # noqa: S104
@@ -36,6 +37,8 @@ _UNKEPT: Final = "The service cannot write its data; its disk may be full."
 
 # Nothing that the service says is for a cache or for a browser to guess about.
 _HEADERS: Final = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
+
+_PLAIN_BODIES: Final = (("Accept-Encoding", "identity"),)
 
 _access: Final = logging.getLogger("runwatch.service.access")
 _log: Final = logging.getLogger("runwatch.service")
@@ -61,6 +64,7 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, whatever happens."""
+        scope = in_origin_form(scope)
         if self._docks is not None and scope["path"].startswith(DOCKS_PATH):
             await self._docks(scope, receive, send)
             return
@@ -258,9 +262,11 @@ def decode(body: bytes, request: Request, *, is_required: bool, takes_form: bool
     """The JSON value of a request body, and its digest; with ``takes_form`` also the fields of an HTML form.
 
     Raises:
-        Refusal: ``unsupported_media_type`` when the body does not say that it is JSON, ``validation_failed`` when it is
-            none, or is missing where it is required.
+        Refusal: ``unsupported_media_type`` when the body is compressed or does not say that it is JSON,
+            ``validation_failed`` when it is not JSON, has two members of one name, or is missing where it is required.
     """
+    if body and any(encoding.strip().lower() != "identity" for encoding in request.headers.getlist("content-encoding")):
+        raise Refusal("unsupported_media_type", "Send the body without a Content-Encoding.", headers=_PLAIN_BODIES)
     if takes_form and _is_form(request):
         # A form in which nothing is typed, as that of a page that only asks for a yes, comes without a body.
         return read_form(body) if body else {}, ""
@@ -271,8 +277,10 @@ def decode(body: bytes, request: Request, *, is_required: bool, takes_form: bool
     if _media_type(request) != JSON_TYPE:
         raise Refusal("unsupported_media_type", f"Send the body as {JSON_TYPE}.")
     try:
-        value = loads(body)
+        value = loads_strict(body)
         return value, digest_of(value)
+    except DuplicateMemberError as error:
+        raise invalid(("body", "Each member of an object may come only once."), cause=str(error)) from None
     except ValueError as error:
         raise invalid(("body", "Must be one JSON value in UTF-8."), cause=str(error)) from None
 
