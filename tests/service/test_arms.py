@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from runwatch.service.access.vault import DIRECTORY
+from runwatch.service.tables.models import arms
 from runwatch.service.tables.organization import audit
 from tests.service.conftest import Json, Local, Serving
 from tests.service.sourcing import Saved, model_arm, post, save, save_sample, sync
@@ -24,12 +25,14 @@ from tests.support.scripted import Said
 NOW = "2026-11-21T12:00:00.000Z"
 REMOTE = "https://agents.example.test/run"
 
+CONTENT = "[[region:body]]\nBe brief.\n[[/region:body]]\n"
+
 SKILL: Json = {
     "kind": "skill",
     "display_name": "Tidy",
     "capability_tags": ["text.repair"],
     "data_class_grants": ["public"],
-    "artifact": {"content": "Be brief.", "version": "1", "editable_regions": ["body"]},
+    "artifact": {"content": CONTENT, "version": "1", "editable_regions": ["body"]},
 }
 
 
@@ -117,10 +120,31 @@ async def test_a_model_that_nothing_serves_is_registered_as_degraded(local: Loca
 async def test_a_skill_carries_the_hash_of_its_text(local: Local) -> None:
     arm = await post(local, "/v1/arms", SKILL)
     assert (arm["status"], arm["kind"]) == ("ready", "skill")
-    assert arm["artifact_hash"] == f"sha256:{hashlib.sha256(b'Be brief.').hexdigest()}"
+    assert arm["artifact_hash"] == f"sha256:{hashlib.sha256(CONTENT.encode()).hexdigest()}"
     artifact = {"content": "Be very brief.", "version": "2", "editable_regions": []}
     changed = await patch(local, arm, artifact=artifact)
     assert changed["artifact_hash"] == f"sha256:{hashlib.sha256(b'Be very brief.').hexdigest()}"
+
+
+async def test_a_skill_without_its_region_is_not_ready_until_its_text_has_it(local: Local) -> None:
+    without = {"content": "Be brief.", "version": "1", "editable_regions": ["body", "tone"]}
+    arm = await post(local, "/v1/arms", SKILL | {"artifact": without})
+    assert arm["status"] == "degraded"
+    assert arm["status_reason"].startswith("The text does not mark these editable regions: 'body', 'tone'.")
+    marked = {"content": CONTENT, "version": "2", "editable_regions": ["body"]}
+    changed = await patch(local, arm, artifact=marked)
+    assert (changed["status"], changed["status_reason"]) == ("ready", None)
+
+
+async def test_a_skill_that_an_older_version_called_ready_is_judged_at_the_next_start(serving: Serving) -> None:
+    without = {"content": "Be brief.", "version": "1", "editable_regions": ["body"]}
+    async with serving() as service:
+        arm = await post(service, "/v1/arms", SKILL | {"artifact": without})
+        await service.context.database.write(
+            lambda transaction: transaction.change(arms, {"arm_id": arm["arm_id"]}, status="ready", status_reason=None)
+        )
+    async with serving() as service:
+        assert (await service.get(f"/v1/arms/{arm['arm_id']}"))["status"] == "degraded"
 
 
 @pytest.mark.parametrize(("status", "reachable"), [(200, True), (401, True), (405, True), (500, False)])

@@ -21,7 +21,7 @@ from runwatch.service.http.cursors import Cursors
 from runwatch.service.http.idempotency import Turns
 from runwatch.service.http.limits import RateLimit
 from runwatch.service.http.problems import Problems
-from runwatch.service.models import connections
+from runwatch.service.models import arms, connections
 from runwatch.service.models.discovery import USUAL_PORTS, UsualPort
 from runwatch.service.models.providerconfig import ProviderConfig, provider_config
 from runwatch.service.models.providers import Providers
@@ -147,6 +147,7 @@ async def open_context(
         context.touch()
         if options.sample:
             await database.write(partial(move_checks, origin=origin))
+        await database.write(arms.settle_skills)
         await bindings.destroy_all_retired(database, vault)
         await vault.sweep(await database.read(_named_handles))
         await context.engine.resume()

@@ -16,8 +16,9 @@ from runwatch.records.requests.arm import AgentArmRequest, ArmRequest, ModelArmR
 from runwatch.service.checks import bindings
 from runwatch.service.http.answer import Refusal, invalid
 from runwatch.service.ids import new_id
-from runwatch.service.models.availability import is_usable, standing_of
+from runwatch.service.models.availability import READY, is_usable, standing_of
 from runwatch.service.models.catalog import cost_class
+from runwatch.service.models.skill_regions import missing_regions
 from runwatch.service.organization import audit
 from runwatch.service.tables.models import arms, connections, deployments
 from runwatch.service.transaction import Row, Transaction
@@ -201,12 +202,32 @@ def _columns(
                 "editable_regions": artifact.editable_regions,
             }
             columns["artifact_hash"] = artifact_hash(artifact.content)
+            columns["status"], columns["status_reason"] = _skill_standing(columns["artifact"])
     return columns
 
 
 def artifact_hash(content: str) -> str:
     """The hash of a skill's text: ``sha256:`` and the digest of its UTF-8 bytes."""
     return f"sha256:{hashlib.sha256(content.encode('utf-8')).hexdigest()}"
+
+
+def settle_skills(transaction: Transaction) -> None:
+    """Bring the status of every skill up to date; a version before this one called all of them ready."""
+    for arm in transaction.every(arms, {"kind": "skill", "status": "ready"}):
+        status, reason = _skill_standing(arm["artifact"])
+        if status != arm["status"]:
+            transaction.change(arms, {"arm_id": arm["arm_id"]}, status=status, status_reason=reason)
+
+
+def _skill_standing(artifact: Mapping[str, Any]) -> tuple[str, str | None]:
+    missing = missing_regions(artifact["content"], artifact["editable_regions"])
+    if not missing:
+        return READY
+    names = ", ".join(repr(name) for name in missing)
+    return (
+        "degraded",
+        f"The text does not mark these editable regions: {names}. A region begins with a line [[region:NAME]].",
+    )
 
 
 def _agent_standing(preflight: Mapping[str, Any]) -> tuple[str, str | None]:

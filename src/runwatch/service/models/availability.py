@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from runwatch.service.transaction import Row
 
-READY: Final = ("ready", None)
+READY: Final[tuple[str, str | None]] = ("ready", None)
 
 
 def is_usable(connection: Row) -> bool:

@@ -1,50 +1,27 @@
 """Skills: texts that go in front of a task, and how one is repaired (wire reference 2.3, 2.8 and 4.3). Pure.
 
-The references say that a skill has editable regions and that a proposal carries their change, not how a region is
-marked. Ours: a region is what stands between a line ``[[region:NAME]]`` and a line ``[[/region:NAME]]``. A repair asks
-the model for a new text of the first region that the skill declares and has. It is shown the skill and which anchors
-failed, and neither the task nor an output, so that a proposal, which people keep and read, holds nothing of either.
+A repair asks the model for a new text of the first region that the skill declares and has (see
+:mod:`runwatch.service.models.skill_regions`). It is shown the skill and which anchors failed, and neither the task nor
+an output, so a proposal, which people keep and read, holds nothing of either.
 """
 
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from runwatch.service.execution.live.state import Skill
+from runwatch.service.models.skill_regions import Region, find_region
 
 REPAIR_CHARACTERS: Final = 100_000
 """The longest new text of a region that is taken; ours."""
 
 
-class Region(NamedTuple):
-    """An editable region.
-
-    Attributes:
-        name: Its name.
-        start: Where its text begins in the skill's content.
-        end: Where its text ends.
-        text: Its text.
-    """
-
-    name: str
-    start: int
-    end: int
-    text: str
-
-
 def region_of(skill: Skill) -> Region | None:
     """The region that a repair rewrites, ``None`` when the skill has none."""
-    for name in skill.editable_regions:
-        mark = re.escape(name)
-        match = re.search(
-            rf"^\[\[region:{mark}\]\][ \t]*\n(.*?)^\[\[/region:{mark}\]\]", skill.content, re.DOTALL | re.MULTILINE
-        )
-        if match is not None:
-            return Region(name, match.start(1), match.end(1), match[1])
-    return None
+    found = (find_region(skill.content, name) for name in skill.editable_regions)
+    return next((region for region in found if region is not None), None)
 
 
 def guided(content: str, objective: str) -> str:
