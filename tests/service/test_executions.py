@@ -59,7 +59,7 @@ async def test_live_is_the_mode_of_a_run_that_names_none(held: Local) -> None:
 
 async def test_a_policy_comes_back_with_its_own_digits_and_members(held: Local) -> None:
     content = (
-        b'{"mode":"echo","task":{"objective":"x"},"policy":{"data_classes":["public","ours"],'
+        b'{"mode":"echo","task":{"objective":"x"},"policy":{"data_classes":["public","sandbox"],'
         b'"budget":{"max_cost_usd":0.10,"max_runtime_s":1e3},"note":"\\ud800"}}'
     )
     headers = {"Content-Type": "application/json; charset=utf-8", "Idempotency-Key": "k"}

@@ -71,6 +71,21 @@ async def test_a_data_class_that_no_arm_is_granted_is_refused(work: LiveWork) ->
     check(await submit(work, body), "data_class_not_available")
 
 
+async def test_the_data_classes_of_a_test_run_are_checked_as_those_of_a_live_one(work: LiveWork) -> None:
+    body = echo_body()
+    body["policy"]["data_classes"] = ["tenant_internal"]
+    check(await submit(work, body), "data_class_not_available")
+    await work.having(add_model, "ember", grants=("tenant_internal",))
+    assert (await submit(work, body)).status_code == 200
+
+
+@pytest.mark.parametrize("data_class", ["public", "sandbox"])
+async def test_a_test_run_may_touch_open_data_before_a_model_is_saved(work: LiveWork, data_class: str) -> None:
+    body = echo_body()
+    body["policy"]["data_classes"] = [data_class]
+    assert (await submit(work, body)).status_code == 200
+
+
 async def test_a_check_that_cannot_be_used_is_refused(work: LiveWork) -> None:
     await work.having(add_model, "ember")
     refuses(await submit(work, live_body(verifier_id="vrf_none")), "verifier_id")

@@ -6,7 +6,7 @@ once the transaction is on the disk.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from runwatch.records.requests import RunRequest
 from runwatch.service.execution import attribution, composer, routing, runs
@@ -17,6 +17,9 @@ from runwatch.service.organization import audit, wallet
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.models import arms
 from runwatch.service.transaction import Transaction
+
+ECHO_DATA_CLASSES: Final = frozenset({"public", "sandbox"})
+"""Data classes of test runs that need no registered arm."""
 
 
 def submit(
@@ -43,7 +46,7 @@ def submit(
         raise Refusal("echo_mode_mismatch", "A test run calls no model, so it takes no verifier_id.")
     if request.review_composer is not None:
         composer.check(transaction, tenant_id, request.review_composer)
-    elif request.mode == "live":
+    else:
         _check_data_classes(transaction, tenant_id, request)
     _check_names(transaction, tenant_id, request)
     wallet.admit_run(transaction, tenant_id, request.mode)
@@ -91,8 +94,15 @@ def cancel(transaction: Transaction, tenant_id: str, key_id: str, execution_id: 
 
 
 def _check_data_classes(transaction: Transaction, tenant_id: str, request: RunRequest) -> None:
-    """Refuse a data class that no registered arm at all, disabled ones aside, is granted."""
-    if not set(request.policy.data_classes) <= routing.granted(transaction, tenant_id):
+    """Refuse a data class that no registered arm at all, disabled ones aside, is granted.
+
+    A test run calls no arm. It stands for the live run that follows it, so the same classes are refused, except those
+    that every organization may try the service with before it has saved a model.
+    """
+    granted = routing.granted(transaction, tenant_id)
+    if request.mode == "echo":
+        granted |= ECHO_DATA_CLASSES
+    if not set(request.policy.data_classes) <= granted:
         raise Refusal(
             "data_class_not_available", "No registered arm is granted every one of the requested data classes."
         )
