@@ -13,6 +13,7 @@ from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -66,7 +67,7 @@ def test_from_nothing_to_the_first_receipt_of_a_foreign_model_in_three_commands(
 
     (call,) = server.calls()[before:]
     answer = server.answer(call)
-    check_receipt(json.loads(receipt.text, parse_float=Decimal), answer)
+    check_receipt(json.loads(receipt.text, parse_float=Decimal), answer, server)
     result = cli("runs", "result", execution_id, "--local", "--json").json
     assert result["final_text"] == answer["choices"][0]["message"]["content"]
     assert PROMPT in result["final_text"]
@@ -146,7 +147,7 @@ def cost_of(answer: dict[str, Any]) -> Decimal:
     return (Decimal(1000) * read + Decimal(2000) * written) / 1_000_000
 
 
-def check_receipt(receipt: dict[str, Any], answer: dict[str, Any]) -> None:
+def check_receipt(receipt: dict[str, Any], answer: dict[str, Any], server: Stranger) -> None:
     """Model, provider, tokens and cost as the server told them."""
     (part,) = receipt["slices"]
     usage, usd = answer["usage"], cost_of(answer)
@@ -158,7 +159,7 @@ def check_receipt(receipt: dict[str, Any], answer: dict[str, Any]) -> None:
         "calls": 1,
         "pricing_basis": "source_reported",
     }
-    assert part["route"]["selected"]["provider"] == "openai_compatible"
+    assert part["route"]["selected"]["provider"] == urlsplit(server.base_url).netloc
     assert part["model_provenance"]["resolved"]["upstream_ref"] == answer["model"]
     assert part["recorded_check"]["state"] == "baseline"
 

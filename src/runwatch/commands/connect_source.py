@@ -98,7 +98,8 @@ def order_of(call: Call) -> Order:
         return Order(options.source, options.auth_scheme, priced, options.name or options.source)
     ((kind, url),) = addresses.items()
     source_id, protocol = COMPATIBLE[kind]
-    host = urlsplit(url).hostname or ""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
     scheme = options.auth_scheme or ("api_key" if options.key_stdin or options.key_command else None)
     if scheme is None and is_loopback_host(host):
         scheme = KEYLESS
@@ -106,7 +107,7 @@ def order_of(call: Call) -> Order:
     endpoint: dict[str, Any] = {"base_url": url, "protocol_profile": options.protocol or protocol}
     if prices:
         endpoint["prices"] = prices
-    return Order(source_id, scheme or "api_key", endpoint, options.name or host)
+    return Order(source_id, scheme or "api_key", endpoint, options.name or parts.netloc.rpartition("@")[2])
 
 
 def _prices(call: Call) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from typing import Final
 
 from runwatch.service.execution.live.state import Option, Skill
 from runwatch.service.models.availability import READY, standing_of
-from runwatch.service.models.catalog import lane_form, provenance
+from runwatch.service.models.catalog import lane_form, provenance, provider_name
 from runwatch.service.tables.live import arm_verdicts
 from runwatch.service.tables.models import arms, connections, deployments
 from runwatch.service.transaction import Row, Transaction
@@ -146,7 +146,7 @@ def _option(arm: Row, deployment: Row, connection: Row, ranked_by: float) -> Opt
         score=ranked_by,
         selected={
             "arm_id": arm["arm_id"],
-            "provider": connection["source_id"],
+            "provider": provider_name(connection),
             "model_key": deployment["model_key"],
             "model_deployment_id": deployment["model_deployment_id"],
             **lane,

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from runwatch.base.json import dumps
 from runwatch.service.models.providers.prices import price_of
+from runwatch.service.models.providers.source import ANY_ADDRESS
 from runwatch.service.transaction import Row
 
 LANES: Final = {True: ("millwork_pool", "millwork"), False: ("byok", "customer")}
@@ -91,6 +92,14 @@ def lane_form(connection: Row) -> dict[str, Any]:
     lane, owner = LANES[is_pool(connection)]
     own = {} if is_pool(connection) else {"connection_id": connection["connection_id"]}
     return {"access_lane": lane, "commercial_owner": owner, **own}
+
+
+def provider_name(connection: Row) -> str:
+    """What runs and receipts call the provider: the source, or the name of the server that a user connected.
+
+    A source that takes any address says only which interface the server speaks.
+    """
+    return str(connection["display_name"] if connection["source_id"] in ANY_ADDRESS else connection["source_id"])
 
 
 def definition_form(deployment: Row) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from runwatch.records.requests.run import KNOWN_DATA_CLASSES
 from runwatch.records.requests.source import EndpointRequest, is_private_host
 from runwatch.service.http.answer import Refusal, invalid
 from runwatch.service.models.providers.prices import PriceTable
-from runwatch.service.models.providers.source import PROTOCOLS, Source
+from runwatch.service.models.providers.source import ANTHROPIC_COMPATIBLE, OPENAI_COMPATIBLE, PROTOCOLS, Source
 
 SCHEMA_VERSION: Final = "1"
 """Version of the forms of profiles, definitions and provenance."""
@@ -133,7 +133,7 @@ KNOWN: Final = (
         base_url="https://bedrock-runtime.us-east-1.amazonaws.com",
     ),
     Profile(
-        source_id="openai_compatible",
+        source_id=OPENAI_COMPATIBLE,
         display_name="Any server with the OpenAI interface",
         source_kind="gateway",
         protocol_profiles=("openai_chat", "openai_responses"),
@@ -141,7 +141,7 @@ KNOWN: Final = (
         base_url=None,
     ),
     Profile(
-        source_id="anthropic_compatible",
+        source_id=ANTHROPIC_COMPATIBLE,
         display_name="Any server with the Anthropic interface",
         source_kind="gateway",
         protocol_profiles=("anthropic_messages",),

@@ -18,6 +18,12 @@ SOURCE_KINDS: Final = ("publisher_direct", "gateway", "cloud", "self_hosted", "f
 """What a source can be: ``publisher_direct`` is shown in the specification, the others are ours."""
 
 
+OPENAI_COMPATIBLE: Final = "openai_compatible"
+ANTHROPIC_COMPATIBLE: Final = "anthropic_compatible"
+ANY_ADDRESS: Final = frozenset({OPENAI_COMPATIBLE, ANTHROPIC_COMPATIBLE})
+"""Sources that take the address of any server with their interface."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """One source.
