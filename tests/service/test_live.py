@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,25 @@ async def test_a_live_run_without_a_check_completes_with_its_output(work: LiveWo
         "ember", "sentinel-objective", {"notes": "sentinel-inputs"},
     )  # fmt: skip
     assert call.timeout_s == 60
+
+
+async def test_an_output_that_was_cut_is_marked_on_run_and_receipt(work: LiveWork) -> None:
+    await work.having(add_model, "ember")
+    work.providers.script("ember", replace(said(), finish_reason="length"))
+    run = await work.done(live_body())
+    assert only_slice(run)["finish_reason"] == "length"
+    assert only_slice(await work.receipt(run))["finish_reason"] == "length"
+
+
+async def test_of_two_outputs_the_last_one_says_how_it_ended(work: LiveWork) -> None:
+    verifier_id = await work.having(add_verifier)
+    for model, reason in (("ember", "length"), ("brook", "stop")):
+        await work.having(add_model, model)
+        work.providers.script(model, replace(said(), finish_reason=reason))
+    work.judge.steps.append(REJECTED)
+    run = await work.done(live_body(["fallback"], verifier_id=verifier_id))
+    assert [call.model for call in work.providers.calls] == ["ember", "brook"]
+    assert only_slice(run)["finish_reason"] == "stop"
 
 
 async def test_a_rejected_output_falls_back_to_the_next_option(work: LiveWork) -> None:

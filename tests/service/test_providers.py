@@ -82,7 +82,8 @@ async def test_a_message_goes_out_and_text_tokens_model_and_id_come_back(provide
     async with ModelServer(key=KEY, usage=(12, 5)) as server:
         server.answer("Hello.")
         answer = await generate(providers, address(server, form))
-        assert answer == Generation("Hello.", 12, 5, None, "tiny-1-resolved", "call_1", len("Say hello."))
+        ended = {"openai_chat": "stop"}.get(form)
+        assert answer == Generation("Hello.", 12, 5, None, "tiny-1-resolved", "call_1", len("Say hello."), ended)
         assert [heard.head.path for heard in server.heard] == [f"/v1/{PATHS[form]}"]
 
 
@@ -217,6 +218,27 @@ async def test_the_text_of_all_parts_is_joined(providers: Providers) -> None:
         async with ModelServer() as server:
             server.say("POST", ".*", said(answers[form]))
             assert (await generate(providers, address(server, form))).text == "one two"
+
+
+@pytest.mark.parametrize(
+    ("form", "answer", "reason"),
+    [
+        ("openai_chat", {"choices": [{"message": {"content": "a"}, "finish_reason": "length"}]}, "length"),
+        ("openai_chat", {"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}]}, "stop"),
+        ("openai_chat", {"choices": [{"message": {"content": "a"}, "finish_reason": 7}]}, None),
+        ("openai_responses", {"output": [], "status": "completed"}, None),
+        ("openai_responses",
+         {"output": [], "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, "length"),
+        ("anthropic_messages", {"content": [], "stop_reason": "max_tokens"}, "length"),
+        ("anthropic_messages", {"content": [], "stop_reason": "end_turn"}, "end_turn"),
+    ],
+)  # fmt: skip
+async def test_an_output_that_was_cut_says_so_in_every_protocol(
+    providers: Providers, form: str, answer: Any, reason: str | None
+) -> None:
+    async with ModelServer() as server:
+        server.say("POST", ".*", said(answer))
+        assert (await generate(providers, address(server, form))).finish_reason == reason
 
 
 async def test_a_refusal_is_the_output_that_stands_in_its_place(providers: Providers) -> None:

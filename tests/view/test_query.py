@@ -115,7 +115,7 @@ def test_a_filter_finds_what_it_says(text: str, names: str) -> None:
         ("statsu:failed", 0, "there is no field 'statsu'"),
         ("fail http://x", 5, "there is no field 'http'"),
         ("has:nothing", 4, "there is no field 'nothing'"),
-        ("is:odd", 3, "there is no is:odd; there are: final, live, problem, broken, composer, review, test"),
+        ("is:odd", 3, "there is no is:odd; there are: final, live, problem, broken, composer, review, test, cut"),
         ("status:", 7, "nothing stands after status:"),
         ("cost>", 5, "nothing stands after cost>"),
         ("cost>much", 5, "> needs a number, an age such as 10m, or a date such as 2026-11-20"),

@@ -77,10 +77,11 @@ class Cost(Record):
 
 
 class ReceiptSlice(Record):
-    """One slice of a receipt."""
+    """One slice of a receipt; ``finish_reason`` says why the output of a live run ends, and is not specified."""
 
     slice_id = text("slice_id")
     capability = text("capability")
+    finish_reason = text("finish_reason")
     route = one(Route, "route")
     verifier = one(ReceiptVerifier, "verifier")
     verification_checks = many(VerificationCheck, "verification_checks")

@@ -7,11 +7,12 @@ from runwatch.records.states import is_final
 
 
 class Slice(Record):
-    """One part of a run's work."""
+    """One part of a run's work; ``finish_reason`` says why the output of a live run ends, and is not specified."""
 
     slice_id = text("slice_id")
     capability = text("capability")
     status = text("status")
+    finish_reason = text("finish_reason")
 
 
 class RunLinks(Record):

@@ -33,6 +33,7 @@ class Slice:
         status: One of the states that runs have too.
         recorded_check: The latest statement about its check, in the form of wire reference 3.4.
         work: ``provider``, ``model`` and ``phase`` of the provider call that was begun last, on live runs.
+        finish_reason: Why the output of the last call ends; ``length`` where it was cut at a limit of tokens.
         packet: The decision packet of a review composer run, in the form of wire reference 2.13.
     """
 
@@ -41,6 +42,7 @@ class Slice:
     status: str
     recorded_check: dict[str, Any] | None = None
     work: dict[str, Any] | None = None
+    finish_reason: str | None = None
     packet: dict[str, Any] | None = None
 
 

@@ -154,7 +154,8 @@ def _current_form(part: Slice) -> dict[str, Any]:
 
 def _slice_form(part: Slice) -> dict[str, Any]:
     # The check is told by events and the receipt, not by the run (wire reference 2.1).
-    return {"slice_id": part.slice_id, "capability": part.capability, "status": part.status}
+    form = {"slice_id": part.slice_id, "capability": part.capability, "status": part.status}
+    return form if part.finish_reason is None else {**form, "finish_reason": part.finish_reason}
 
 
 def _progress(run: Run) -> dict[str, object]:

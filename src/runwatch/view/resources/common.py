@@ -12,6 +12,9 @@ from runwatch.view.format import Context, ago, duration, moment, money, short_id
 from runwatch.view.glyphs import Role, state_glyph
 from runwatch.view.resource import Shown, Styled
 
+CUT: Final = "length"
+"""The finish reason of an output that was cut at a limit of tokens."""
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -21,6 +24,13 @@ def as_state(value: object, context: Context) -> Shown:
         return line(json_text(value), None)
     glyph, role = state_glyph(value, context.glyphs)
     return Styled(line(f"{glyph} {line(value, None)}", None), role)
+
+
+def as_finish(value: object, context: Context) -> Shown:
+    """Why an output ends, as the service sent it; one that was cut says so."""
+    if value == CUT:
+        return Styled(line(f"{context.glyphs.warn} cut at the limit of output tokens, {CUT}"), Role.WARN)
+    return line(value if isinstance(value, str) else json_text(value), None)
 
 
 def as_moment(value: object, context: Context) -> Shown:

@@ -26,7 +26,17 @@ from runwatch.view.resource import (
     Told,
 )
 from runwatch.view.resources import receipt_lines as lines
-from runwatch.view.resources.common import as_seconds, as_state, as_usd, elided, newest_first, span, when
+from runwatch.view.resources.common import (
+    CUT,
+    as_finish,
+    as_seconds,
+    as_state,
+    as_usd,
+    elided,
+    newest_first,
+    span,
+    when,
+)
 
 
 def _status(receipt: Receipt, context: Context) -> Shown:
@@ -112,6 +122,7 @@ SECTIONS: Final = (
             At("capability"),
             Told("route", lines.route),
             Told("selected", lines.option),
+            At("finish_reason", "output", as_finish),
             Told("check", lines.slice_check),
             Told("checked by", lines.checked_by),
             Told("anchors", lines.anchors),
@@ -174,6 +185,7 @@ RECEIPTS: Final = ResourceSpec[Receipt](
         "live": lambda _: False,
         "problem": lambda it: it.status in {"failed", "expired"},
         "test": lambda it: it.mode == "echo",
+        "cut": lambda it: any(part.finish_reason == CUT for part in it.slices or ()),
         "content": lambda it: any(True for _ in suspects(it.raw)),
     },
     links=(

@@ -43,7 +43,7 @@ from runwatch.view.resource import (
     Styled,
     Told,
 )
-from runwatch.view.resources.common import as_moment, as_state, newest_first, no_charge, when
+from runwatch.view.resources.common import CUT, as_finish, as_moment, as_state, newest_first, no_charge, when
 from runwatch.view.timeline import last_words
 
 
@@ -288,8 +288,9 @@ SECTIONS: Final = (
         ),
     ),
     SectionSpec(
-        "Slice", (At("slice_id"), At("capability"), At("status", format=as_state)), each="slices", item=Slice,
-        names="slice_id",
+        "Slice",
+        (At("slice_id"), At("capability"), At("status", format=as_state), At("finish_reason", "output", as_finish)),
+        each="slices", item=Slice, names="slice_id",
     ),
     SectionSpec("Links", (At("links.status", "status"), At("links.events", "events"), At("links.receipt", "receipt"))),
 )  # fmt: skip
@@ -315,6 +316,7 @@ RUNS: Final = ResourceSpec[RunFacts](
         "composer": lambda run: run.is_composer,
         "review": lambda run: _packet(run).action == NEEDS_REVIEW,
         "test": lambda run: run.is_test,
+        "cut": lambda run: any(part.finish_reason == CUT for part in run.run.slices or ()),
     },
     actions=(
         Action("watch", "Follow its events", "runs watch", "getExecutionsByExecutionIdEvents"),

@@ -56,6 +56,7 @@ def live_slice(part: Slice, live: Live, *, is_completed: bool) -> dict[str, Any]
         "slice_id": part.slice_id,
         "capability": part.capability,
         "route": _route(live, last, is_completed=is_completed),
+        **({} if part.finish_reason is None else {"finish_reason": part.finish_reason}),
         **checks,
         "cost": _cost(live),
         "attempts": [_attempt_form(attempt) for attempt in live.attempts],

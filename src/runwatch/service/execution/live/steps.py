@@ -123,7 +123,11 @@ def answered(transaction: Transaction, execution_id: str, number: int, outcome: 
         )
     rows.keep_attempt(transaction, execution_id, ended)
     live = replace(live, attempts=(*live.attempts[: number - 1], ended))
-    run = runs.record(transaction, Change(replace(run, spend_usd=plain(live.spend)), []))
+    run = replace(run, spend_usd=plain(live.spend))
+    if ended.phase != SKILL_DRAFT and ended.state == ANSWERED and generation is not None:
+        part = replace(run.slices[0], finish_reason=generation.finish_reason)
+        run = replace(run, slices=(part, *run.slices[1:]))
+    run = runs.record(transaction, Change(run, []))
     is_waiting = ended.state == ANSWERED and ended.phase != SKILL_DRAFT and live.verifier_id is not None
     if is_waiting and run.slices[0].recorded_check is None:
         pending = checks.pending(execution_id, transaction.now)

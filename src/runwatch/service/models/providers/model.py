@@ -120,6 +120,8 @@ class Generation:
         upstream_ref: The model that the provider says has answered.
         source_request_id: The provider's id of the call.
         input_characters: Length of the message that was sent; what an estimate of unreported input tokens stands on.
+        finish_reason: Why the output ends, in the provider's word; ``length`` in every protocol where it was cut at a
+            limit of tokens. ``None`` where the provider does not tell.
     """
 
     text: str = field(repr=False)
@@ -129,3 +131,4 @@ class Generation:
     upstream_ref: str | None
     source_request_id: str | None
     input_characters: int = 0
+    finish_reason: str | None = None

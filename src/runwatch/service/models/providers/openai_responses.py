@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from runwatch.service.models.providers.model import Generation
-from runwatch.service.models.providers.reading import count, dollars, joined, member, name, objects, unusable
+from runwatch.service.models.providers.reading import count, dollars, finish, joined, member, name, objects, unusable
 from runwatch.service.models.providers.wire import Protocol, bearer
 
 
@@ -32,6 +32,7 @@ def _generation(answer: Mapping[str, Any]) -> Generation:
         usd=dollars(member(usage, "cost")),
         upstream_ref=name(answer.get("model")),
         source_request_id=name(answer.get("id")),
+        finish_reason=finish(member(answer.get("incomplete_details"), "reason")),
     )
 
 

@@ -13,6 +13,10 @@ from runwatch.service.organization.money import amount_of
 NAME_CHARACTERS: Final = 512
 """The longest name or id that is taken from an answer."""
 
+CUT: Final = "length"
+"""The finish reason of an output that was cut at a limit of tokens."""
+
+_CUT_WORDS: Final = (CUT, "max_tokens", "max_output_tokens", "model_context_window_exceeded")
 _COUNT_LIMIT: Final = 10**12
 
 
@@ -36,6 +40,11 @@ def name(value: Any) -> str | None:
     if not isinstance(value, str) or not value.strip() or len(value) > NAME_CHARACTERS:
         return None
     return value if sound(value) == value else None
+
+
+def finish(value: Any) -> str | None:
+    """Why an output ends; ``length`` for the words of every protocol that say it was cut at a limit of tokens."""
+    return CUT if value in _CUT_WORDS else name(value)
 
 
 def sound(text: str) -> str:
