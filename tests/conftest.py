@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def pytest_xdist_auto_num_workers() -> int:
     """Two processes a core for ``-n auto``: half of the time a test waits for a screen, a process or a deadline."""
     return min(16, 2 * (os.cpu_count() or 1))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _runtime_directory() -> Iterator[None]:
+    """A short place for the sockets of local services, because the data directories of tests have long paths."""
+    with tempfile.TemporaryDirectory(prefix="rw-") as directory, pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", directory)
+        yield
 
 
 @pytest.fixture(autouse=True)

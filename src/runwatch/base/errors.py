@@ -10,6 +10,7 @@
     │   └── NotConfigured          nothing says which service to call
     ├── DataError                  the data directory is not usable: newer schema, corrupt, not writable
     ├── LocalServiceError          the local service could not be started, reached or stopped
+    │   └── UntrustedSocketError   its socket is not the user's own alone; nothing was sent
     ├── EditorError                a text could not be written in a person's editor (runwatch.tui.editor)
     ├── Refusal                    the local service answers a request with a Problem (runwatch.service.http.answer)
     ├── OutboundError              a call of the local service to another server failed (runwatch.service.outbound)
@@ -82,3 +83,7 @@ class DataError(RunwatchError):
 
 class LocalServiceError(RunwatchError):
     """The local service could not be started, reached or stopped."""
+
+
+class UntrustedSocketError(LocalServiceError):
+    """The local service's socket, its directory or the process that listens there is not the user's own."""

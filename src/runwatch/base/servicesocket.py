@@ -1,0 +1,200 @@
+"""The Unix socket on which console and commands reach their local service, and the checks of every connection to it.
+
+A TCP port belongs to the process that takes it first, of any user. The socket is a file in a directory that only its
+owner can enter, and the system tells which user listens on it (manual, Security: Reaching the local service).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import socket
+import stat
+import struct
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from runwatch.base.errors import LocalServiceError, UntrustedSocketError
+from runwatch.base.files import PRIVATE_DIRECTORY, PRIVATE_FILE
+
+MAX_PATH_BYTES: Final = 103
+"""The longest path of a socket, in bytes: macOS takes 103, Linux 107."""
+
+SHARED_DIRECTORY: Final = Path("/tmp")  # noqa: S108 - only a directory in it that passes the checks is used
+"""Where the socket's directory is made when the data directory's path is too long and there is no XDG_RUNTIME_DIR."""
+
+_NO_SOCKETS_HERE: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL})
+"""What systems say where a file system, mostly of a network or another system, cannot hold a socket."""
+
+# <sys/un.h> of macOS: struct xucred begins with its version and the user id, and is 76 bytes long.
+_MACOS_LEVEL: Final = 0
+_MACOS_OPTION: Final = 1
+_MACOS_BYTES: Final = 76
+
+
+def require_unix_sockets() -> None:
+    """Refuse a system on which Python has no Unix sockets.
+
+    Raises:
+        LocalServiceError: this is Windows.
+    """
+    if not hasattr(socket, "AF_UNIX"):
+        raise LocalServiceError(
+            "The local service does not run on this system",
+            detail="It is reached through a Unix socket, which Python does not offer here.",
+            hint="Run runwatch in WSL, or name a service with RUNWATCH_BASE_URL.",
+        )
+
+
+def find_socket_paths(data_dir: Path, environment: Mapping[str, str]) -> Iterator[Path]:
+    """Where the socket of a data directory may be, the best place first; paths that are too long are left out."""
+    import hashlib
+
+    name = f"{hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:16]}.sock"
+    runtime = Path(environment.get("XDG_RUNTIME_DIR") or ".")
+    paths = [data_dir / "run" / "service.sock"]
+    # sudo may keep the variable of the user who called it, and that directory belongs to them.
+    if runtime.is_absolute() and _belongs_to_us(runtime):
+        paths.append(runtime / "runwatch" / name)
+    paths.append(SHARED_DIRECTORY / f"runwatch-{os.geteuid()}" / name)
+    return (path for path in paths if len(os.fsencode(path)) <= MAX_PATH_BYTES)
+
+
+def listen_on_socket(
+    data_dir: Path, environment: Mapping[str, str], *, backlog: int = 1024
+) -> tuple[Path, socket.socket]:
+    """Listen on the socket of a data directory, and answer its path too.
+
+    The caller holds the lock of the data directory, so that a socket that is there already is that of a service that
+    has ended. It is replaced.
+
+    Raises:
+        UntrustedSocketError: the socket's directory belongs to another user, is open to others, or is a link.
+        LocalServiceError: no place takes a socket.
+    """
+    require_unix_sockets()
+    refused = ""
+    for path in find_socket_paths(data_dir, environment):
+        try:
+            return path, _bind(path, backlog)
+        except OSError as error:
+            refused = f"{path}: {error.strerror or error}"
+            if error.errno not in _NO_SOCKETS_HERE:
+                break
+    raise LocalServiceError(
+        "The service cannot listen on its socket",
+        detail=refused,
+        hint="Name a data directory on a disk of this machine with --data-dir or RUNWATCH_DATA_DIR.",
+    )
+
+
+def check_socket_path(path: Path) -> None:
+    """Check that a socket and its directory are the user's own, and that no other user can reach into the directory.
+
+    Raises:
+        UntrustedSocketError: they are not.
+        OSError: one of them is not there, or cannot be looked at.
+    """
+    _check_directory(path.parent)
+    found = path.lstat()
+    if not stat.S_ISSOCK(found.st_mode):
+        raise _untrusted(f"{path} is no socket")
+    if found.st_uid != os.geteuid():
+        raise _untrusted(f"{path} belongs to user {found.st_uid}, and this process runs as user {os.geteuid()}")
+
+
+def check_socket_peer(connection: socket.socket) -> None:
+    """Check that a process of the same user listens at the other end of a connection, before anything is sent to it.
+
+    Raises:
+        UntrustedSocketError: another user's does, or the system does not tell.
+    """
+    user = _find_peer_user(connection)
+    if user is None:
+        raise _untrusted("the system does not tell which user listens on the socket")
+    if user != os.geteuid():
+        raise _untrusted(f"user {user} listens on the socket, and this process runs as user {os.geteuid()}")
+
+
+def connect_to_socket(path: Path, timeout_s: float) -> socket.socket:
+    """A connection to a local service that passed every check; nothing is sent.
+
+    Raises:
+        UntrustedSocketError: the socket, its directory or the listening process is not the user's own.
+        OSError: nothing listens there.
+    """
+    require_unix_sockets()
+    check_socket_path(path)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.settimeout(timeout_s)
+        connection.connect(os.fspath(path))
+        check_socket_peer(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _bind(path: Path, backlog: int) -> socket.socket:
+    with contextlib.suppress(FileExistsError):
+        path.parent.mkdir(mode=PRIVATE_DIRECTORY)
+    _check_directory(path.parent)
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(os.fspath(path))
+        path.chmod(PRIVATE_FILE)
+        listener.listen(backlog)
+        listener.settimeout(0)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def _check_directory(directory: Path) -> None:
+    found = directory.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        raise _untrusted(f"{directory} is a link")
+    if not stat.S_ISDIR(found.st_mode):
+        raise _untrusted(f"{directory} is no directory")
+    if found.st_uid != os.geteuid():
+        raise _untrusted(f"{directory} belongs to user {found.st_uid}, and this process runs as user {os.geteuid()}")
+    if found.st_mode & 0o077:
+        raise _untrusted(f"{directory} is open to other users (mode {stat.S_IMODE(found.st_mode):04o})")
+
+
+def _belongs_to_us(directory: Path) -> bool:
+    try:
+        found = directory.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+
+
+def _find_peer_user(connection: socket.socket) -> int | None:
+    if sys.platform == "darwin":
+        raw = connection.getsockopt(_MACOS_LEVEL, _MACOS_OPTION, _MACOS_BYTES)
+        version, user = struct.unpack_from("=II", raw)
+        return int(user) if version == 0 else None
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:
+        return None
+    # struct ucred of Linux: process, user, group.
+    _, user, _ = struct.unpack("=iII", connection.getsockopt(socket.SOL_SOCKET, option, 12))
+    return int(user)
+
+
+def _untrusted(why: str) -> UntrustedSocketError:
+    return UntrustedSocketError(
+        "The local service's socket cannot be trusted",
+        detail=why,
+        hint=(
+            "Nothing was sent. End the local service with 'runwatch serve --stop', remove what is named here, and start"
+            " it again; the socket's directory must be yours, with mode 700."
+        ),
+    )
