@@ -17,7 +17,7 @@ PASSING: tuple[tuple[int | None, str | None], ...] = (
 )  # fmt: skip
 LASTING: tuple[tuple[int | None, str | None], ...] = (
     (200, None), (204, None), (302, None), (400, None), (401, None), (403, None), (404, None), (408, None),
-    (409, None), (425, None), (429, None), (499, None), (None, "too_large"),
+    (409, None), (425, None), (429, None), (499, None), (None, "too_large"), (None, "untrusted"),
 )  # fmt: skip
 ATTEMPTS = (1, 2, 3, 4)
 
@@ -38,7 +38,7 @@ CELLS = [
 
 
 def test_the_table_has_every_combination_once() -> None:
-    assert len(CELLS) == len(set(CELLS)) == 6 * 2 * 4 * 26
+    assert len(CELLS) == len(set(CELLS)) == 6 * 2 * 4 * 27
 
 
 @pytest.mark.parametrize(("method", "keyed", "status", "lost", "passing", "attempt"), CELLS)

@@ -59,22 +59,32 @@ async def test_the_system_clock_is_aware_and_only_grows() -> None:
 
 
 def test_a_service_file_comes_back_as_it_was_written_and_is_private(tmp_path: Path) -> None:
-    written = ServiceFile("http://127.0.0.1:4021", Secret("rw_local_key"), tmp_path, 4711)
+    written = ServiceFile("http://127.0.0.1:4021", Secret("rw_local_key"), tmp_path, 4711, tmp_path / "a.sock")
     write_service_file(written)
     assert read_service_file(tmp_path) == written
     assert stat.S_IMODE((tmp_path / "service.json").stat().st_mode) == 0o600
     assert "rw_local_key" not in repr(written)
 
 
-def test_the_line_of_serve_has_four_members(tmp_path: Path) -> None:
-    line = service_line(ServiceFile("http://127.0.0.1:4021", Secret("rw_local_key"), tmp_path, 4711))
+def test_the_line_of_serve_has_five_members(tmp_path: Path) -> None:
+    line = service_line(ServiceFile("http://127.0.0.1:4021", Secret("rw_local_key"), tmp_path, 4711, Path("/r/a.sock")))
     assert "\n" not in line
     assert json.loads(line) == {
         "base_url": "http://127.0.0.1:4021",
         "api_key": "rw_local_key",
         "data_dir": str(tmp_path),
         "pid": 4711,
+        "socket": "/r/a.sock",
     }
+
+
+@pytest.mark.parametrize("socket", ["", "relative/a.sock", "/a\0b", 7, None, ["/a.sock"]])
+def test_a_service_file_whose_socket_is_no_path_names_none(socket: object, tmp_path: Path) -> None:
+    content = {"base_url": "http://127.0.0.1:4021", "api_key": "k", "pid": 4711, "socket": socket}
+    (tmp_path / "service.json").write_text(json.dumps(content))
+    found = read_service_file(tmp_path)
+    assert found is not None
+    assert found.socket is None
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from runwatch.base.errors import SettingsError
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target, is_loopback_host, normalise_base_url
+from runwatch.base.target import Target, is_loopback_address, is_loopback_host, may_be_loopback, normalise_base_url
 
 
 @pytest.mark.parametrize(
@@ -86,10 +86,22 @@ def test_what_people_put_keys_into_is_not_repeated(given: str) -> None:
 
 
 def test_loopback_is_told_without_a_look_up() -> None:
-    assert all(
-        map(is_loopback_host, ["localhost", "LOCALHOST", "a.localhost", "127.0.0.1", "127.1.2.3", "::1", "[::1]"])
-    )
-    assert not any(map(is_loopback_host, ["", "example.com", "localhost.example.com", "10.0.0.1", "::2", "0.0.0.0"]))
+    certain = ["localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "::1", "[::1]", "::ffff:127.0.0.1"]
+    foreign = ["", "example.com", "localhost.example.com", "10.0.0.1", "::2", "0.0.0.0", "::ffff:10.0.0.1"]
+    assert all(map(is_loopback_host, certain))
+    assert all(map(may_be_loopback, certain))
+    assert not any(map(is_loopback_host, foreign))
+    assert not any(map(may_be_loopback, foreign))
+
+
+def test_a_name_under_localhost_may_be_this_machine_and_is_not_for_certain() -> None:
+    assert not is_loopback_host("a.localhost")
+    assert may_be_loopback("A.LOCALHOST")
+
+
+def test_an_address_of_this_machine_is_one_in_digits() -> None:
+    assert all(map(is_loopback_address, ["127.0.0.1", "127.1.2.3", "::1", "::1%1", "::ffff:127.0.0.1"]))
+    assert not any(map(is_loopback_address, ["localhost", "a.localhost", "", "10.0.0.1", "::ffff:10.0.0.1", "0.0.0.0"]))
 
 
 def test_a_target_knows_its_host_and_shows_no_key() -> None:

@@ -355,7 +355,7 @@ def test_serve_in_json_prints_one_line_and_ends_on_a_signal(cli: Cli, tmp_path: 
     with cli.running("serve", "--json", "--data-dir", str(tmp_path / "service")) as process:
         assert process.stdout is not None
         line = json.loads(first_line(process))
-        assert set(line) == {"base_url", "api_key", "data_dir", "pid"}
+        assert set(line) == {"base_url", "api_key", "data_dir", "pid", "socket"}
         assert line["pid"] == process.pid
         process.send_signal(signal.SIGTERM)
         assert process.stdout.read() == b""

@@ -17,14 +17,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from runwatch.base.errors import LocalServiceError, UsageError
+from runwatch.base.errors import LocalServiceError, UntrustedSocketError, UsageError
 from runwatch.base.servicefile import is_running, lock_of, read_service_file
 from runwatch.service import server
 from runwatch.service.http.answer import Answer
 from runwatch.service.http.call import Call, Endpoint, Routes
 from runwatch.service.main import INTERRUPTED, REFUSED, ServeOptions, serve, stop_when_idle
 from runwatch.settings.local import stop
-from tests.service.conftest import Local, Serving, step
+from tests.service.conftest import Local, Serving, serve_in_process, step
 from tests.service.test_problems import check
 from tests.support.clock import FakeClock
 
@@ -74,7 +74,7 @@ def test_one_line_says_where_the_service_is_and_a_second_one_is_sent_there(
 ) -> None:
     start.append(Process(data_dir, "json"))
     line = json.loads(start[0].first_line("stdout"))
-    assert list(line) == ["base_url", "api_key", "data_dir", "pid"]
+    assert list(line) == ["base_url", "api_key", "data_dir", "pid", "socket"]
     assert (line["data_dir"], line["pid"]) == (str(data_dir), start[0].process.pid)
     assert json.loads((data_dir / "service.json").read_text()) == line
     assert data_dir.stat().st_mode & 0o777 == 0o700
@@ -142,6 +142,101 @@ async def test_a_port_that_was_asked_for_is_taken_or_nothing(serving: Serving, d
     assert not is_running(data_dir)
     with pytest.raises(UsageError, match="no port"):
         await serving(port=70_000).__aenter__()
+
+
+async def test_the_service_answers_on_its_socket_and_the_socket_goes_when_it_ends(
+    serving: Serving, data_dir: Path
+) -> None:
+    async with serving() as service:
+        path = service.running.file.socket
+        assert path is not None
+        async with on_socket(service) as client:
+            assert (await client.get("/v1/account")).status_code == 200
+            # The caller is on this machine, as a look-up of Problems asks for.
+            assert (await client.get("/v1/problem-lookups")).status_code == 200
+            check(await client.get("/v1/account", headers={"Host": "evil.example"}), "validation_failed")
+            check(await client.get("/v1/account", headers={"Authorization": ""}), "unauthenticated")
+            origin = {"Origin": "http://evil.example"}
+            check(await client.get("/v1/account", headers=origin), "permission_denied")
+    assert not path.exists()
+
+
+def on_socket(service: Local) -> httpx.AsyncClient:
+    """A client of a service's socket that sends the owner's key."""
+    file = service.running.file
+    headers = {"Authorization": f"Bearer {service.key}"}
+    transport = httpx.AsyncHTTPTransport(uds=str(file.socket))
+    return httpx.AsyncClient(base_url=file.base_url, headers=headers, transport=transport, timeout=30)
+
+
+async def test_the_socket_of_a_killed_service_is_replaced_at_the_next_start(
+    serving: Serving, data_dir: Path, start: list[Process]
+) -> None:
+    start.append(Process(data_dir, "json"))
+    path = Path(json.loads(start[0].first_line("stdout"))["socket"])
+    start[0].process.kill()
+    start[0].process.wait()
+    assert path.is_socket()
+    async with serving() as service:
+        assert service.running.file.socket == path
+        async with on_socket(service) as client:
+            assert (await client.get("/v1/account")).status_code == 200
+
+
+async def test_a_data_directory_with_a_long_path_has_its_socket_elsewhere(tmp_path: Path) -> None:
+    data_dir = tmp_path / ("d" * 100)
+    async with serve_in_process(data_dir, FakeClock()) as service:
+        path = service.running.file.socket
+        assert path is not None
+        assert not path.is_relative_to(data_dir)
+        async with on_socket(service) as client:
+            assert (await client.get("/v1/account")).status_code == 200
+    assert not path.exists()
+
+
+async def test_a_service_does_not_start_with_a_socket_directory_that_others_can_enter(
+    serving: Serving, data_dir: Path
+) -> None:
+    async with serving() as service:
+        path = service.running.file.socket
+    assert path is not None
+    path.parent.chmod(0o777)
+    with pytest.raises(UntrustedSocketError, match="mode 0777"):
+        await serving().__aenter__()
+    path.parent.chmod(0o700)
+    assert not is_running(data_dir)
+    async with serving():
+        pass
+
+
+async def test_a_system_without_unix_sockets_is_told_before_anything_is_made(
+    serving: Serving, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(socket, "AF_UNIX")
+    with pytest.raises(LocalServiceError, match="does not run on this system"):
+        await serving().__aenter__()
+    assert not data_dir.exists()
+
+
+async def test_a_name_under_localhost_that_leads_to_another_machine_is_not_listened_on(
+    serving: Serving, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.7", 0))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [address])
+    for host in ("run.localhost", "localhost"):
+        with pytest.raises(UsageError, match="only on this machine") as caught:
+            await serving(host=host).__aenter__()
+        assert "leads to 192.0.2.7" in str(caught.value)
+    assert not is_running(data_dir)
+
+
+async def test_a_request_names_this_machine_and_no_other_name_under_localhost(serving: Serving) -> None:
+    async with serving() as service:
+        port = service.address[1]
+        for host in ("localhost", f"LocalHost:{port}", "127.0.0.1", "127.1.2.3", "[::1]"):
+            assert (await service.http.get("/v1/account", headers={"Host": host})).status_code == 200
+        for host in ("evil.localhost", f"evil.localhost:{port}", "localhost.evil.example"):
+            check(await service.http.get("/v1/account", headers={"Host": host}), "validation_failed")
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "example.com"])

@@ -93,7 +93,7 @@ async def test_another_machine_is_refused_even_with_the_owner_s_key(
     local: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The peer is 127.0.0.1, which is made to look like another machine; the host that is named is this one.
-    monkeypatch.setattr("runwatch.service.http.app.is_loopback_host", lambda host: host == "localhost")
+    monkeypatch.setattr("runwatch.service.http.app.is_loopback_address", lambda _: False)
     headers = {"Host": "localhost"}
     assert (await local.http.get("/v1/account", headers=headers)).status_code == 200
     check(await local.http.get(PATH, headers=headers), "permission_denied")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from runwatch.base.secret import Secret
 from runwatch.base.servicefile import ServiceFile, lock_of, service_line, write_service_file
+from runwatch.base.servicesocket import listen_on_socket
 
 KEY = "rw_fake_service_key"
 
@@ -44,7 +45,8 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: stop.set() if manner != "does not end" else None)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        file = ServiceFile(address, Secret(KEY), data_dir, os.getpid())
+        path, local_listener = listen_on_socket(data_dir, os.environ)
+        file = ServiceFile(address, Secret(KEY), data_dir, os.getpid(), None if manner == "is old" else path)
         write_service_file(file)
         (data_dir / "seen.json").write_text(
             json.dumps(
@@ -59,6 +61,7 @@ def main() -> int:
         )
         print("no line of ours" if manner == "says something else" else service_line(file), flush=True)
         stop.wait()
+    local_listener.close()
     lock.release()
     return 0
 

@@ -18,9 +18,11 @@ from typing import Any
 import pytest
 
 from runwatch.base import log
-from runwatch.base.errors import LocalServiceError
+from runwatch.base.errors import LocalServiceError, UntrustedSocketError
+from runwatch.base.files import FileLock
 from runwatch.base.secret import Secret
 from runwatch.base.servicefile import ServiceFile, is_running, lock_of, read_service_file, write_service_file
+from runwatch.base.servicesocket import listen_on_socket
 from runwatch.settings import local
 from runwatch.settings.local import LocalService, Pace, attach, ensure, stop
 from tests.settings import fake_service
@@ -75,12 +77,25 @@ def seen(data_dir: Path) -> dict[str, Any]:
     return content
 
 
-def held(data_dir: Path, pid: int, port: int) -> Any:
+def held(data_dir: Path, pid: int, path: Path | None, port: int = 1) -> FileLock:
     """A lock held by this process, with a service file that says what the test wants."""
     lock = lock_of(data_dir)
     assert lock.acquire(wait=False)
-    write_service_file(ServiceFile(f"http://127.0.0.1:{port}", Secret(KEY), data_dir, pid))
+    write_service_file(ServiceFile(f"http://127.0.0.1:{port}", Secret(KEY), data_dir, pid, path))
     return lock
+
+
+@pytest.fixture
+def listener(data_dir: Path) -> Iterator[socket.socket]:
+    """The socket of a service that accepts connections."""
+    data_dir.mkdir()
+    _, listening = listen_on_socket(data_dir, os.environ)
+    with listening:
+        yield listening
+
+
+def path_of(listener: socket.socket) -> Path:
+    return Path(listener.getsockname())
 
 
 def ended_pid() -> int:
@@ -115,7 +130,7 @@ def test_a_service_is_started_detached_and_found_again(data_dir: Path, monkeypat
     assert stat.S_IMODE((data_dir / "log" / "serve.err").stat().st_mode) == 0o600
 
     again = start(data_dir)
-    assert again == LocalService(service.base_url, service.key, service.pid)
+    assert again == LocalService(service.base_url, service.key, service.pid, service.socket)
     assert attach(data_dir) == again
     assert stop(data_dir, pace=PATIENT) is True
     assert not is_running(data_dir)
@@ -146,6 +161,8 @@ def test_the_target_is_the_service_with_its_own_key(data_dir: Path) -> None:
     target = start(data_dir).target()
     assert (target.profile, target.key_source, target.is_loopback) == ("local", "local service", True)
     assert target.key == Secret(KEY)
+    assert target.socket is not None
+    assert target.socket.is_socket()
 
 
 def test_of_many_who_start_one_at_once_one_does_and_all_get_it(data_dir: Path) -> None:
@@ -230,37 +247,82 @@ def test_a_data_directory_that_is_none_is_an_error(tmp_path: Path) -> None:
         ensure(tmp_path / "file" / "below")
 
 
-def test_attaching_waits_until_the_running_service_has_written_its_file(data_dir: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-        lock = held(data_dir, ended_pid(), port)
-        now = ServiceFile(f"http://127.0.0.1:{port}", Secret(KEY), data_dir, os.getpid())
-        time = FakeTime([lambda: None, lambda: write_service_file(now)])
-        found = attach(data_dir, pace=time.pace())
-        lock.release()
-    assert found == LocalService(now.base_url, now.api_key, os.getpid())
+def test_attaching_waits_until_the_running_service_has_written_its_file(
+    data_dir: Path, listener: socket.socket
+) -> None:
+    lock = held(data_dir, ended_pid(), path_of(listener))
+    now = ServiceFile("http://127.0.0.1:1", Secret(KEY), data_dir, os.getpid(), path_of(listener))
+    time = FakeTime([lambda: None, lambda: write_service_file(now)])
+    found = attach(data_dir, pace=time.pace())
+    lock.release()
+    assert found == LocalService(now.base_url, now.api_key, os.getpid(), path_of(listener))
     assert time.sleeps == 2
 
 
-def test_attaching_waits_until_connections_are_accepted(data_dir: Path) -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        lock = held(data_dir, os.getpid(), listener.getsockname()[1])
-        time = FakeTime([lambda: None, listener.listen])
+def test_attaching_waits_until_connections_are_accepted(data_dir: Path, listener: socket.socket) -> None:
+    path = path_of(listener)
+    path.unlink()
+    with socket.socket(socket.AF_UNIX) as later:
+        happenings = [lambda: later.bind(os.fspath(path)), later.listen]
+        lock = held(data_dir, os.getpid(), path)
+        time = FakeTime(happenings)
         found = attach(data_dir, pace=time.pace())
         lock.release()
     assert found is not None
     assert time.sleeps == 2
 
 
+def test_a_service_that_listens_on_its_port_alone_is_not_attached_to(data_dir: Path, listener: socket.socket) -> None:
+    path_of(listener).unlink()
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        lock = held(data_dir, os.getpid(), path_of(listener), other.getsockname()[1])
+        with pytest.raises(LocalServiceError, match="runs and does not answer"):
+            attach(data_dir, pace=FakeTime().pace())
+        lock.release()
+        other.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            other.accept()
+
+
+def test_a_service_of_the_version_without_a_socket_is_named_and_can_be_ended(data_dir: Path) -> None:
+    with pytest.raises(LocalServiceError, match="is of an earlier version") as caught:
+        start(data_dir, FAKE_SERVICE="is old")
+    assert "serve --stop" in (caught.value.hint or "")
+    with pytest.raises(LocalServiceError, match="is of an earlier version"):
+        attach(data_dir)
+    assert stop(data_dir, pace=PATIENT) is True
+    assert not is_running(data_dir)
+    assert start(data_dir).started_here
+
+
+@pytest.mark.parametrize("mode", [0o750, 0o705, 0o777])
+def test_a_service_whose_socket_others_can_reach_is_not_attached_to_and_can_be_ended(mode: int, data_dir: Path) -> None:
+    path = start(data_dir).socket
+    path.parent.chmod(mode)
+    try:
+        with pytest.raises(UntrustedSocketError, match=f"mode {mode:04o}"):
+            attach(data_dir)
+        assert stop(data_dir, pace=PATIENT) is True
+    finally:
+        path.parent.chmod(0o700)
+
+
+def test_a_system_without_unix_sockets_is_told_what_to_use(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(socket, "AF_UNIX")
+    with pytest.raises(LocalServiceError, match="does not run on this system") as caught:
+        ensure(data_dir)
+    assert "RUNWATCH_BASE_URL" in (caught.value.hint or "")
+    assert not data_dir.exists()
+
+
 def test_a_service_that_ends_while_one_waits_for_it_is_none(data_dir: Path) -> None:
-    lock = held(data_dir, ended_pid(), 1)
+    lock = held(data_dir, ended_pid(), Path("/nowhere/service.sock"))
     assert attach(data_dir, pace=FakeTime([lock.release]).pace()) is None
 
 
 @pytest.mark.parametrize("pid", [0, -1, 1, 10**30])
 def test_a_service_that_never_answers_is_an_error_after_the_patience(
-    pid: int, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+    pid: int, data_dir: Path, listener: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     signals: list[tuple[int, int]] = []
 
@@ -271,25 +333,23 @@ def test_a_service_that_never_answers_is_an_error_after_the_patience(
 
     # Zero and the negative numbers mean groups of processes: the test must not send them anything, whatever happens.
     monkeypatch.setattr(os, "kill", kill)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        lock = held(data_dir, pid, listener.getsockname()[1])
-        time = FakeTime()
-        try:
-            with pytest.raises(LocalServiceError, match="runs and does not answer"):
-                attach(data_dir, pace=time.pace())
-            with pytest.raises(LocalServiceError, match="runs and does not answer"):
-                stop(data_dir, pace=time.pace())
-        finally:
-            lock.release()
+    lock = held(data_dir, pid, path_of(listener))
+    time = FakeTime()
+    try:
+        with pytest.raises(LocalServiceError, match="runs and does not answer"):
+            attach(data_dir, pace=time.pace())
+        with pytest.raises(LocalServiceError, match="runs and does not answer"):
+            stop(data_dir, pace=time.pace())
+    finally:
+        lock.release()
     assert 2 * local.PATIENCE_S <= time.now <= 2 * local.PATIENCE_S + 1
     assert {number for number, _ in signals} <= {10**30}
 
 
-def test_a_service_file_that_leads_elsewhere_is_not_followed(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_service_file_that_leads_elsewhere_is_not_followed(data_dir: Path, listener: socket.socket) -> None:
     lock = lock_of(data_dir)
     lock.acquire(wait=True)
-    write_service_file(ServiceFile("http://evil.example", Secret(KEY), data_dir, os.getpid()))
-    monkeypatch.setattr(local, "_accepts", lambda base_url: True)
+    write_service_file(ServiceFile("http://evil.example", Secret(KEY), data_dir, os.getpid(), path_of(listener)))
     with pytest.raises(LocalServiceError, match="this machine"):
         attach(data_dir)
     lock.release()
@@ -302,14 +362,15 @@ def test_a_service_that_does_not_end_is_an_error_after_the_patience(data_dir: Pa
     os.kill(service.pid, signal.SIGKILL)
 
 
-def test_a_service_of_somebody_else_may_not_be_ended(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        lock = held(data_dir, os.getpid(), listener.getsockname()[1])
+def test_a_service_of_somebody_else_may_not_be_ended(
+    data_dir: Path, listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = held(data_dir, os.getpid(), path_of(listener))
 
-        def refuse(pid: int, number: int) -> None:
-            raise PermissionError(1, "Operation not permitted")
+    def refuse(pid: int, number: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
 
-        monkeypatch.setattr(os, "kill", refuse)
-        with pytest.raises(LocalServiceError, match="may not be ended from here"):
-            stop(data_dir)
-        lock.release()
+    monkeypatch.setattr(os, "kill", refuse)
+    with pytest.raises(LocalServiceError, match="may not be ended from here"):
+        stop(data_dir)
+    lock.release()

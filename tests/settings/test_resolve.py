@@ -50,7 +50,7 @@ class Machine:
 
     def start_local(self, data_dir: Path) -> LocalService:
         self.started.append(data_dir)
-        return LocalService("http://127.0.0.1:4021", Secret("rw_local_key"), 4711)
+        return LocalService("http://127.0.0.1:4021", Secret("rw_local_key"), 4711, data_dir / "run" / "service.sock")
 
 
 @pytest.fixture

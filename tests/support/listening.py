@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import random
 import socket
 import ssl
+from pathlib import Path
 from typing import Final, Self
 
+from runwatch.base.servicesocket import listen_on_socket
 from tests.support.http1 import HEAD_LIMIT, Malformed
 
 _TURNS: Final = 10
@@ -48,6 +51,7 @@ class Listening:
         self.origin = ""
         self._tls = tls
         self._server: asyncio.Server | None = None
+        self._local_server: asyncio.Server | None = None
         self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._errors: list[Exception] = []
 
@@ -57,6 +61,13 @@ class Listening:
         scheme = "http" if self._tls is None else "https"
         self.origin = f"{scheme}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         return self
+
+    async def listen_locally(self, data_dir: Path) -> Path:
+        """Listen on the Unix socket of a data directory too, as a local service does, and answer its path."""
+        data_dir.mkdir(parents=True, exist_ok=True)
+        path, listener = listen_on_socket(data_dir, os.environ)
+        self._local_server = await asyncio.start_unix_server(self._accept, sock=listener, limit=HEAD_LIMIT)
+        return path
 
     async def __aexit__(self, *_: object) -> None:
         """Close everything.
@@ -81,6 +92,8 @@ class Listening:
         """Refuse new connections from now on."""
         assert self._server is not None, "the server does not run"
         self._server.close()
+        if self._local_server is not None:
+            self._local_server.close()
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.create_task(self.serve(reader, writer))

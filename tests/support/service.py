@@ -77,7 +77,8 @@ class ServiceProcess:
     @property
     def target(self) -> Target:
         """The service as a client calls it."""
-        return Target(profile="local", origin=self.base_url, key=Secret(self.api_key), key_source="test")
+        key, socket = Secret(self.api_key), Path(str(self.line["socket"]))
+        return Target(profile="local", origin=self.base_url, key=key, key_source="test", socket=socket)
 
     @property
     def errors(self) -> str:

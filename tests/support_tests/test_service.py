@@ -26,7 +26,7 @@ def ask(service: ServiceProcess, path: str, body: bytes | None = None) -> dict[s
 def test_a_killed_service_comes_back_with_its_data_on_its_port(tmp_path: Path) -> None:
     with ServiceProcess(tmp_path / "service") as service:
         line, pid = dict(service.line), service.pid
-        assert set(line) == {"base_url", "api_key", "data_dir", "pid"}
+        assert set(line) == {"base_url", "api_key", "data_dir", "pid", "socket"}
         run = ask(service, "/v1/executions", json.dumps(request_body()).encode())
         service.kill()
         with pytest.raises(OSError):

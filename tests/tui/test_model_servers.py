@@ -62,9 +62,10 @@ async def local(
         paths.settings_file.chmod(0o600)
 
     def start(_: Path) -> LocalService:
-        return LocalService(service.base_url, Secret(KEY), 1, started_here=True)
+        return LocalService(service.base_url, Secret(KEY), 1, socket, started_here=True)
 
     async with service:
+        socket = await service.listen_locally(home / "service")
         opening = Opening(paths, {}, Options(local=demo), start_local=start, demo=demo)
         app = Copying(opening, clock=FakeClock(NOON, manual=True))
         async with app.run_test(size=size) as pilot:

@@ -43,9 +43,10 @@ async def unconfigured(
         assert directory == home / "data" / "local-service"
         if go is not None:
             go.wait(20)
-        return LocalService(service.base_url, Secret(KEY), 1, started_here=True)
+        return LocalService(service.base_url, Secret(KEY), 1, socket, started_here=True)
 
     async with service:
+        socket = await service.listen_locally(home / "service")
         paths = Paths(home / "settings.toml", home / "data")
         opening = Opening(paths, {}, Options(), start_local=start)
         app = ConsoleApp(opening, clock=FakeClock(NOON, manual=True))

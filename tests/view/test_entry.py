@@ -25,6 +25,7 @@ def test_a_secure_address_and_one_of_this_machine_are_opened(address: str) -> No
     ("address", "why"),
     [
         ("http://runs.example.test/connect/verifier?intent=a", "it is neither https nor on this machine"),
+        ("http://runs.localhost/connect/verifier?intent=a", "it is neither https nor on this machine"),
         ("file:///etc/passwd", "it is no address"),
         ("javascript:alert(1)", "it is no address"),
         ("https://user@runs.example.test/", "it carries a user name"),

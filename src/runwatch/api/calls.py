@@ -189,7 +189,7 @@ class Caller:
             return await self._read(reply, call, read, history, attempt), reply
         attempt.error = lost.kind
         attempt.received_bytes = lost.received_bytes
-        raise failures.no_answer(lost, call, history, self._target.origin)
+        raise failures.no_answer(lost, call, history, self._target)
 
     async def _read(
         self, reply: Reply, call: Call, read: Callable[[Reply], Awaitable[T]], history: History, attempt: _Attempt

@@ -6,6 +6,7 @@ see :mod:`runwatch.api.outcome`. Nothing here carries a key of the service or a 
 
 from __future__ import annotations
 
+from runwatch.api.retry import FINAL_LOSSES
 from runwatch.base.errors import RunwatchError
 from runwatch.records.problem import Problem
 
@@ -102,7 +103,8 @@ class NoAnswer(ApiError):
     """No complete answer came back over the network.
 
     Attributes:
-        kind: ``refused``, ``timeout``, ``reset``, ``cut``, ``tls``, ``dns``, ``too_large`` or ``network``.
+        kind: ``refused``, ``timeout``, ``reset``, ``cut``, ``tls``, ``dns``, ``untrusted``, ``too_large`` or
+            ``network``.
         was_sent: Whether any attempt may have reached the service.
     """
 
@@ -127,7 +129,7 @@ class NoAnswer(ApiError):
             key=key,
             detail=detail,
             hint=hint,
-            retryable=kind != "too_large",
+            retryable=kind not in FINAL_LOSSES,
         )
         self.kind = kind
         self.was_sent = was_sent

@@ -10,12 +10,17 @@ from runwatch.api.operations import Operation
 from runwatch.api.outcome import proves_nothing_happened
 from runwatch.api.problems import describe
 from runwatch.api.reply import Lost, Reply, Request
+from runwatch.base.target import Target
 from runwatch.records.problem import Problem
 
 _LOST: Final = {
     "refused": ("Nobody answers at this address", "Check that the service runs there, and the address and the port."),
     "dns": ("The service's host name is not known", "Check the base URL and the network's name service."),
     "tls": ("There is no trusted connection to the service", "Check the base URL and the profile's ca_file."),
+    "untrusted": (
+        "The peer is not the service",
+        "Nothing was sent. Check the address; end a local service with 'runwatch serve --stop' and start it again.",
+    ),
     "timeout": ("The service did not answer in time", "Try again later."),
     "reset": ("The connection was lost before an answer came", "Try again."),
     "cut": ("The answer broke off", "Try again."),
@@ -23,6 +28,9 @@ _LOST: Final = {
     "network": ("The network failed", "Check the network and the proxy settings."),
 }
 """Title and next step of each kind of lost answer."""
+
+_NOT_RUNNING: Final = ("The local service does not run", "Start the console again, or use any command with --local.")
+"""The same of a refused connection to the local service, which both of these start."""
 
 _ASK_AGAIN: Final = (
     "It is not known whether the service did it. Ask again with the same idempotency key and the same bytes; "
@@ -61,12 +69,13 @@ class History:
         self.was_sent = failure.was_sent if isinstance(failure, NoAnswer) else True
 
 
-def no_answer(lost: Lost, call: Call, history: History, origin: str) -> NoAnswer:
+def no_answer(lost: Lost, call: Call, history: History, target: Target) -> NoAnswer:
     """No complete answer came. Only a request that never left, on any attempt, is known to have done nothing."""
-    title, hint = _LOST[lost.kind]
+    is_stopped = lost.kind == "refused" and target.socket is not None
+    title, hint = _NOT_RUNNING if is_stopped else _LOST[lost.kind]
     was_sent = lost.was_sent or history.was_sent
     outcome_known = not call.operation.mutates or not (lost.was_sent or history.in_doubt)
-    said = [origin, lost.detail, f"{history.attempts} attempts" if history.attempts > 1 else ""]
+    said = [target.place, lost.detail, f"{history.attempts} attempts" if history.attempts > 1 else ""]
     return NoAnswer(
         title,
         kind=lost.kind,

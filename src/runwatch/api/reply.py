@@ -59,7 +59,8 @@ class Lost(Exception):
     """No complete answer came back.
 
     Attributes:
-        kind: ``refused``, ``timeout``, ``reset``, ``cut``, ``tls``, ``dns``, ``too_large`` or ``network``.
+        kind: ``refused``, ``timeout``, ``reset``, ``cut``, ``tls``, ``dns``, ``untrusted``, ``too_large`` or
+            ``network``.
         was_sent: Whether the service may have received the request.
         detail: What the system said, or an empty text.
         received_bytes: Bytes of the body that came before the end.

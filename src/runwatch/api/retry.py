@@ -14,8 +14,9 @@ FIRST_WAIT_S: Final = 0.5
 JITTER: Final = 0.25
 """How much of a wait is added to it at most, by chance, so that many clients do not come back at once (DESIGN)."""
 
-NOT_A_NETWORK_FAILURE: Final = frozenset({"too_large"})
-"""Kinds of loss that another attempt would only repeat: the answer came, and it is more than this client takes."""
+FINAL_LOSSES: Final = frozenset({"too_large", "untrusted"})
+"""Kinds of loss that another attempt would only repeat: more came than this client takes, or the peer at the other end
+is not the service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def decide(
         chance: A number from 0 to 1, for the jitter.
     """
     is_safe = keyed or method in {"GET", "HEAD"}
-    is_passing = lost not in NOT_A_NETWORK_FAILURE if lost is not None else status is not None and status >= 500
+    is_passing = lost not in FINAL_LOSSES if lost is not None else status is not None and status >= 500
     if not is_safe or not is_passing or attempt > retries:
         return Stop()
     return Wait(FIRST_WAIT_S * 2.0 ** (attempt - 1) * (1 + JITTER * chance))

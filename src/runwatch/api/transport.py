@@ -1,6 +1,8 @@
 """Bytes over the network: the client's only httpx import, made when the first request is sent (it takes 70 ms).
 
-What it promises (DESIGN, Client; wire reference 1.2): the key goes to the target's exact origin and nowhere else;
+What it promises (DESIGN, Client; wire reference 1.2): the key goes to the target's exact origin and nowhere else, and
+to a target with a socket through that alone; who is at the other end of a socket, and that plain http ends on this
+machine, is checked on every connection before a byte is sent (manual, Security: Reaching the local service);
 redirects are not followed; a loopback service is called without proxies and environment, a remote one through the
 proxy variables and with the profile's certificate file; a body is read up to a limit that counts unpacked bytes; what
 the library raises leaves as :class:`Lost`, without the library's types, requests or headers behind it.
@@ -9,19 +11,21 @@ the library raises leaves as :class:`Lost`, without the library's types, request
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from runwatch import __version__
 from runwatch.api.content import ACCEPTED, Content, Damaged, TooLarge
 from runwatch.api.reply import Lost, Reply, Request
-from runwatch.base.errors import SettingsError
+from runwatch.base.errors import SettingsError, UntrustedSocketError
 from runwatch.base.log import redact_headers
-from runwatch.base.target import Target
+from runwatch.base.servicesocket import check_socket_path, check_socket_peer
+from runwatch.base.target import Target, is_loopback_address
 
 if TYPE_CHECKING:
     import httpx
@@ -65,6 +69,8 @@ class Transport:
         self._timeouts = timeouts
         self._http: httpx.AsyncClient | None = None
         self._opening = asyncio.Lock()
+        is_checked = target.socket is not None or target.origin.startswith("http:")
+        self._extensions: Mapping[str, Any] = {"trace": self._check_connection} if is_checked else {}
 
     async def send(self, request: Request) -> Reply:
         """Send one request once and read its answer to the end.
@@ -83,6 +89,10 @@ class Transport:
             lost = _lost(error, progress)
         except TooLarge:
             lost = Lost("too_large", was_sent=True, received_bytes=progress.received)
+        except UntrustedSocketError as error:
+            lost = Lost("untrusted", was_sent=False, detail=error.detail or "")
+        except _NotThisMachine as error:
+            lost = Lost("untrusted", was_sent=False, detail=str(error))
         # Raised outside of the handlers: the library's error holds the request, and that holds the key.
         raise lost
 
@@ -109,11 +119,19 @@ class Transport:
                 detail="it is empty or holds characters that a header cannot carry",
                 hint="Check where the key comes from.",
             )
+        limits = httpx.Limits(
+            max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=KEEP_ALIVE_S
+        )
+        path = self._target.socket
         try:
+            trust = self._trust()
             return httpx.AsyncClient(
                 auth=self._authorise,
-                verify=self._trust(),
-                trust_env=not self._target.is_loopback,
+                verify=trust,
+                transport=None
+                if path is None
+                else httpx.AsyncHTTPTransport(verify=trust, trust_env=False, limits=limits, uds=str(path)),
+                trust_env=path is None and not self._target.is_loopback,
                 follow_redirects=False,
                 timeout=httpx.Timeout(
                     connect=self._timeouts.connect_s,
@@ -121,9 +139,7 @@ class Transport:
                     write=self._timeouts.write_s,
                     pool=self._timeouts.pool_s,
                 ),
-                limits=httpx.Limits(
-                    max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=KEEP_ALIVE_S
-                ),
+                limits=limits,
                 headers={
                     "User-Agent": f"runwatch/{__version__}",
                     "Accept": "application/json",
@@ -171,6 +187,41 @@ class Transport:
             request.headers["Authorization"] = f"Bearer {self._target.key.reveal().strip()}"
         return request
 
+    async def _check_connection(self, event: str, info: Mapping[str, Any]) -> None:
+        """Check who is at the other end of a new connection; the library calls this at each step of a request.
+
+        Raises:
+            UntrustedSocketError: the socket, its directory or the listening process is not the user's own.
+            _NotThisMachine: plain http would leave this machine.
+            httpx.ConnectError: the connection broke before it could be checked.
+        """
+        match event:
+            case "connection.connect_unix_socket.started":
+                assert self._target.socket is not None
+                # What is not there, the connection itself finds missing.
+                with contextlib.suppress(OSError):
+                    check_socket_path(self._target.socket)
+            case "connection.connect_unix_socket.complete" | "connection.connect_tcp.complete":
+                import httpx
+
+                stream = info["return_value"]
+                try:
+                    self._check_peer(stream)
+                except OSError as error:
+                    await stream.aclose()
+                    raise httpx.ConnectError("the connection broke off") from error
+                except BaseException:
+                    await stream.aclose()
+                    raise
+
+    def _check_peer(self, stream: Any) -> None:
+        if self._target.socket is not None:
+            check_socket_peer(stream.get_extra_info("socket"))
+            return
+        address = str(stream.get_extra_info("server_addr")[0])
+        if not is_loopback_address(address):
+            raise _NotThisMachine(f"the name leads to {address}, and plain http is only for this machine")
+
     async def _converse(self, http: httpx.AsyncClient, request: Request, progress: _Progress) -> Reply:
         import httpx
 
@@ -181,13 +232,19 @@ class Transport:
         if request.key is not None:
             headers["Idempotency-Key"] = request.key
         url = httpx.URL(self._target.origin).copy_with(raw_path=raw_path.encode("ascii"))
-        outgoing = http.build_request(request.method, url, headers=headers, content=request.body)
+        outgoing = http.build_request(
+            request.method, url, headers=headers, content=request.body, extensions=self._extensions
+        )
         response = await http.send(outgoing, stream=True)
         progress.status = response.status_code
         try:
             return await _read(response, progress)
         finally:
             await response.aclose()
+
+
+class _NotThisMachine(Exception):
+    """The address of a plain http service leads to another machine."""
 
 
 @dataclass(slots=True)
@@ -265,7 +322,7 @@ def _not_connected(error: Exception) -> Lost:
                 return Lost("tls", was_sent=False, detail=(cause.reason or "").replace("_", " ").lower())
             case socket.gaierror():
                 return Lost("dns", was_sent=False, detail=cause.strerror or "")
-            case ConnectionRefusedError():
+            case ConnectionRefusedError() | FileNotFoundError():
                 return Lost("refused", was_sent=False)
     system = next((cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror), "")
     return Lost("network", was_sent=False, detail=system)

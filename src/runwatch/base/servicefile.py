@@ -24,12 +24,15 @@ class ServiceFile:
         api_key: The owner's bearer key.
         data_dir: The service's data directory.
         pid: The process that wrote the file; it may be gone.
+        socket: The Unix socket that it listens on; ``None`` from a service of version 0.1.0, which had none. What the
+            file says is not trusted: see :mod:`runwatch.base.servicesocket`.
     """
 
     base_url: str
     api_key: Secret = field(repr=False)
     data_dir: Path
     pid: int
+    socket: Path | None = None
 
 
 def lock_of(data_dir: Path) -> FileLock:
@@ -50,9 +53,8 @@ def is_running(data_dir: Path) -> bool:
 def read_service_file(data_dir: Path) -> ServiceFile | None:
     """What the last service of this directory wrote, or ``None`` when there is nothing readable."""
     try:
-        content = json.loads((data_dir / "service.json").read_text("utf-8"))
-        return ServiceFile(str(content["base_url"]), Secret(str(content["api_key"])), data_dir, int(content["pid"]))
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return parse_service_line((data_dir / "service.json").read_bytes(), data_dir)
+    except (OSError, ValueError):
         return None
 
 
@@ -65,13 +67,32 @@ def write_service_file(content: ServiceFile) -> None:
     write_atomic(content.data_dir / "service.json", service_line(content).encode())
 
 
+def parse_service_line(line: bytes, data_dir: Path) -> ServiceFile:
+    """What :func:`service_line` made, of the service of a data directory.
+
+    Raises:
+        ValueError: it is not such a line.
+    """
+    try:
+        content = json.loads(line)
+        socket = content.get("socket")
+        return ServiceFile(
+            str(content["base_url"]),
+            Secret(str(content["api_key"])),
+            data_dir,
+            int(content["pid"]),
+            Path(socket) if isinstance(socket, str) and socket.startswith("/") and "\0" not in socket else None,
+        )
+    except (KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        raise ValueError("not the line of a service") from None
+
+
 def service_line(content: ServiceFile) -> str:
     """The one line that ``serve --json`` prints; the only place where runwatch shows a key."""
-    return json.dumps(
-        {
-            "base_url": content.base_url,
-            "api_key": content.api_key.reveal(),
-            "data_dir": str(content.data_dir),
-            "pid": content.pid,
-        }
-    )
+    line: dict[str, object] = {
+        "base_url": content.base_url,
+        "api_key": content.api_key.reveal(),
+        "data_dir": str(content.data_dir),
+        "pid": content.pid,
+    }
+    return json.dumps(line if content.socket is None else {**line, "socket": str(content.socket)})

@@ -37,7 +37,7 @@ def normalise_base_url(text: str) -> str:
         raise SettingsError("The base URL has more than an origin and /v1", detail=detail, hint=hint)
     if not _HOST.match(host):
         raise SettingsError("The base URL names no host", detail=detail, hint=hint)
-    if parts.scheme == "http" and not is_loopback_host(host):
+    if parts.scheme == "http" and not may_be_loopback(host):
         raise SettingsError(
             "Plain http is only for this machine", detail=detail, hint="Use https, because the key would be readable."
         )
@@ -54,14 +54,27 @@ def _without_secrets(text: str) -> str:
 
 
 def is_loopback_host(host: str) -> bool:
-    """Whether a host name or address means this machine; names are not looked up."""
+    """Whether a host is this machine for certain: ``localhost`` or a loopback address; no other name is."""
     host = host.strip("[]").lower()
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
+    return host == "localhost" or is_loopback_address(host)
+
+
+def may_be_loopback(host: str) -> bool:
+    """Whether a host is this machine if its name leads there, as every name under ``localhost`` should.
+
+    A name is not looked up here. The caller checks the address that it leads to before anything is sent.
+    """
+    return is_loopback_host(host) or host.strip("[]").lower().endswith(".localhost")
+
+
+def is_loopback_address(address: str) -> bool:
+    """Whether an IP address, with or without a scope, is one of this machine; a name is not."""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return (mapped or found).is_loopback
 
 
 class Target(NamedTuple):
@@ -74,6 +87,8 @@ class Target(NamedTuple):
         key_source: Where the key came from, in words, never the key.
         ca_file: A certificate bundle to trust instead of the usual ones.
         production: Whether destroying actions ask for more.
+        socket: The Unix socket on which a local service is reached; then nothing goes to the origin's port. ``None``
+            for a service that is called over the network.
     """
 
     profile: str
@@ -82,6 +97,7 @@ class Target(NamedTuple):
     key_source: str = ""
     ca_file: Path | None = None
     production: bool = False
+    socket: Path | None = None
 
     @property
     def host(self) -> str:
@@ -90,5 +106,10 @@ class Target(NamedTuple):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the service runs on this machine; proxies are ignored then."""
-        return is_loopback_host(urlsplit(self.origin).hostname or "")
+        """Whether the service is called on this machine; proxies are ignored then."""
+        return may_be_loopback(urlsplit(self.origin).hostname or "")
+
+    @property
+    def place(self) -> str:
+        """Where connections go: the path of the socket, else the origin."""
+        return self.origin if self.socket is None else str(self.socket)

@@ -16,7 +16,7 @@ from runwatch.api.errors import ApiError
 from runwatch.api.operations import list_operation
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.secret import Secret
-from runwatch.base.target import is_loopback_host
+from runwatch.base.target import may_be_loopback
 from runwatch.commands.arms import print_outcome
 from runwatch.commands.call import Call
 from runwatch.commands.entry import enter, read_key
@@ -101,7 +101,7 @@ def order_of(call: Call) -> Order:
     parts = urlsplit(url)
     host = parts.hostname or ""
     scheme = options.auth_scheme or ("api_key" if options.key_stdin or options.key_command else None)
-    if scheme is None and is_loopback_host(host):
+    if scheme is None and may_be_loopback(host):
         scheme = KEYLESS
         call.output.note("no key is sent to a server on this machine; --key-stdin gives one")
     endpoint: dict[str, Any] = {"base_url": url, "protocol_profile": options.protocol or protocol}

@@ -184,7 +184,8 @@ async def _service(call: Call, loaded: Loaded) -> AsyncIterator[Finding]:
     except RunwatchError as error:
         yield Finding("service", str(error), "fail", error.hint or "", exit_code(error))
         return
-    yield Finding("service", f"{target.origin}, profile {target.profile}{_where(chosen)}")
+    through = f" through {target.socket}" if target.socket is not None else ""
+    yield Finding("service", f"{target.origin}{through}, profile {target.profile}{_where(chosen)}")
     if target.key is None:
         step = f"Set RUNWATCH_API_KEY, or 'runwatch config key set {target.profile}'."
         yield Finding("key", "no source gives one", "warn", step)

@@ -9,7 +9,7 @@ import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -22,7 +22,8 @@ from runwatch.base.errors import DataError, LocalServiceError, UsageError
 from runwatch.base.files import FileLock, private_directory
 from runwatch.base.log import keep_secret, start_log
 from runwatch.base.servicefile import ServiceFile, lock_of, read_service_file, write_service_file
-from runwatch.base.target import is_loopback_host
+from runwatch.base.servicesocket import listen_on_socket, require_unix_sockets
+from runwatch.base.target import is_loopback_address, may_be_loopback
 from runwatch.service.access.auth import new_key
 from runwatch.service.checks.docks import Docks
 from runwatch.service.context import Context, open_context
@@ -92,15 +93,13 @@ async def running(options: ServeOptions, clock: Clock) -> AsyncIterator[Running]
 
     Raises:
         UsageError: the host is not of this machine and ``allow_remote`` is off, or the port is none.
-        LocalServiceError: another service holds the data directory, or the address cannot be listened on.
+        LocalServiceError: another service holds the data directory, the address or the socket cannot be listened on,
+            or this system has no Unix sockets.
         DataError: the data directory or its database is not usable.
     """
-    if not options.allow_remote and not is_loopback_host(options.host):
-        raise UsageError(
-            "The service listens only on this machine",
-            detail=f"{options.host} is not a loopback address.",
-            hint="Use 127.0.0.1, or add --allow-remote if other machines shall reach it.",
-        )
+    require_unix_sockets()
+    if not options.allow_remote and not may_be_loopback(options.host):
+        raise _not_this_machine(f"{options.host} is not a loopback address.")
     if not 0 <= options.port <= _LAST_PORT:
         raise UsageError("There is no port of that number", detail=str(options.port), hint=f"Use 1 to {_LAST_PORT}.")
     async with contextlib.AsyncExitStack() as stack:
@@ -109,24 +108,28 @@ async def running(options: ServeOptions, clock: Clock) -> AsyncIterator[Running]
         before = read_service_file(options.data_dir)
         listener = _listen(options, before)
         stack.callback(listener.close)
+        path, local_listener = listen_on_socket(options.data_dir, os.environ, backlog=_BACKLOG)
+        stack.callback(_remove, path)
+        stack.callback(local_listener.close)
         file = ServiceFile(
             _base_url(options.host, listener),
             before.api_key if before and before.api_key else new_key(),
             options.data_dir,
             os.getpid(),
+            path,
         )
         # Written at once: what the file said until now may be the address of somebody else, and the id of no service.
         _write_down(file)
         context, key = await open_context(options, file.api_key, clock=clock, origin=file.base_url)
         stack.push_async_callback(context.close)
         if key != file.api_key:
-            file = ServiceFile(file.base_url, key, file.data_dir, file.pid)
+            file = replace(file, api_key=key)
             _write_down(file)
         keep_secret(key)
         stop = asyncio.Event()
         docks = Docks(clock) if options.sample else None
         server = _Server(_config(Application(context, ENDPOINTS, options.host, docks)), stop)
-        task = asyncio.create_task(server.serve([listener]), name="http server")
+        task = asyncio.create_task(server.serve([listener, local_listener]), name="http server")
         stack.push_async_callback(_end, stop, task)
         await server.accepts.wait()
         if options.sample and options.sample_trickle:
@@ -146,6 +149,11 @@ async def _trickling(context: Context) -> AsyncIterator[None]:
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 async def _end(stop: asyncio.Event, task: asyncio.Task[None]) -> None:
@@ -222,12 +230,12 @@ def _listen(options: ServeOptions, before: ServiceFile | None) -> socket.socket:
             kept = urlsplit(before.base_url).port or 0
     try:
         try:
-            return _bind(options.host, options.port or kept)
+            return _bind(options.host, options.port or kept, allow_remote=options.allow_remote)
         except OSError as error:
             if not kept or error.errno not in {errno.EADDRINUSE, errno.EACCES}:
                 raise
             _log.warning("port %d of the last start is taken; taking a free one", kept)
-            return _bind(options.host, 0)
+            return _bind(options.host, 0, allow_remote=options.allow_remote)
     except OSError as error:
         reason = error.strerror or str(error)
         raise LocalServiceError(
@@ -237,10 +245,20 @@ def _listen(options: ServeOptions, before: ServiceFile | None) -> socket.socket:
         ) from error
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def _not_this_machine(detail: str) -> UsageError:
+    return UsageError(
+        "The service listens only on this machine",
+        detail=detail,
+        hint="Use 127.0.0.1, or add --allow-remote if other machines shall reach it.",
+    )
+
+
+def _bind(host: str, port: int, *, allow_remote: bool) -> socket.socket:
     family, kind, protocol, _, address = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
+    if not allow_remote and not is_loopback_address(str(address[0])):
+        raise _not_this_machine(f"{host} leads to {address[0]}, which is not a loopback address.")
     # With the protocol named, asyncio turns Nagle's algorithm off; without, an answer in two parts takes 40 ms more.
     listener = socket.socket(family, kind, protocol)
     try:

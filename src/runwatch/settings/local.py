@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import queue
 import signal
@@ -21,7 +20,8 @@ from runwatch.base.errors import LocalServiceError, SettingsError
 from runwatch.base.files import PRIVATE_FILE, FileLock, private_directory
 from runwatch.base.log import keep_secret, redact
 from runwatch.base.secret import Secret
-from runwatch.base.servicefile import ServiceFile, is_running, read_service_file
+from runwatch.base.servicefile import ServiceFile, is_running, parse_service_line, read_service_file
+from runwatch.base.servicesocket import connect_to_socket, require_unix_sockets
 from runwatch.base.target import Target, normalise_base_url
 from runwatch.base.text import clean_block
 from runwatch.settings.model import LOCAL
@@ -33,6 +33,7 @@ PATIENCE_S: Final = 30.0
 """How long a service may take to accept connections, or to end."""
 
 _PAUSE_S: Final = 0.05
+_CONNECT_S: Final = 1.0
 _ERROR_LOG_BYTES: Final = 262_144
 _TAIL_BYTES: Final = 2000
 _LINE_BYTES: Final = 65_536
@@ -47,20 +48,22 @@ class LocalService:
     """A local service that accepts connections.
 
     Attributes:
-        base_url: Scheme, host and port.
+        base_url: Scheme, host and port, where other clients and browsers reach it.
         key: Its own key.
         pid: Its process.
+        socket: The Unix socket on which runwatch reaches it.
         started_here: Whether this call has started it.
     """
 
     base_url: str
     key: Secret = field(repr=False)
     pid: int
+    socket: Path
     started_here: bool = False
 
     def target(self) -> Target:
         """The service as the client calls it, with its own key and no other."""
-        return Target(LOCAL, self.base_url, self.key, "local service")
+        return Target(LOCAL, self.base_url, self.key, "local service", socket=self.socket)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,23 +88,12 @@ def attach(data_dir: Path, *, pace: Pace = _USUAL) -> LocalService | None:
     """The running service of a data directory once it accepts connections, or ``None`` when none runs.
 
     Raises:
-        LocalServiceError: one holds the directory and does not accept connections within the pace's patience.
+        UntrustedSocketError: its socket, the socket's directory or the listening process is not the user's own.
+        LocalServiceError: one holds the directory and does not accept connections within the pace's patience, or it is
+            of version 0.1.0 and has no socket.
     """
-    deadline = pace.monotonic() + pace.patience_s
-    while _is_running(data_dir):
-        written = read_service_file(data_dir)
-        # Until the running service has written the file, it is that of an earlier one.
-        if written is not None and _lives(written.pid) and _accepts(written.base_url):
-            return _service(written)
-        if pace.monotonic() >= deadline:
-            raise LocalServiceError(
-                "The local service runs and does not answer",
-                detail=f"{data_dir}, process {written.pid}" if written else str(data_dir),
-                hint="End it with 'runwatch serve --stop' and the same data directory, or end its process.",
-                retryable=True,
-            )
-        pace.sleep(_PAUSE_S)
-    return None
+    found = _find_running(data_dir, pace, _accepts)
+    return None if found is None else _service(found)
 
 
 def ensure(
@@ -127,8 +119,11 @@ def ensure(
         pace: How the waiting is done.
 
     Raises:
-        LocalServiceError: the data directory is not usable, or the service does not start.
+        UntrustedSocketError: its socket, the socket's directory or the listening process is not the user's own.
+        LocalServiceError: the data directory is not usable, the service does not start, one of version 0.1.0 runs, or
+            this system has no Unix sockets.
     """
+    require_unix_sockets()
     try:
         data_dir = private_directory(data_dir.absolute())
         starting = FileLock(data_dir / "start.lock")
@@ -156,7 +151,7 @@ def stop(data_dir: Path, *, pace: Pace = _USUAL) -> bool:
     Raises:
         LocalServiceError: it does not answer, may not be ended from here, or does not end in time.
     """
-    running = attach(data_dir, pace=pace)
+    running = _find_running(data_dir, pace, _accepts_anywhere)
     if running is None:
         return False
     try:
@@ -177,6 +172,29 @@ def stop(data_dir: Path, *, pace: Pace = _USUAL) -> bool:
             )
         pace.sleep(_PAUSE_S)
     return True
+
+
+def _find_running(data_dir: Path, pace: Pace, accepts: Callable[[ServiceFile], bool]) -> ServiceFile | None:
+    """What the running service of a data directory has written, once it accepts; ``None`` when none runs.
+
+    Raises:
+        LocalServiceError: one holds the directory and does not accept within the pace's patience.
+    """
+    deadline = pace.monotonic() + pace.patience_s
+    while _is_running(data_dir):
+        written = read_service_file(data_dir)
+        # Until the running service has written the file, it is that of an earlier one.
+        if written is not None and _lives(written.pid) and accepts(written):
+            return written
+        if pace.monotonic() >= deadline:
+            raise LocalServiceError(
+                "The local service runs and does not answer",
+                detail=f"{data_dir}, process {written.pid}" if written else str(data_dir),
+                hint="End it with 'runwatch serve --stop' and the same data directory, or end its process.",
+                retryable=True,
+            )
+        pace.sleep(_PAUSE_S)
+    return None
 
 
 def _start(data_dir: Path, command: Sequence[str], environment: Mapping[str, str], pace: Pace) -> LocalService:
@@ -226,21 +244,22 @@ def _attend(process: subprocess.Popen[bytes], lines: queue.SimpleQueue[bytes]) -
 
 def _said(line: bytes, data_dir: Path) -> ServiceFile:
     try:
-        content = json.loads(line)
-        return ServiceFile(str(content["base_url"]), Secret(str(content["api_key"])), data_dir, int(content["pid"]))
-    except (ValueError, KeyError, TypeError):
+        return parse_service_line(line, data_dir)
+    except ValueError:
         raise LocalServiceError("The local service does not say where it listens", detail=str(data_dir)) from None
 
 
 def _service(written: ServiceFile, *, started_here: bool = False) -> LocalService:
     keep_secret(written.api_key)
+    if written.socket is None:
+        raise _no_socket(written)
     try:
         origin = normalise_base_url(written.base_url)
     except SettingsError as error:
         raise LocalServiceError(
             "The local service does not listen on this machine alone", detail=str(written.data_dir)
         ) from error
-    return LocalService(origin, written.api_key, written.pid, started_here)
+    return LocalService(origin, written.api_key, written.pid, written.socket, started_here)
 
 
 def _is_running(data_dir: Path) -> bool:
@@ -267,14 +286,48 @@ def _lives(pid: int) -> bool:
     return True
 
 
-def _accepts(base_url: str) -> bool:
-    """Whether somebody accepts connections at an address."""
+def _accepts(written: ServiceFile) -> bool:
+    """Whether a service accepts connections on its socket; nothing is sent.
+
+    Raises:
+        UntrustedSocketError: the socket, its directory or the listening process is not the user's own.
+        LocalServiceError: the service is of version 0.1.0 and has no socket.
+    """
+    if written.socket is None:
+        if _accepts_on_port(written.base_url):
+            raise _no_socket(written)
+        return False
+    try:
+        connect_to_socket(written.socket, _CONNECT_S).close()
+    except OSError:
+        return False
+    return True
+
+
+def _accepts_anywhere(written: ServiceFile) -> bool:
+    """Whether a service accepts connections in some way: enough to end it, because nothing is sent to it."""
+    try:
+        is_reached = _accepts(written)
+    except LocalServiceError:
+        is_reached = False
+    return is_reached or _accepts_on_port(written.base_url)
+
+
+def _accepts_on_port(base_url: str) -> bool:
     try:
         parts = urlsplit(base_url)
-        socket.create_connection((parts.hostname or "", parts.port or 80), timeout=1.0).close()
+        socket.create_connection((parts.hostname or "", parts.port or 80), timeout=_CONNECT_S).close()
     except (OSError, ValueError):
         return False
     return True
+
+
+def _no_socket(written: ServiceFile) -> LocalServiceError:
+    return LocalServiceError(
+        "The local service is of an earlier version",
+        detail=f"It has no socket that proves whose it is ({written.data_dir}, process {written.pid}).",
+        hint="End it with 'runwatch serve --stop' and the same data directory; the next start is of this version.",
+    )
 
 
 def _open_error_log(path: Path) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from runwatch.base.errors import DataError
 from runwatch.base.json import DuplicateMemberError, loads_strict
-from runwatch.base.target import is_loopback_host
+from runwatch.base.target import is_loopback_address, is_loopback_host
 from runwatch.service.access import sessions
 from runwatch.service.access.auth import ANYONE, Principal
 from runwatch.service.access.roles import require
@@ -171,7 +171,7 @@ class Application:
             keyed=keyed,
             is_form=_is_form(request),
             cookie=request.cookies.get(sessions.COOKIE),
-            is_here=request.client is not None and is_loopback_host(request.client.host),
+            is_here=_is_here(request),
         )
         if keyed is None:
             return await endpoint.handle(call)
@@ -283,6 +283,14 @@ def decode(body: bytes, request: Request, *, is_required: bool, takes_form: bool
         raise invalid(("body", "Each member of an object may come only once."), cause=str(error)) from None
     except ValueError as error:
         raise invalid(("body", "Must be one JSON value in UTF-8."), cause=str(error)) from None
+
+
+def _is_here(request: Request) -> bool:
+    """Whether the connection comes from this machine: over the Unix socket, or from a loopback address."""
+    server = request.scope.get("server")
+    if server is None or server[1] is None:
+        return True  # only a Unix socket has no port
+    return request.client is not None and is_loopback_address(request.client.host)
 
 
 def _authorization(request: Request) -> list[str]:

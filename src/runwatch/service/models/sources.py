@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from runwatch.base.target import is_loopback_host
+from runwatch.base.target import may_be_loopback
 from runwatch.records.requests.run import KNOWN_DATA_CLASSES
 from runwatch.records.requests.source import EndpointRequest, is_private_host
 from runwatch.service.http.answer import Refusal, invalid
@@ -218,7 +218,7 @@ def endpoint_of(profile: Profile, auth_scheme: str, asked: EndpointRequest | Non
         spoken = [name for name in profile.protocol_profiles if name in PROTOCOLS]
         raise invalid(("endpoint.protocol_profile", f"Must be {' or '.join(spoken)}."))
     host = urlsplit(base_url).hostname or ""
-    if profile.base_url is None and auth_scheme == KEYLESS and not is_loopback_host(host):
+    if profile.base_url is None and auth_scheme == KEYLESS and not may_be_loopback(host):
         raise invalid(("auth_scheme", "Only a server on this machine may be called without a key."))
     is_local = profile.base_url is None and is_private_host(host)
     return {

@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from runwatch.base.secret import Secret
-from runwatch.base.target import is_loopback_host
+from runwatch.base.target import may_be_loopback
 from runwatch.records.requests.webhooks import WebhookRequest
 from runwatch.service.http.answer import Answer, answer_json, answer_once, invalid
 from runwatch.service.http.bodies import read_as
@@ -101,7 +101,7 @@ def _check_scheme(call: Call, url: str) -> None:
     """
     parts = urlsplit(url)
     allows_loopback = call.context.options.allow_loopback_checks
-    is_loopback = is_loopback_host(parts.hostname or "")
+    is_loopback = may_be_loopback(parts.hostname or "")
     if is_loopback and not allows_loopback:
         raise invalid(("url", "Must not be on this machine."))
     if parts.scheme == "http" and not is_loopback:
