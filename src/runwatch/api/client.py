@@ -150,7 +150,7 @@ class Client:
         """
         if self.read_only:
             raise ReadOnlyRefused(operation=PRIVATE_ENTRY.id, what=PRIVATE_ENTRY.title)
-        call = Call(PRIVATE_ENTRY, entry_request(self.target.origin, address, secret))
+        call = Call(PRIVATE_ENTRY, entry_request(self.target, address, secret))
 
         async def read(reply: Reply) -> object:
             return decode_value(reply.body)

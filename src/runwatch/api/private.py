@@ -17,7 +17,7 @@ from runwatch.base.errors import SettingsError
 from runwatch.base.json import dumps_body
 from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
-from runwatch.base.target import normalise_base_url
+from runwatch.base.target import Target, is_loopback_host, normalise_base_url
 
 _ENTRY_PATHS: Final = "/connect/"
 """Where the private pages of a service are (wire reference 2.4)."""
@@ -60,27 +60,29 @@ def _keep(text: str) -> None:
             keep_secret(Secret(part))
 
 
-def is_entry_of(origin: str, address: str) -> bool:
-    """Whether the address of a private page is the service's own, so that its key may be sent there."""
+def is_entry_of(target: Target, address: str) -> bool:
+    """Whether the address of a private page is the service's own, and a secret may be sent to it.
+
+    A local service is called through its socket, whatever the address says, and its port may have changed since the
+    socket was found: each address of this machine is its own.
+    """
     try:
         parts = urlsplit(address)
-        return (
-            normalise_base_url(f"{parts.scheme}://{parts.netloc}") == origin
-            and parts.path.startswith(_ENTRY_PATHS)
-            and not parts.fragment
-        )
+        origin = normalise_base_url(f"{parts.scheme}://{parts.netloc}")
     except (ValueError, SettingsError):
         return False
+    is_own = origin == target.origin or (target.socket is not None and is_loopback_host(parts.hostname or ""))
+    return is_own and parts.path.startswith(_ENTRY_PATHS) and not parts.fragment
 
 
-def entry_request(origin: str, address: Secret, secret: Secret) -> Request:
+def entry_request(target: Target, address: Secret, secret: Secret) -> Request:
     """The request that enters a secret on a private page.
 
     Raises:
         InvalidRequest: the page is not the service's own, or the address cannot be sent; nothing was sent.
     """
     text = address.reveal()
-    parts = urlsplit(text) if is_entry_of(origin, text) else None
+    parts = urlsplit(text) if is_entry_of(target, text) else None
     if parts is None or not f"{parts.path}{parts.query}".isascii():
         said = "It leads to another address than the service's own; a key is never sent there."
         raise InvalidRequest(operation=PRIVATE_ENTRY.id, errors=[{"field": "continue_url", "message": said}])

@@ -88,7 +88,7 @@ async def enter(
     if key is None:
         await _wait(session, address, is_done)
         return
-    if not is_entry_of(session.client.target.origin, address):
+    if not is_entry_of(session.client.target, address):
         session.call.output.warn("the private page is not at the service's own address, so no key is sent there")
         await _wait(session, address, is_done)
         return
