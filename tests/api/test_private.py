@@ -102,3 +102,31 @@ def test_the_page_of_a_service_behind_a_socket_may_have_moved_to_another_port() 
     assert not is_entry_of(local, "http://127.0.0.1:9000/v1/verifiers")
     assert not is_entry_of(local, "https://api.test/connect/source?intent=x")
     assert not is_entry_of(local._replace(socket=None), "http://127.0.0.1:9000/connect/source?intent=x")
+
+
+@pytest.mark.parametrize(
+    ("operation", "value"),
+    [
+        ("postApiKeys", {"key": "solverapi_live_canary-a1"}),
+        ("postWebhooks", {"secret": "whsec_canary-a1"}),
+        ("postTenants", {"api_key": {"key": "solverapi_live_canary-a1"}}),
+        ("postVerifiersByVerifierIdConnectionIntents", {"continue_url": ADDRESS}),
+        ("postTenantTemplateApplications", {"consent": {"continue_url": ADDRESS}}),
+    ],
+)
+async def test_what_is_told_once_is_redacted_from_every_log_from_then_on(
+    server: RawServer, client: Client, caplog: pytest.LogCaptureFixture, operation: str, value: dict[str, Any]
+) -> None:
+    server.script(json_answer(value))
+    path = {"verifier_id": "v"} if "{" in OPERATIONS[operation].path else {}
+    with caplog.at_level(logging.DEBUG, "runwatch"):
+        answer = await client.request(operation, body=b"{}", key="k", path=path)
+    assert answer.value == value
+    assert "canary-a1" not in redact(str(value))
+    assert "canary-a1" not in caplog.text
+
+
+@pytest.mark.parametrize("value", [None, [], {}, {"key": 3}, {"key": None}, "text"])
+def test_an_answer_without_its_secret_is_no_trouble(value: object) -> None:
+    keep_secrets_of(OPERATIONS["postApiKeys"], value)
+    keep_secrets_of(OPERATIONS["postTenants"], value)
