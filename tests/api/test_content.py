@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import zlib
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwatch.api.content import Content, Damaged, TooLarge
+from runwatch.api.content import MAX_MEMBERS, Content, Damaged, TooLarge
 
 
 def read(wire: bytes, encoding: str = "gzip", limit: int = 1000, piece: int = 7) -> bytes:
@@ -77,3 +79,46 @@ def test_the_name_of_an_encoding_is_read_without_case() -> None:
 
 def test_an_empty_body_is_whole() -> None:
     assert read(b"") == b""
+
+
+EMPTY = gzip.compress(b"", mtime=0)
+NAMED = b"\x1f\x8b\x08\x08\0\0\0\0\0\xff"
+"""The beginning of a member whose file name follows, up to a zero byte."""
+
+BLOCKS = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+"""The beginning of a member whose blocks follow."""
+
+
+@pytest.mark.parametrize(
+    ("start", "piece"),
+    [(b"", EMPTY * 3000), (NAMED, b"n" * 65536), (BLOCKS, b"\0\0\0\xff\xff" * 13000)],
+    ids=["empty members", "an endless file name", "empty blocks"],
+)
+def test_an_endless_stream_that_unpacks_to_nothing_is_stopped_by_its_bytes_on_the_wire(
+    start: bytes, piece: bytes
+) -> None:
+    limit = 1_000_000
+    content = Content("gzip", limit)
+    content.add(start)
+    taken = 0
+    with contextlib.suppress(TooLarge, Damaged):
+        while taken < 4 * limit:
+            content.add(piece)
+            taken += len(piece)
+    assert taken < limit + 200_000
+    assert content.body == b""
+
+
+def test_members_are_counted_because_each_costs_a_decoder() -> None:
+    assert read(EMPTY * (MAX_MEMBERS - 1) + gzip.compress(b"x"), piece=1000) == b"x"
+    for piece in (20, 1000):
+        with pytest.raises(Damaged, match="more than 1,000 members"):
+            read(EMPTY * MAX_MEMBERS + gzip.compress(b"x"), piece=piece)
+
+
+@given(body=st.binary(max_size=2000), piece=st.integers(1, 300))
+def test_a_body_that_packing_makes_longer_still_fits(body: bytes, piece: int) -> None:
+    packer = zlib.compressobj(0, wbits=31)
+    wire = packer.compress(body) + packer.flush()
+    assert len(wire) > len(body)
+    assert read(wire, limit=max(1, len(body)), piece=piece) == body

@@ -1,6 +1,8 @@
 """A body as it arrives: unpacked piece by piece, never larger than was agreed.
 
-A few kilobytes of gzip can unpack to gigabytes, so that the limit counts what comes out and is kept while it comes.
+A few kilobytes of gzip can unpack to gigabytes, so the limit counts what comes out and is kept while it comes.
+Gigabytes of gzip can unpack to nothing (empty members, empty blocks, an endless file name), so the bytes on the wire
+are bounded too, and the number of members: each costs a new decoder (manual, Security: Outbound calls).
 """
 
 from __future__ import annotations
@@ -16,8 +18,15 @@ _GZIP: Final = 31
 """The window setting with which zlib reads the gzip format."""
 
 
+_PACKING_BYTES: Final = 64 * 1024
+"""What packing may add to a body of any size: headers with a file name, and one 1,024th of the content beside it."""
+
+MAX_MEMBERS: Final = 1000
+"""The most gzip members of one body."""
+
+
 class TooLarge(Exception):
-    """The content is larger than the limit."""
+    """The content, or what is on the wire of it, is larger than the limit."""
 
 
 class Damaged(Exception):
@@ -41,7 +50,9 @@ class Content:
             raise Damaged(f"its content encoding {encoding[:40]!r} was not asked for")
         self._inflater = zlib.decompressobj(_GZIP) if encoding.endswith("gzip") else None
         self._is_inside_member = False
+        self._members = 0
         self._limit = limit
+        self._wire_left = limit + limit // 1024 + _PACKING_BYTES
         # It grows in place, and gives its bytes without a copy: joining pieces of sixty megabytes holds a screen up.
         self._content = io.BytesIO()
 
@@ -50,12 +61,18 @@ class Content:
 
         Raises:
             TooLarge: the limit is passed; what came before it is kept.
-            Damaged: the piece is not of the announced encoding.
+            Damaged: the piece is not of the announced encoding, or has more than :data:`MAX_MEMBERS` members.
         """
         if self._inflater is None:
             self._keep(piece)
             return
+        self._wire_left -= len(piece)
+        if self._wire_left < 0:
+            raise TooLarge
         while piece:
+            self._members += not self._is_inside_member
+            if self._members > MAX_MEMBERS:
+                raise Damaged(f"its gzip content has more than {MAX_MEMBERS:,} members")
             try:
                 # One byte beyond the limit is enough to know that it is passed.
                 unpacked = self._inflater.decompress(piece, self._limit - self._content.tell() + 1)
