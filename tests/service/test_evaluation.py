@@ -21,11 +21,13 @@ from runwatch.service.checks.stopdate import Stop
 from runwatch.service.database import Database
 from runwatch.service.options import ServeOptions
 from runwatch.service.outbound import Outbound
+from runwatch.service.reach import ReachPolicy
 from runwatch.service.transaction import Transaction
 from tests.support.clock import START, FakeClock
 from tests.support.dock import Dock, dock
 
 CHECK = "vrf_1"
+OWNER = "ten_owner"
 
 
 @dataclass(slots=True)
@@ -35,13 +37,17 @@ class Bench:
     outbound: Outbound
     vault: Vault
     database: Database
-    options: ServeOptions
+    policy: ReachPolicy
     clock: FakeClock
     endpoint: Dock
 
     async def evaluate(self, candidate: Any = "some text", url: str | None = None) -> Evaluation:
-        row: Any = {"verifier_id": CHECK, "endpoint": {"url": url or self.endpoint.url, "auth_ref": ""}}
-        return await evaluate(self.outbound, self.vault, self.database, self.options, row, candidate)
+        row: Any = {
+            "verifier_id": CHECK,
+            "tenant_id": OWNER,
+            "endpoint": {"url": url or self.endpoint.url, "auth_ref": ""},
+        }
+        return await evaluate(self.outbound, self.vault, self.database, self.policy, row, candidate)
 
     async def connect(self, key: str, stop: Stop | None = None) -> str:
         """Take a key into use and return its handle."""
@@ -67,7 +73,8 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     outbound = Outbound()
     options = ServeOptions(data_dir=tmp_path, json=True, allow_loopback_checks=True)
     async with dock() as endpoint:
-        yield Bench(outbound, Vault(tmp_path), database, options, clock, endpoint)
+        policy = ReachPolicy(OWNER, options, "http://127.0.0.1:1")
+        yield Bench(outbound, Vault(tmp_path), database, policy, clock, endpoint)
     await outbound.close()
     await asyncio.to_thread(database.close)
 

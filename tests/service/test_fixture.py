@@ -14,6 +14,7 @@ from runwatch.service.models.providers import KINDS, Generation, ProviderAddress
 from runwatch.service.models.providers.fixture import REMEMBERED
 from runwatch.service.models.providers.fixture_sources import SAMPLE_SOURCES, SAMPLES
 from runwatch.service.outbound import Outbound
+from runwatch.service.reach import PROVIDERS
 from tests.support.clock import FakeClock
 
 NORTH = ProviderAddress("fixture:sample_north", "openai_chat", "none", None)
@@ -30,7 +31,7 @@ def clock() -> FakeClock:
 @pytest.fixture
 async def providers(clock: FakeClock) -> AsyncIterator[Providers]:
     outbound = Outbound()
-    yield Providers(outbound, clock)
+    yield Providers(outbound, clock, lambda _: PROVIDERS)
     await outbound.close()
 
 
@@ -109,7 +110,7 @@ async def test_every_key_but_one_is_taken(providers: Providers, secret: Secret |
 async def test_the_same_message_gets_the_same_answer_from_another_service(providers: Providers) -> None:
     first = await generate(providers)
     outbound = Outbound()
-    assert await generate(Providers(outbound, FakeClock())) == first
+    assert await generate(Providers(outbound, FakeClock(), lambda _: PROVIDERS)) == first
     await outbound.close()
 
 
@@ -248,7 +249,7 @@ async def test_a_model_of_another_source_is_not_found(providers: Providers) -> N
 async def test_a_slow_call_can_be_cancelled() -> None:
     clock = FakeClock(manual=True)
     outbound = Outbound()
-    call = asyncio.create_task(generate(Providers(outbound, clock), "[[slow 30]]"))
+    call = asyncio.create_task(generate(Providers(outbound, clock, lambda _: PROVIDERS), "[[slow 30]]"))
     await clock.until_sleeping()
     call.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -13,6 +13,7 @@ import pytest
 from runwatch.service.models.discovery import LIMIT_S, USUAL_PORTS, FoundServer, UsualPort, find_servers
 from runwatch.service.models.providers import Providers
 from runwatch.service.outbound import Outbound
+from runwatch.service.reach import PROVIDERS
 from tests.service.conftest import Json, Local
 from tests.service.test_problems import check
 from tests.support.clock import FakeClock
@@ -25,7 +26,7 @@ PATH = "/v1/model-server-searches"
 @pytest.fixture
 async def providers() -> AsyncIterator[Providers]:
     outbound = Outbound()
-    yield Providers(outbound, FakeClock())
+    yield Providers(outbound, FakeClock(), lambda _: PROVIDERS)
     await outbound.close()
 
 
@@ -86,7 +87,7 @@ async def test_a_server_is_found_with_its_address_and_its_models(local: Local) -
 
 async def test_a_server_without_a_model_is_one_too(providers: Providers) -> None:
     async with ModelServer(models=()) as server:
-        assert await find_servers(providers, listening(server)) == [
+        assert await find_servers(providers, listening(server), "ten_owner") == [
             FoundServer(server.base_url, "Server 1", (), needs_key=False)
         ]
 
@@ -127,14 +128,14 @@ async def test_what_was_found_stands_in_the_order_of_the_ports_and_the_rest_is_l
 async def test_whatever_else_answers_is_no_model_server(providers: Providers, said: Said | Fault) -> None:
     async with ModelServer() as server:
         server.say("GET", ".*", said)
-        assert await find_servers(providers, listening(server)) == []
+        assert await find_servers(providers, listening(server), "ten_owner") == []
         assert server.heard
 
 
 async def test_a_port_that_says_nothing_is_left_out_when_the_time_is_over(providers: Providers) -> None:
     async with ModelServer() as server:
         server.say("GET", ".*", HANG)
-        assert await find_servers(providers, listening(server), limit_s=0.1) == []
+        assert await find_servers(providers, listening(server), "ten_owner", limit_s=0.1) == []
 
 
 async def test_all_ports_are_asked_at_once_so_that_the_search_is_over_within_two_seconds(providers: Providers) -> None:
@@ -143,7 +144,7 @@ async def test_all_ports_are_asked_at_once_so_that_the_search_is_over_within_two
     async with servers[0], servers[1], servers[2]:
         for server in servers:
             server.say("GET", ".*", HANG)
-        looking = asyncio.create_task(find_servers(providers, listening(*servers), limit_s=60))
+        looking = asyncio.create_task(find_servers(providers, listening(*servers), "ten_owner", limit_s=60))
         await asyncio.wait_for(asyncio.gather(*(server.until_heard() for server in servers)), 30)
         looking.cancel()
         await asyncio.gather(looking, return_exceptions=True)

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.service.outbound import PROVIDERS, PUBLIC, PUBLIC_OR_LOOPBACK, Address, Outbound, OutboundError, Reach
+from runwatch.base.addresses import Address, AddressKind
+from runwatch.service.outbound import Outbound, OutboundError
+from runwatch.service.reach import PROVIDERS, PUBLIC, PUBLIC_OR_LOOPBACK, Reach
 from tests.api.certificate import authority_file, server_context
 
 PATIENCE_S = 30.0
@@ -207,7 +209,7 @@ async def test_the_environment_s_proxy_is_for_public_addresses_only(monkeypatch:
     ):
         monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy}")
         monkeypatch.delenv("no_proxy", raising=False)
-        everywhere = Reach(lambda _: True, lambda _: True)
+        everywhere = Reach(frozenset(AddressKind), frozenset(AddressKind))
         answer = await out.send("GET", "http://far.test/x", reach=everywhere, timeout_s=PATIENCE_S)
         assert answer.content == b"hi"
         assert heads[0].startswith(b"GET http://far.test/x HTTP/1.1\r\n")

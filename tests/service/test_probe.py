@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from runwatch.base.secret import Secret
 from runwatch.service.checks import probe as probing
 from runwatch.service.checks.probe import ProbeReport, probe, report_of
-from runwatch.service.options import ServeOptions
 from runwatch.service.outbound import Outbound, OutboundAnswer, OutboundError
+from runwatch.service.reach import PUBLIC, PUBLIC_OR_LOOPBACK
 from tests.support.clock import START, FakeClock
 from tests.support.dock import Dock, dock
 from tests.support.http1 import answer_bytes
 
 GOOD = b'{"is_correct": false, "quality_score": 0}'
-
-
-def options(**more: Any) -> ServeOptions:
-    return ServeOptions(data_dir=Path("unused"), json=True, **{"allow_loopback_checks": True, **more})
 
 
 @pytest.fixture
@@ -123,7 +117,7 @@ def test_a_check_that_accepts_the_probe_keeps_to_the_contract_and_is_told_so() -
 
 
 async def test_a_probe_sends_the_reserved_candidate_and_nothing_else(outbound: Outbound, endpoint: Dock) -> None:
-    report = await probe(outbound, options(), FakeClock(), endpoint.url)
+    report = await probe(outbound, PUBLIC_OR_LOOPBACK, FakeClock(), endpoint.url)
     assert report.has_passed
     assert endpoint.bodies == [{"candidate": {"solverapi_probe": "registration_preflight"}}]
     assert endpoint.heads[0].method == "POST"
@@ -133,8 +127,8 @@ async def test_a_probe_sends_the_reserved_candidate_and_nothing_else(outbound: O
 
 async def test_a_key_is_sent_as_a_bearer(outbound: Outbound, endpoint: Dock) -> None:
     endpoint.keys = {"right"}
-    assert (await probe(outbound, options(), FakeClock(), endpoint.url, Secret("right"))).has_passed
-    refused = await probe(outbound, options(), FakeClock(), endpoint.url, Secret("wrong"))
+    assert (await probe(outbound, PUBLIC_OR_LOOPBACK, FakeClock(), endpoint.url, Secret("right"))).has_passed
+    refused = await probe(outbound, PUBLIC_OR_LOOPBACK, FakeClock(), endpoint.url, Secret("wrong"))
     assert refused.reason_code == "authentication_failed"
     assert endpoint.authorizations == ["Bearer right", "Bearer wrong"]
 
@@ -144,29 +138,22 @@ async def test_an_endpoint_that_never_answers_times_out(
 ) -> None:
     monkeypatch.setattr(probing, "PROBE_S", 0.2)
     endpoint.is_silent = True
-    assert (await probe(outbound, options(), FakeClock(), endpoint.url)).reason_code == "probe_timeout"
+    assert (await probe(outbound, PUBLIC_OR_LOOPBACK, FakeClock(), endpoint.url)).reason_code == "probe_timeout"
 
 
 async def test_nobody_listening_is_unreachable(outbound: Outbound) -> None:
     async with dock() as gone:
         url = gone.url
-    assert (await probe(outbound, options(), FakeClock(), url)).reason_code == "endpoint_unreachable"
+    assert (await probe(outbound, PUBLIC_OR_LOOPBACK, FakeClock(), url)).reason_code == "endpoint_unreachable"
 
 
 async def test_this_machine_is_called_only_when_that_is_allowed(outbound: Outbound, endpoint: Dock) -> None:
-    plain = await probe(outbound, options(allow_loopback_checks=False), FakeClock(), endpoint.url)
+    plain = await probe(outbound, PUBLIC, FakeClock(), endpoint.url)
     assert plain.reason_code == "scheme_rejected"
     over_tls = endpoint.url.replace("http:", "https:")
-    refused = await probe(outbound, options(allow_loopback_checks=False), FakeClock(), over_tls)
+    refused = await probe(outbound, PUBLIC, FakeClock(), over_tls)
     assert refused.reason_code == "private_range_rejected"
     assert endpoint.heads == []
-
-
-async def test_a_service_with_a_sample_calls_docks_of_this_machine_and_nothing_else(outbound: Outbound) -> None:
-    sample = options(allow_loopback_checks=False, sample=True)
-    async with dock("/docks/some") as inside, dock("/other") as outside:
-        assert (await probe(outbound, sample, FakeClock(), inside.url)).has_passed
-        assert (await probe(outbound, sample, FakeClock(), outside.url)).reason_code == "scheme_rejected"
 
 
 async def test_an_address_that_speaks_no_tls_is_unreachable(outbound: Outbound) -> None:
@@ -177,4 +164,4 @@ async def test_an_address_that_speaks_no_tls_is_unreachable(outbound: Outbound) 
 
     async with await asyncio.start_server(talk, "127.0.0.1", 0) as plain:
         url = f"https://127.0.0.1:{plain.sockets[0].getsockname()[1]}/"
-        assert (await probe(outbound, options(), FakeClock(), url)).reason_code == "endpoint_unreachable"
+        assert (await probe(outbound, PUBLIC_OR_LOOPBACK, FakeClock(), url)).reason_code == "endpoint_unreachable"

@@ -15,6 +15,7 @@ from runwatch.base.secret import Secret
 from runwatch.service.models.providers import KINDS, Generation, ProviderAddress, ProviderError, Providers, ServedModel
 from runwatch.service.models.providers.failures import kind_of_outbound
 from runwatch.service.outbound import Outbound, OutboundError
+from runwatch.service.reach import PROVIDERS
 from tests.support.clock import FakeClock
 from tests.support.model_server import CUT, DROP, HANG, Fault, ModelServer
 from tests.support.scripted import Said
@@ -27,7 +28,7 @@ KEY = "sk-sentinel-4711"
 @pytest.fixture
 async def providers() -> AsyncIterator[Providers]:
     outbound = Outbound()
-    yield Providers(outbound, FakeClock())
+    yield Providers(outbound, FakeClock(), lambda _: PROVIDERS)
     await outbound.close()
 
 

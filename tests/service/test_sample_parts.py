@@ -14,7 +14,8 @@ from runwatch.records.requests import RunRequest
 from runwatch.service.checks.docks import BULLETS, has_five_bullets, is_json_object
 from runwatch.service.ids import new_id, random_word, seeded_ids
 from runwatch.service.models.providers.fixture_text import BULLETS_WANTED, OBJECT_WANTED, text_of
-from runwatch.service.outbound import PUBLIC, OutboundError
+from runwatch.service.outbound import OutboundError
+from runwatch.service.reach import PUBLIC
 from runwatch.service.sample.dockcalls import AGENT_URL, DockCalls
 from runwatch.service.sample.pastclock import PastClock
 from runwatch.service.sample.plan import DAYS, MARGIN, incident, plan

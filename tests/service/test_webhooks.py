@@ -370,7 +370,8 @@ async def test_webhooks_are_one_organizations_own(near: Local, data_dir: Path) -
             check(await near.http.post(f"/v1/webhooks/{webhook_id}/rotate-secret"), "not_found")
         for delivery_id in (row["delivery_id"], "whd_unknown"):
             check(await near.http.post(f"/v1/webhooks/deliveries/{delivery_id}/replay"), "not_found")
-        own = await add(near, receiver.url)
+        # Another organization reaches public addresses only; that nobody is there makes no difference here.
+        own = await add(near, "https://receiver.invalid/runs")
         assert await deliveries(near, own["webhook_id"]) == []
         await near.submit()
         await near.context.engine.settled()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
+from runwatch.base.addresses import AddressKind, address_named, kind_of
 from runwatch.base.errors import SettingsError
 from runwatch.base.secret import Secret
 
@@ -69,12 +69,8 @@ def may_be_loopback(host: str) -> bool:
 
 def is_loopback_address(address: str) -> bool:
     """Whether an IP address, with or without a scope, is one of this machine; a name is not."""
-    try:
-        found = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return False
-    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
-    return (mapped or found).is_loopback
+    found = address_named(address)
+    return found is not None and kind_of(found) is AddressKind.LOOPBACK
 
 
 class Target(NamedTuple):

@@ -28,7 +28,8 @@ from runwatch.service.models.providers import Providers
 from runwatch.service.options import ServeOptions
 from runwatch.service.organization import wallet, webhooks
 from runwatch.service.organization.deliverer import Deliverer
-from runwatch.service.outbound import PUBLIC, PUBLIC_OR_LOOPBACK, Outbound
+from runwatch.service.outbound import Outbound
+from runwatch.service.reach import ReachPolicy
 from runwatch.service.sample.moving import move_checks
 from runwatch.service.transaction import Transaction
 
@@ -53,6 +54,7 @@ class Context:
         provider_config: Sources of models that this start names.
         deliverer: What sends to webhooks.
         options: How the service was started.
+        reach_policy: Where calls to other servers may go.
         origin: Scheme, host and port under which callers of this machine find it.
         usual_ports: Where model servers of this machine are looked for.
         turns: Order among requests with the same idempotency key.
@@ -73,6 +75,7 @@ class Context:
     provider_config: ProviderConfig
     deliverer: Deliverer
     options: ServeOptions
+    reach_policy: ReachPolicy
     origin: str
     usual_ports: tuple[UsualPort, ...] = USUAL_PORTS
     turns: Turns = field(default_factory=Turns)
@@ -120,9 +123,9 @@ async def open_context(
     try:
         key = await database.write(partial(_settle, options, offered_key))
         vault = Vault(options.data_dir)
-        reach = PUBLIC_OR_LOOPBACK if options.allow_loopback_checks else PUBLIC
-        providers = Providers(outbound, clock)
-        judge = partial(evaluate, outbound, vault, database, options)
+        policy = ReachPolicy(await database.read(local_tenant), options, origin)
+        providers = Providers(outbound, clock, policy.providers)
+        judge = partial(evaluate, outbound, vault, database, policy)
         context = Context(
             clock=clock,
             database=database,
@@ -140,8 +143,9 @@ async def open_context(
             outbound=outbound,
             providers=providers,
             provider_config=sources,
-            deliverer=Deliverer(database, vault, outbound, reach, clock),
+            deliverer=Deliverer(database, vault, outbound, policy, clock),
             options=options,
+            reach_policy=policy,
             origin=origin,
         )
         context.touch()

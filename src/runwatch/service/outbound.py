@@ -19,14 +19,15 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
+from runwatch.base.addresses import Address, AddressKind, kind_of
 from runwatch.base.errors import RunwatchError
+from runwatch.service.reach import Reach
 
 ANSWER_BYTES: Final = 1024 * 1024
 """The largest answer unless a caller says otherwise (wire reference 4.2)."""
 
 CONNECTIONS: Final = 100
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 LookUp = Callable[[str, int], Awaitable[list[Address]]]
 
 
@@ -43,46 +44,6 @@ class OutboundError(RunwatchError):
         super().__init__("A call to another server failed", detail=kind)
         self.kind = kind
         self.was_sent = was_sent
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """Where calls may go.
-
-    Attributes:
-        plain_http: Judges the addresses to which plain http is spoken.
-        addresses: Judges the addresses that are called at all.
-    """
-
-    plain_http: Callable[[Address], bool]
-    addresses: Callable[[Address], bool]
-
-
-def _never(_: Address) -> bool:
-    return False
-
-
-def _loopback(address: Address) -> bool:
-    return address.is_loopback
-
-
-def _public(address: Address) -> bool:
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_global and not address.is_multicast
-
-
-def _local(address: Address) -> bool:
-    return address.is_loopback or (address.is_private and not address.is_link_local and not address.is_unspecified)
-
-
-PUBLIC: Final = Reach(_never, _public)
-"""Output checks, agents and webhooks: https to public addresses (wire reference 4.1)."""
-
-PUBLIC_OR_LOOPBACK: Final = Reach(_loopback, lambda address: _public(address) or _loopback(address))
-"""The same on a service started with ``--allow-loopback-checks``."""
-
-PROVIDERS: Final = Reach(_local, lambda address: _public(address) or _local(address))
-"""Model servers, whose address the owner of the connection gives: plain http on this machine and its own network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +133,13 @@ class Outbound:
             raise OutboundError("scheme_rejected") from None
         if target.scheme not in {"http", "https"} or not target.host or target.userinfo:
             raise OutboundError("scheme_rejected")
-        if target.scheme == "http" and reach.plain_http is _never:
+        if target.scheme == "http" and not reach.plain_http:
             raise OutboundError("scheme_rejected")
-        addresses = await self._look_up(target.host, target.port or (443 if target.scheme == "https" else 80))
-        if not all(reach.addresses(address) for address in addresses):
+        addresses = await self._look_up(_name_of(target), target.port or (443 if target.scheme == "https" else 80))
+        kinds = {kind_of(address) for address in addresses}
+        if not kinds <= reach.addresses:
             raise OutboundError("private_range_rejected")
-        if target.scheme == "http" and not all(reach.plain_http(address) for address in addresses):
+        if target.scheme == "http" and not kinds <= reach.plain_http:
             raise OutboundError("scheme_rejected")
         return target, addresses
 
@@ -197,7 +159,7 @@ class Outbound:
         if proxy is None:
             # Pinned to the judged address; the name still goes into Host and the certificate check.
             headers["Host"] = target.netloc.decode("ascii")
-            extensions["sni_hostname"] = target.host
+            extensions["sni_hostname"] = _name_of(target)
             target = target.copy_with(host=str(address))
         request = self._client(proxy).build_request(
             method, target, headers=headers, content=body, extensions=extensions
@@ -248,8 +210,21 @@ async def system_look_up(host: str, port: int) -> list[Address]:
     return addresses
 
 
+def _name_of(target: httpx.URL) -> str:
+    """The host as it is sent, in ASCII.
+
+    ``URL.host`` gives an international name in letters, which the system encodes by an older rule: the name that is
+    looked up would be another one than the name in ``Host`` and in the certificate check.
+    """
+    return target.raw_host.decode("ascii")
+
+
 def _proxy_for(target: httpx.URL, address: Address) -> str | None:
-    """The proxy that the environment names for a public address; a local one is always called directly."""
-    if not address.is_global or proxy_bypass(target.host):
+    """The proxy that the environment names for a public address; a local one is always called directly.
+
+    The proxy looks the name up itself. Plain http never goes there, so that a name that has another address by then
+    fails at the certificate check.
+    """
+    if kind_of(address) is not AddressKind.PUBLIC or proxy_bypass(_name_of(target)):
         return None
     return getproxies().get(target.scheme)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator
 
+from runwatch.base.addresses import AddressKind, address_named, kind_of
 from runwatch.records.requests.body import OpenBody
 
 NAME_CHARACTERS: Final = 200
@@ -96,8 +96,9 @@ def clean_base_url(text: str) -> str:
     """A source's base URL without the slashes at its end.
 
     Raises:
-        ValueError: it is no absolute http or https URL, carries user info, a query or a fragment, or speaks plain http
-            to an address that is of a public network. A name is judged when it is called, by what it stands for then.
+        ValueError: it is no absolute http or https URL, carries user info, a query or a fragment, names an address
+            that is never called, or speaks plain http to a public address. A name is judged when it is called, by the
+            addresses that it has then.
     """
     url = text.strip().rstrip("/")
     try:
@@ -111,7 +112,11 @@ def clean_base_url(text: str) -> str:
         raise ValueError("must not carry a user name or password; the secret is entered on its own page")
     if "?" in url or "#" in url:
         raise ValueError("must have neither query nor fragment")
-    if parts.scheme == "http" and _is_public(host):
+    address = address_named(host)
+    kind = None if address is None else kind_of(address)
+    if kind is AddressKind.REFUSED:
+        raise ValueError("must not be a link-local, metadata, multicast or reserved address; those are never called")
+    if parts.scheme == "http" and kind is AddressKind.PUBLIC:
         raise ValueError("must be https, because the secret would be readable on its way")
     return url
 
@@ -120,14 +125,5 @@ def is_private_host(host: str) -> bool:
     """Whether a host is written as an address of this machine or of its own network, or as ``localhost``."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
-    try:
-        return not ipaddress.ip_address(host).is_global
-    except ValueError:
-        return False
-
-
-def _is_public(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_global
-    except ValueError:
-        return False
+    address = address_named(host)
+    return address is not None and kind_of(address) in {AddressKind.LOOPBACK, AddressKind.PRIVATE}

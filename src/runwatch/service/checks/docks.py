@@ -21,10 +21,11 @@ from starlette.types import Receive, Scope, Send
 
 from runwatch.base.clock import Clock, first_of
 from runwatch.base.json import dumps, loads
-from runwatch.service.checks.checkcall import DOCKS_PATH, EVALUATION_S
+from runwatch.service.checks.checkcall import EVALUATION_S
 from runwatch.service.checks.verdict import VerifierResult
 from runwatch.service.http.answer import JSON_TYPE, Refusal
 from runwatch.service.http.limits import read_body
+from runwatch.service.reach import DOCKS_PATH
 
 SAMPLE_KEY: Final = "sample-endpoint-key"
 """The key that ``protected`` expects; it protects nothing, and the sample's texts name it."""

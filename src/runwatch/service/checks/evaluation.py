@@ -16,8 +16,8 @@ from runwatch.service.checks.checkcall import EVALUATION_S, call_check
 from runwatch.service.checks.probe import HTTP_OK, REFUSED_STATUSES
 from runwatch.service.checks.verdict import NoVerdict, read_verdict
 from runwatch.service.database import Database
-from runwatch.service.options import ServeOptions
 from runwatch.service.outbound import Outbound, OutboundError
+from runwatch.service.reach import ReachPolicy
 from runwatch.service.transaction import Row
 
 _CLASSES: Final[Mapping[str, str]] = {
@@ -58,7 +58,7 @@ class _NoKey(Exception):
 
 
 async def evaluate(
-    outbound: Outbound, vault: Vault, database: Database, options: ServeOptions, verifier: Row, candidate: Any
+    outbound: Outbound, vault: Vault, database: Database, policy: ReachPolicy, verifier: Row, candidate: Any
 ) -> Evaluation:
     """Have a check judge an output. Never raises for what the check or its key does; it takes 10 s at most.
 
@@ -68,14 +68,14 @@ async def evaluate(
         outbound: What calls.
         vault: Where the key is.
         database: Where the connection is.
-        options: How the service was started.
+        policy: Where checks may be.
         verifier: The row of the check.
         candidate: The output: the text of a model, any JSON value of an agent.
     """
     try:
         key = await _key_of(database, vault, verifier["verifier_id"])
         url = verifier["endpoint"]["url"]
-        answer = await call_check(outbound, options, url, candidate, key, EVALUATION_S)
+        answer = await call_check(outbound, policy.check(verifier["tenant_id"], url), url, candidate, key, EVALUATION_S)
     except _NoKey:
         return _failure("credential_unavailable")
     except OutboundError as error:

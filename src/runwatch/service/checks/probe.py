@@ -11,8 +11,8 @@ from runwatch.base.clock import Clock, iso
 from runwatch.base.secret import Secret
 from runwatch.service.checks.checkcall import PROBE_S, call_check
 from runwatch.service.checks.verdict import NoVerdict, VerifierResult, read_verdict
-from runwatch.service.options import ServeOptions
 from runwatch.service.outbound import Outbound, OutboundAnswer, OutboundError
+from runwatch.service.reach import Reach
 
 PROBE: Final[Mapping[str, str]] = {"solverapi_probe": "registration_preflight"}
 """The candidate that a check answers without running (wire reference 4.1)."""
@@ -134,21 +134,19 @@ class ProbeReport:
         }
 
 
-async def probe(
-    outbound: Outbound, options: ServeOptions, clock: Clock, url: str, key: Secret | None = None
-) -> ProbeReport:
+async def probe(outbound: Outbound, reach: Reach, clock: Clock, url: str, key: Secret | None = None) -> ProbeReport:
     """Send the reserved candidate to an endpoint and tell what came of it.
 
     Args:
         outbound: What calls.
-        options: How the service was started.
+        reach: Where the endpoint may be.
         clock: Where the report's time comes from.
         url: The endpoint.
         key: Its key, when one is in use or is to be tested.
     """
     found: OutboundAnswer | OutboundError
     try:
-        found = await call_check(outbound, options, url, PROBE, key, PROBE_S)
+        found = await call_check(outbound, reach, url, PROBE, key, PROBE_S)
     except OutboundError as error:
         found = error
     return report_of(found, clock.now(), has_key=key is not None)

@@ -20,7 +20,6 @@ from runwatch.base.target import is_loopback_address, is_loopback_host
 from runwatch.service.access import sessions
 from runwatch.service.access.auth import ANYONE, Principal
 from runwatch.service.access.roles import require
-from runwatch.service.checks.checkcall import DOCKS_PATH
 from runwatch.service.context import Context
 from runwatch.service.http.answer import JSON_TYPE, Answer, Refusal, invalid
 from runwatch.service.http.call import Call, Endpoint, Routes
@@ -28,6 +27,7 @@ from runwatch.service.http.idempotency import HEADER, Keyed, digest_of, read_key
 from runwatch.service.http.limits import read_body
 from runwatch.service.http.pages import FORM_TYPE, problem_page, read_form
 from runwatch.service.http.target_form import in_origin_form
+from runwatch.service.reach import DOCKS_PATH
 
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 _EVERYWHERE: Final = {"0.0.0.0", "::"}  # noqa: S104
@@ -65,10 +65,10 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, whatever happens."""
         scope = in_origin_form(scope)
-        if self._docks is not None and scope["path"].startswith(DOCKS_PATH):
+        request = Request(scope, receive)
+        if self._docks is not None and scope["path"].startswith(DOCKS_PATH) and self._has_own_origin(request):
             await self._docks(scope, receive, send)
             return
-        request = Request(scope, receive)
         began = self._context.clock.monotonic()
         self._context.touch()
         visit = _Visit(request)
@@ -218,6 +218,14 @@ class Application:
         origins = request.headers.getlist("origin")
         if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in origins):
             raise Refusal("permission_denied", "The service takes no requests from pages of other origins.")
+
+    def _has_own_origin(self, request: Request) -> bool:
+        """Whether the request passes :meth:`_check_origin`; the usual way tells a caller why it does not."""
+        try:
+            self._check_origin(request)
+        except Refusal:
+            return False
+        return True
 
     def _is_own(self, host: str) -> bool:
         if is_loopback_host(host) or host == self._host.lower():

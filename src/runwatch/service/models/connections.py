@@ -57,7 +57,13 @@ _SHOWN: Final = (
 def address_of(connection: Row, secret: Secret | None) -> ProviderAddress:
     """Where the connection's source is and how it is spoken to."""
     endpoint = connection["endpoint"]
-    return ProviderAddress(endpoint["base_url"], endpoint["protocol_profile"], connection["auth_scheme"], secret)
+    return ProviderAddress(
+        endpoint["base_url"],
+        endpoint["protocol_profile"],
+        connection["auth_scheme"],
+        secret,
+        connection["tenant_id"],
+    )
 
 
 async def ask(vault: Vault, providers: Providers, connection: Row) -> ServedModels:

@@ -74,7 +74,7 @@ class FoundServer:
 
 
 async def find_servers(
-    providers: Providers, ports: Sequence[UsualPort], *, limit_s: float = LIMIT_S
+    providers: Providers, ports: Sequence[UsualPort], tenant_id: str, *, limit_s: float = LIMIT_S
 ) -> list[FoundServer]:
     """The model servers that answer on some ports of this machine, in the order of the ports.
 
@@ -83,17 +83,18 @@ async def find_servers(
     Args:
         providers: Asks them.
         ports: Where to look.
+        tenant_id: The organization that asks.
         limit_s: Seconds until the last byte of an answer.
     """
-    found = await asyncio.gather(*(_ask(providers, port, limit_s) for port in ports))
+    found = await asyncio.gather(*(_ask(providers, port, tenant_id, limit_s) for port in ports))
     return [server for server in found if server is not None]
 
 
-async def _ask(providers: Providers, port: UsualPort, limit_s: float) -> FoundServer | None:
+async def _ask(providers: Providers, port: UsualPort, tenant_id: str, limit_s: float) -> FoundServer | None:
     base_url = f"http://127.0.0.1:{port.port}/v1"
     try:
         async with asyncio.timeout(limit_s):
-            served = await providers.find_models(ProviderAddress(base_url, PROTOCOL, "none", None))
+            served = await providers.find_models(ProviderAddress(base_url, PROTOCOL, "none", None, tenant_id))
     except TimeoutError:
         return None
     except ProviderError as error:

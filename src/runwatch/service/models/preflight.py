@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runwatch.service.outbound import Outbound, OutboundError, Reach
+from runwatch.service.outbound import Outbound, OutboundError
+from runwatch.service.reach import Reach
 
 TIMEOUT_S: Final = 10.0
 """Seconds that an agent has to answer; ours."""

@@ -18,7 +18,8 @@ from runwatch.base.errors import DataError
 from runwatch.service.access.vault import Vault
 from runwatch.service.database import Database
 from runwatch.service.organization import webhooks
-from runwatch.service.outbound import Outbound, OutboundError, Reach
+from runwatch.service.outbound import Outbound, OutboundError
+from runwatch.service.reach import ReachPolicy
 from runwatch.service.tables.organization import webhook_deliveries
 from runwatch.service.transaction import Row, Transaction
 
@@ -43,15 +44,15 @@ class Deliverer:
         database: Where they wait.
         vault: Where the signing secrets are.
         outbound: What sends.
-        reach: Where deliveries may go.
+        policy: Where deliveries may go.
         clock: Time and sleep.
     """
 
-    def __init__(self, database: Database, vault: Vault, outbound: Outbound, reach: Reach, clock: Clock) -> None:
+    def __init__(self, database: Database, vault: Vault, outbound: Outbound, policy: ReachPolicy, clock: Clock) -> None:
         self._database = database
         self._vault = vault
         self._outbound = outbound
-        self._reach = reach
+        self._policy = policy
         self._clock = clock
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -112,7 +113,7 @@ class Deliverer:
             answer = await self._outbound.send(
                 "POST",
                 webhook["url"],
-                reach=self._reach,
+                reach=self._policy.endpoints(webhook["tenant_id"]),
                 timeout_s=TIMEOUT_S,
                 headers=webhooks.headers_of(delivery, secret, int(self._clock.now().timestamp())),
                 body=delivery["body"].encode("ascii"),

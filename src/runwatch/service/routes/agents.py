@@ -13,7 +13,7 @@ from runwatch.service.http.answer import Answer, Refusal, answer_json
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.models.preflight import preflight
-from runwatch.service.outbound import PUBLIC, PUBLIC_OR_LOOPBACK, Reach
+from runwatch.service.reach import Reach
 from runwatch.service.routes.key_entry import ask_for_key
 from runwatch.service.setup import agents
 from runwatch.service.transaction import Row, Transaction
@@ -125,7 +125,7 @@ async def _try(call: Call, url: str, handle: str) -> str | None:
 
 
 def _reach(call: Call) -> Reach:
-    return PUBLIC_OR_LOOPBACK if call.context.options.allow_loopback_checks else PUBLIC
+    return call.context.reach_policy.endpoints(call.principal.tenant_id)
 
 
 async def _destroy(call: Call) -> None:

@@ -14,7 +14,6 @@ from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.paging import next_cursor, read_choice, read_paging
 from runwatch.service.models import arm_forms, arms
 from runwatch.service.models.preflight import preflight
-from runwatch.service.outbound import PUBLIC, PUBLIC_OR_LOOPBACK
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.transaction import Row, Transaction
 
@@ -123,7 +122,7 @@ def _changed(row: Row, content: Mapping[str, Any]) -> ArmRequest:
 async def _preflight(call: Call, request: ArmRequest) -> dict[str, Any] | None:
     if not isinstance(request, AgentArmRequest):
         return None
-    reach = PUBLIC_OR_LOOPBACK if call.context.options.allow_loopback_checks else PUBLIC
+    reach = call.context.reach_policy.endpoints(call.principal.tenant_id)
     return await preflight(call.context.outbound, request.endpoint.url, reach)
 
 

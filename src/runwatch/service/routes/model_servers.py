@@ -6,16 +6,27 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.http.answer import Answer, answer_json
+from runwatch.service.http.answer import Answer, Refusal, answer_json
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.models.discovery import find_servers
 
 
 async def search(call: Call) -> Answer:
-    """Ask the usual loopback ports, but not the service's own, for models; stateless, so that a repeat asks anew."""
-    context = call.context
+    """Ask the usual loopback ports, but not the service's own, for models; stateless, so that a repeat asks anew.
+
+    Raises:
+        Refusal: ``permission_denied`` for an organization that is not the owner's.
+    """
+    context, tenant_id = call.context, call.principal.tenant_id
+    if not context.reach_policy.is_owner(tenant_id):
+        raise Refusal(
+            "permission_denied",
+            "Only the organization of this machine's owner may search the machine for model servers. "
+            "Connect a model server at a public https address.",
+        )
     own = urlsplit(context.origin).port
-    servers = await find_servers(context.providers, [port for port in context.usual_ports if port.port != own])
+    ports = [port for port in context.usual_ports if port.port != own]
+    servers = await find_servers(context.providers, ports, tenant_id)
     return answer_json({"servers": [server.read_form() for server in servers]})
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from runwatch.records.requests.source import HandoffRequest
 from runwatch.service.access.entry import Intent
-from runwatch.service.http.answer import Answer, answer_json, answer_once
+from runwatch.service.http.answer import Answer, answer_json, answer_once, invalid
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.pages import Field
@@ -30,6 +30,14 @@ async def begin_handoff(call: Call) -> Answer:
         sources.profiles(call.context.provider_config.sources), request.source_id, request.auth_scheme
     )
     endpoint = sources.endpoint_of(profile, request.auth_scheme, request.endpoint)
+    if endpoint["base_url"].startswith("http:") and not call.context.reach_policy.is_owner(call.principal.tenant_id):
+        raise invalid(
+            (
+                "endpoint.base_url",
+                "Must begin with https: only the organization of this machine's owner reaches the machine's own "
+                "network. Give the public https address of the model server.",
+            )
+        )
     over: list[str] = []
 
     def effect(transaction: Transaction) -> Answer:

@@ -190,7 +190,8 @@ def _in_use(transaction: Transaction, verifier_id: str) -> Answer:
 
 
 async def _probe(call: Call, url: str, key: Secret | None) -> ProbeReport:
-    return await probe(call.context.outbound, call.context.options, call.context.clock, url, key)
+    reach = call.context.reach_policy.check(call.principal.tenant_id, url)
+    return await probe(call.context.outbound, reach, call.context.clock, url, key)
 
 
 async def _key_in_use(call: Call) -> Secret | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
+from runwatch.base.addresses import AddressKind
 from runwatch.base.secret import Secret
 from runwatch.base.target import may_be_loopback
 from runwatch.records.requests.webhooks import WebhookRequest
@@ -100,9 +101,9 @@ def _check_scheme(call: Call, url: str) -> None:
         Refusal: ``validation_failed``.
     """
     parts = urlsplit(url)
-    allows_loopback = call.context.options.allow_loopback_checks
+    reach = call.context.reach_policy.endpoints(call.principal.tenant_id)
     is_loopback = may_be_loopback(parts.hostname or "")
-    if is_loopback and not allows_loopback:
+    if is_loopback and AddressKind.LOOPBACK not in reach.addresses:
         raise invalid(("url", "Must not be on this machine."))
     if parts.scheme == "http" and not is_loopback:
         raise invalid(("url", "Must begin with https."))

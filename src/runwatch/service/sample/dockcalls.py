@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 from starlette.types import Message
 
 from runwatch.base.clock import Clock
-from runwatch.service.checks.checkcall import DOCKS_PATH
 from runwatch.service.checks.docks import Docks
-from runwatch.service.outbound import ANSWER_BYTES, Outbound, OutboundAnswer, OutboundError, Reach
+from runwatch.service.outbound import ANSWER_BYTES, Outbound, OutboundAnswer, OutboundError
+from runwatch.service.reach import DOCKS_PATH, Reach
 
 AGENT_URL: Final = "https://agents.sample.invalid"
 """Where the sample agents are said to be. Nobody is there, and nobody can ever be (RFC 2606)."""

@@ -37,6 +37,7 @@ from runwatch.service.models.providers import Providers
 from runwatch.service.models.providers.fixture_sources import SAMPLE_SOURCES
 from runwatch.service.options import SAMPLE_KEYS, ServeOptions
 from runwatch.service.organization import proposals
+from runwatch.service.reach import PUBLIC, ReachPolicy
 from runwatch.service.sample import models, reviewing
 from runwatch.service.sample.dockcalls import DockCalls
 from runwatch.service.sample.pastclock import PastClock
@@ -108,7 +109,9 @@ async def make(
     calls = DockCalls(past)
     try:
         with seeded_ids(seed):
-            tools = Tools(database, past, Vault(options.data_dir), Providers(calls, past), calls, options, origin)
+            # The sample sources are inside this service: nothing is called before it listens.
+            providers = Providers(calls, past, lambda _: PUBLIC)
+            tools = Tools(database, past, Vault(options.data_dir), providers, calls, options, origin)
             history = _History(tools, Random(seed))  # noqa: S311 - nothing here is a secret
             owner_key = await history.run(owner_key, now, count)
     finally:
@@ -131,12 +134,14 @@ class _History:
     """Lives through the past."""
 
     def __init__(self, tools: Tools, chance: Random) -> None:
+        # No organization is the owner's yet; the sample checks are called all the same.
+        policy = ReachPolicy("", tools.options, tools.origin)
         live = LiveRuns(
             tools.database,
             tools.clock,
             tools.vault,
             tools.providers,
-            partial(evaluate, tools.calls, tools.vault, tools.database, tools.options),
+            partial(evaluate, tools.calls, tools.vault, tools.database, policy),
             ReviewComposer(tools.database),
         )
         self._tools = tools

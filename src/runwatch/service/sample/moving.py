@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from runwatch.base.clock import iso
 from runwatch.service.checks import binding_forms, bindings, verifiers
-from runwatch.service.checks.checkcall import DOCKS_PATH
+from runwatch.service.reach import DOCKS_PATH
 from runwatch.service.tables.checks import bindings as bindings_table
 from runwatch.service.tables.checks import verifiers as verifiers_table
 from runwatch.service.tables.sample import sample_organizations

@@ -13,13 +13,12 @@ from runwatch.records.requests.verifier import VerifierRequest
 from runwatch.service.access import entry
 from runwatch.service.checks import bindings
 from runwatch.service.checks import verifiers as checks
-from runwatch.service.checks.checkcall import DOCKS_PATH
 from runwatch.service.checks.docks import DOCKS, SAMPLE_KEY
 from runwatch.service.checks.probe import probe
 from runwatch.service.checks.stopdate import NEVER, Stop
 from runwatch.service.ids import new_id
 from runwatch.service.models.preflight import preflight
-from runwatch.service.outbound import PUBLIC
+from runwatch.service.reach import DOCKS_PATH, PUBLIC, PUBLIC_OR_LOOPBACK
 from runwatch.service.sample.dockcalls import AGENT_URL
 from runwatch.service.sample.models import disable
 from runwatch.service.sample.tools import Organization, Tools, token_of
@@ -52,7 +51,7 @@ async def register_check(tools: Tools, who: Organization, dock: str, name: str, 
             **declared,
         }
     )
-    report = await probe(tools.calls, tools.options, tools.clock, url)
+    report = await probe(tools.calls, PUBLIC_OR_LOOPBACK, tools.clock, url)
     row = await tools.database.write(partial(checks.register, principal=who.principal, request=request, report=report))
     return str(row["verifier_id"])
 
@@ -63,7 +62,7 @@ async def lock(tools: Tools, who: Organization, verifier_id: str) -> None:
     row = await tools.database.read(lambda transaction: checks.find(transaction, who.tenant_id, verifier_id))
     url, name = row["endpoint"]["url"], row["display_name"]
     await bind(tools, who, "verifier", verifier_id, name, url, key, _stop_in(tools, days=365))
-    report = await probe(tools.calls, tools.options, tools.clock, url, key)
+    report = await probe(tools.calls, PUBLIC_OR_LOOPBACK, tools.clock, url, key)
     await tools.database.write(lambda transaction: checks.note_health(transaction, row, report))
 
 

@@ -16,7 +16,8 @@ from runwatch.service.checks import bindings
 from runwatch.service.http.answer import Refusal
 from runwatch.service.models import arms
 from runwatch.service.models.preflight import TIMEOUT_S
-from runwatch.service.outbound import Outbound, OutboundError, Reach
+from runwatch.service.outbound import Outbound, OutboundError
+from runwatch.service.reach import Reach
 from runwatch.service.setup import github
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.transaction import Row, Transaction

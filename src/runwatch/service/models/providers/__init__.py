@@ -5,6 +5,7 @@ A call goes out once. Nothing is streamed, nothing is tried again, and of the an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from runwatch.base.clock import Clock
@@ -21,6 +22,7 @@ from runwatch.service.models.providers.model import (
 from runwatch.service.models.providers.prices import cost_of
 from runwatch.service.models.providers.wire import Protocol, Wire
 from runwatch.service.outbound import Outbound
+from runwatch.service.reach import Reach
 
 __all__ = [
     "KINDS",
@@ -47,10 +49,11 @@ class Providers:
     Args:
         outbound: The service's HTTP client.
         clock: Where the sample source takes its delays from.
+        reach_of: Where the model servers of an organization may be, by its id.
     """
 
-    def __init__(self, outbound: Outbound, clock: Clock) -> None:
-        self._wire: Final = Wire(outbound)
+    def __init__(self, outbound: Outbound, clock: Clock, reach_of: Callable[[str], Reach]) -> None:
+        self._wire: Final = Wire(outbound, reach_of)
         self._fixture: Final = Fixture(clock)
 
     async def list_models(self, address: ProviderAddress) -> list[ServedModel]:

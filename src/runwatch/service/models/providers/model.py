@@ -58,12 +58,14 @@ class ProviderAddress:
         auth_scheme: ``none`` for a server that asks for no key; every other scheme sends the secret in the way of the
             protocol.
         secret: The key, where there is one.
+        tenant_id: The organization that calls, which decides where the provider may be.
     """
 
     base_url: str
     protocol_profile: str
     auth_scheme: str
     secret: Secret | None
+    tenant_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

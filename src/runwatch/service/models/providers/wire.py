@@ -21,7 +21,8 @@ from runwatch.service.models.providers.model import (
     ServedModels,
 )
 from runwatch.service.models.providers.reading import member, name, unusable
-from runwatch.service.outbound import PROVIDERS, Outbound, OutboundAnswer, OutboundError
+from runwatch.service.outbound import Outbound, OutboundAnswer, OutboundError
+from runwatch.service.reach import Reach
 
 ANSWER_BYTES: Final = 8 * 1024 * 1024
 """The largest answer of a provider that is read."""
@@ -68,10 +69,12 @@ class Wire:
 
     Args:
         outbound: The service's HTTP client.
+        reach_of: Where the model servers of an organization may be.
     """
 
-    def __init__(self, outbound: Outbound) -> None:
+    def __init__(self, outbound: Outbound, reach_of: Callable[[str], Reach]) -> None:
         self._outbound: Final = outbound
+        self._reach_of: Final = reach_of
 
     async def models(self, protocol: Protocol, address: ProviderAddress) -> ServedModels:
         """What a provider serves; see :meth:`runwatch.service.models.providers.Providers.find_models`.
@@ -147,7 +150,7 @@ class Wire:
             answer = await self._outbound.send(
                 method,
                 f"{address.base_url.rstrip('/')}/{path}",
-                reach=PROVIDERS,
+                reach=self._reach_of(address.tenant_id),
                 timeout_s=timeout_s,
                 headers=headers,
                 body=body,
