@@ -465,3 +465,34 @@ async def test_a_real_client_and_a_service_that_loses_an_answer(
     assert {heard.head.header("idempotency-key") for heard in service.heard} == {"key-1"}
     assert await outbox.waiting(scope) == []
     assert await watchlist.request_of(scope, RUN_ID) == json.loads(BODY)
+
+
+SECRET = "sk-ant-api03-canary-5f1e7c2b9d40"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        dumps_body({"endpoint": {"auth_ref": SECRET}}),
+        dumps_body({"task": {"inputs_ref": {"kind": "url", "url": f"https://a.test/?token={SECRET}"}}}),
+        f'{{"auth_\\u0072ef": "{SECRET}"}}'.encode(),
+    ],
+)
+async def test_a_secret_in_a_reference_is_refused_before_the_disk_has_it(
+    outbox: Outbox, database: Database, client: StubClient, scope: Scope, body: bytes
+) -> None:
+    with pytest.raises(InvalidRequest, match="Looks like") as caught:
+        await outbox.deliver(client, scope, Order("postVerifiers", {}, body, "key-1", "a check"))
+    assert SECRET not in f"{caught.value} {caught.value.errors} {caught.value.hint}"
+    assert client.sent == []
+    assert await outbox.waiting(scope) == []
+    for file in database.path.parent.rglob("*"):
+        assert not file.is_file() or SECRET.encode() not in file.read_bytes(), file
+
+
+async def test_the_same_secret_in_the_text_of_a_task_is_kept_and_sent(
+    outbox: Outbox, client: StubClient, scope: Scope
+) -> None:
+    body = dumps_body(request_body(task={"objective": SECRET}))
+    kept = await keep(outbox, client, scope, Order("postExecutions", {}, body, "key-1"))
+    assert kept.order.body == body

@@ -161,3 +161,14 @@ def test_a_mutation_gives_its_form_what_its_record_says() -> None:
     form = form_of(mutation, {"name": "Mine", "id": "7"})
     assert form.start == {"name": "Mine"}
     assert form.body(form.start) == {"id": "7", "name": "Mine"}
+
+
+@pytest.mark.parametrize("request_name", ["", "verifier.VerifierPatch"])
+def test_a_secret_in_a_reference_is_told_at_its_field_and_not_repeated(request_name: str) -> None:
+    secret = "sk-ant-api03-canary-5f1e7c2b9d40"
+    form = Form(asks=(ask("endpoint.url"), ask("endpoint.auth_ref")), request=request_name)
+    found = form.problems({"endpoint-url": "https://a.test/", "endpoint-auth_ref": secret})
+    assert set(found) == {"endpoint-auth_ref"}
+    assert found["endpoint-auth_ref"].startswith("Looks like a key of a model provider.")
+    assert secret not in str(found)
+    assert form.problems({"endpoint-url": "https://a.test/", "endpoint-auth_ref": "vault://team/prod"}) == {}

@@ -10,6 +10,8 @@ from urllib.parse import quote, urlencode
 from runwatch.api.errors import InvalidRequest
 from runwatch.api.operations import Operation
 from runwatch.api.reply import Request
+from runwatch.base.json import loads
+from runwatch.records.references import secret_references
 
 QueryValue: TypeAlias = str | int | bool | None
 """What a query parameter may be."""
@@ -34,9 +36,10 @@ def build_request(
     for something else. A blank idempotency key counts as none (wire reference 1.5).
 
     Raises:
-        InvalidRequest: a parameter is missing, not known or not sendable, or the key is missing or not sendable.
+        InvalidRequest: a parameter is missing, not known or not sendable, the key is missing or not sendable, or the
+            body holds a secret where a reference belongs.
     """
-    errors: list[dict[str, str]] = []
+    errors = _secrets_in(body)
     names = _PARAMETER.findall(operation.path)
     errors.extend(_wrong(name, "Required.") for name in names if name not in path)
     errors.extend(_wrong(name, "The path has no such parameter.") for name in path if name not in names)
@@ -59,6 +62,27 @@ def build_request(
         raise InvalidRequest(operation=operation.id, errors=errors, key=key)
     filled = _PARAMETER.sub(lambda match: encoded[match[1]], operation.path)
     return Request(operation.method, filled, asked, body, key)
+
+
+def check_references(operation: str, body: bytes | None) -> None:
+    """Refuse a body that holds a secret where a reference belongs, before it is kept or sent.
+
+    Raises:
+        InvalidRequest: it holds one.
+    """
+    errors = _secrets_in(body)
+    if errors:
+        raise InvalidRequest(operation=operation, errors=errors)
+
+
+def _secrets_in(body: bytes | None) -> list[dict[str, str]]:
+    # Decoding a long body is worth it only where one of its names can end in ref, or is written with escapes.
+    if body is None or not any(sign in body for sign in (b"ref", b"Ref", b"\\")):
+        return []
+    try:
+        return secret_references(loads(body))
+    except ValueError:
+        return []
 
 
 def _quoted(name: str, value: str, errors: list[dict[str, str]]) -> str:

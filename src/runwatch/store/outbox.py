@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Final
 from runwatch.api.errors import ApiError, ApiProblem, UnusableAnswer
 from runwatch.api.operations import OPERATIONS
 from runwatch.api.outcome import proves_nothing_happened
+from runwatch.api.request import check_references
 from runwatch.base.clock import Clock, SystemClock, iso
 from runwatch.base.errors import DataError, UsageError
 from runwatch.base.files import FileLock
@@ -113,8 +114,10 @@ class Outbox:
         Raises:
             ApiError: it failed. With ``outcome_known`` false it is kept, and ``key`` is what settles it.
             UsageError: the key is blank, or belongs to a kept write with other bytes, too old, or being sent.
+            InvalidRequest: it holds a secret where a reference belongs; nothing was kept or sent.
             DataError: it cannot be kept; nothing was sent.
         """
+        check_references(order.operation, order.body)
         with ExitStack() as claim:
             origin, now = client.target.origin, self._clock.now()
             kept, is_new = await self._database.write(

@@ -12,6 +12,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from runwatch.base.json import Numeral, loads
+from runwatch.records.references import secret_references
 from runwatch.view.mutation import Ask, Mutation
 
 _SEPARATORS: Final = re.compile(r"[\s,]+")
@@ -78,6 +79,10 @@ class Form:
         """What the rules say of a body, by the id of the ask; :data:`REST` for what belongs to none."""
         if self.changes_only and not body:
             return {REST: "Nothing is changed yet."}
+        return {**self._rule_problems(body), **self.by_field(secret_references(body))}
+
+    def _rule_problems(self, body: Mapping[str, Any]) -> dict[str, str]:
+        """What the rules of the request say of a body."""
         if not self.request:
             return {}
         from importlib import import_module

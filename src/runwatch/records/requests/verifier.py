@@ -68,13 +68,6 @@ class EndpointRequest(OpenBody):
             raise ValueError("must be an absolute URL in ASCII, with neither user info nor a fragment")
         return value
 
-    @field_validator("auth_ref")
-    @classmethod
-    def _reference_is_no_key(cls, value: str) -> str:
-        if value.startswith("solverapi_"):
-            raise ValueError("must be a reference and never a key")
-        return value
-
 
 class ScoringRequest(OpenBody):
     """How the check scores; there is one way."""

@@ -22,6 +22,7 @@ from runwatch.service.access.auth import ANYONE, Principal
 from runwatch.service.access.roles import require
 from runwatch.service.context import Context
 from runwatch.service.http.answer import JSON_TYPE, Answer, Refusal, invalid
+from runwatch.service.http.bodies import refuse_secret_references
 from runwatch.service.http.call import Call, Endpoint, Routes
 from runwatch.service.http.idempotency import HEADER, Keyed, digest_of, read_key
 from runwatch.service.http.limits import read_body
@@ -159,6 +160,7 @@ class Application:
             body = await read_body(request)
             visit.leaves_body = False
             content, digest = decode(body, request, is_required=endpoint.takes_body, takes_form=endpoint.is_page)
+            refuse_secret_references(content)
             if key is not None and principal is not ANYONE:
                 path: str = request.scope["path"]
                 keyed = Keyed(principal, f"{endpoint.method} {path}", key, digest)

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from runwatch.records.references import secret_references
 from runwatch.records.requests import field_errors
 from runwatch.service.http.answer import invalid
 
@@ -22,3 +23,14 @@ def read_as(model: type[Body], content: Any) -> Body:
         return model.model_validate({} if content is None else content)
     except ValidationError as error:
         raise invalid(*((entry["field"], entry["message"]) for entry in field_errors(error))) from None
+
+
+def refuse_secret_references(content: Any) -> None:
+    """Refuse a decoded body that holds a secret where a reference belongs, before any of it is kept.
+
+    Raises:
+        Refusal: ``validation_failed``, with one entry a field and no part of the secret.
+    """
+    found = secret_references(content)
+    if found:
+        raise invalid(*((entry["field"], entry["message"]) for entry in found))

@@ -1,0 +1,169 @@
+"""Recognise a secret in a text that should only name one. Pure (manual, Security: References that hold a secret)."""
+
+from __future__ import annotations
+
+import base64
+import re
+from functools import cache
+from typing import Final
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+_FORMS: Final = (
+    (r"-----BEGIN [A-Z0-9 ]{1,40}-----", "a PEM block"),
+    (r"(?i:bearer)[\s:]+[^\s]{6,}", "a bearer token"),
+    (r"solverapi_[A-Za-z0-9_-]+", "a key of this API"),
+    (r"sk-(?:ant|proj|or|svcacct|admin|lf|live|test)-[A-Za-z0-9_-]{8,}", "a key of a model provider"),
+    (r"sk-[A-Za-z0-9]{16,}", "a key of a model provider"),
+    (r"(?:gsk|fw|r8|csk|tgp_v1)_[A-Za-z0-9_-]{20,}", "a key of a model provider"),
+    (r"(?:pplx|xai|nvapi|csk)-[A-Za-z0-9_-]{20,}", "a key of a model provider"),
+    (r"hf_[A-Za-z0-9]{16,}", "a Hugging Face token"),
+    (r"gh[pousr]_[A-Za-z0-9]{16,}", "a GitHub token"),
+    (r"github_pat_[A-Za-z0-9_]{16,}", "a GitHub token"),
+    (r"gl(?:pat|ptt|dt|rt|rtr|cbt|ft|oas|soat|agent|imt)-[A-Za-z0-9_.-]{16,}", "a GitLab token"),
+    (r"xox[abceoprs]-[A-Za-z0-9-]{8,}", "a Slack token"),
+    (r"xapp-[0-9]-[A-Za-z0-9-]{8,}", "a Slack token"),
+    (r"(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Za-z0-9])", "an AWS access key"),
+    (r"AIza[A-Za-z0-9_-]{30,}", "a Google key"),
+    (r"ya29\.[A-Za-z0-9_-]{16,}", "a Google token"),
+    (r"GOCSPX-[A-Za-z0-9_-]{16,}", "a Google key"),
+    (r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}", "a JSON web token"),
+    (r"eyJ[A-Za-z0-9_+/-]{24,}", "a JSON web token"),
+    (r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{8,}", "a Stripe key"),
+    (r"whsec_[A-Za-z0-9+/=_-]{16,}", "a signing secret"),
+    (r"hv[sbr]\.[A-Za-z0-9_-]{16,}", "a Vault token"),
+    (r"dapi[0-9a-f]{32}", "a Databricks token"),
+    (r"(?:npm_|dckr_pat_|dop_v1_|shpat_|lin_api_|pypi-AgEI)[A-Za-z0-9_-]{16,}", "an access token"),
+    (r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}", "a SendGrid key"),
+    (r"key-[0-9a-f]{32}", "a Mailgun key"),
+    (r"AGE-SECRET-KEY-1[A-Z0-9]{16,}", "an age key"),
+)
+"""How well-known keys begin, in the words of an error; none of them begins within a word."""
+
+_SECRET_PARAMETERS: Final = frozenset(
+    {
+        "accesskey", "accesstoken", "apikey", "authtoken", "bearer", "clientsecret", "passwd", "password", "privatekey",
+        "pwd", "secret", "secretkey", "sig", "signature", "token", "xamzcredential", "xamzsecuritytoken",
+        "xamzsignature", "xgoogsignature",
+    }
+)  # fmt: skip
+"""Parameters of a query whose value is a secret, in lower case without separators."""
+
+_PARAMETER_CHARACTERS: Final = 8
+"""Shorter values are names and numbers."""
+
+_LONG_CHARACTERS: Final = 24
+"""The fewest letters and digits of a text that is judged by how random it looks."""
+
+_TOKEN_CHARACTERS: Final = 16
+"""The fewest letters and digits in a row that are judged so."""
+
+_WORD_SHARE: Final = 0.5
+"""The share of words in a row of letters and digits below which it is random; for long rows :data:`_LONG_SHARE`."""
+
+_LONG_SHARE: Final = 0.6
+
+_AWS_FORM: Final = r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9/+]{40}"
+"""A secret key of AWS, which begins with nothing that tells it."""
+
+_DIGITS_OF_NAMES: Final = frozenset({4, 8, 12})
+"""Lengths of years, dates and account numbers."""
+
+_JUDGED_CHARACTERS: Final = 4096
+
+_UUID: Final = r"(?<![0-9A-Za-z])[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![0-9A-Za-z])"
+# A word, or several, and behind it what an id is made of: hexadecimal digits, or Crockford's base 32.
+_ID: Final = (
+    r"(?<![0-9A-Za-z])[A-Za-z][A-Za-z0-9]{0,31}[_:./-](?:[0-9a-f]{8,128}|[0-9A-HJKMNP-TV-Z]{26})(?![0-9A-Za-z])"
+)
+
+
+def find_secret(text: str) -> str | None:
+    """What kind of secret a text holds, in words for an error; ``None`` for a text that looks like a plain name.
+
+    It holds one when a well-known key begins in it, when it is a URL with a password or a key among its parameters, or
+    when it is long and looks random. The words never repeat any part of the text.
+    """
+    text = text[:_JUDGED_CHARACTERS]
+    # A copied key may have a line break or an invisible character within; an address may have escapes.
+    for spelling in dict.fromkeys((text, "".join(text.split()), _visible(text), unquote(text))):
+        found = _known_form(spelling) or _basic(spelling) or _in_url(spelling)
+        if found is not None:
+            return found
+    return "a long random text" if _looks_random(_visible(text).strip()) else None
+
+
+def _visible(text: str) -> str:
+    return "".join(character for character in text if character.isprintable())
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    # Made at the first use: the console starts without.
+    return tuple((re.compile(rf"(?<![A-Za-z0-9])(?:{form})"), words) for form, words in _FORMS)
+
+
+def _known_form(text: str) -> str | None:
+    return next((words for pattern, words in _patterns() if pattern.search(text)), None)
+
+
+def _basic(text: str) -> str | None:
+    """The credentials of HTTP's Basic scheme: a name and a password, packed."""
+    match = re.search(r"(?i)(?<![a-z0-9])basic\s+([a-z0-9+/]{8,}={0,2})", text)
+    if match is None:
+        return None
+    try:
+        packed = base64.b64decode(match[1] + "=" * (-len(match[1]) % 4))
+    except ValueError:
+        return None
+    return "a user name and password" if b":" in packed else None
+
+
+def _in_url(text: str) -> str | None:
+    if "?" not in text and "@" not in text:
+        return None
+    try:
+        parts = urlsplit(text.strip())
+        password = parts.password
+    except ValueError:
+        return None
+    if password:
+        return "a URL with a password"
+    for name, value in parse_qsl(parts.query):
+        plain = re.sub(r"[^a-z]", "", name.lower())
+        if plain in _SECRET_PARAMETERS and len(value) >= _PARAMETER_CHARACTERS:
+            return "a URL with a key among its parameters"
+    return None
+
+
+def _looks_random(text: str) -> bool:
+    if re.fullmatch(r"[0-9A-Fa-f]{32,}", text) or re.fullmatch(_AWS_FORM, text):
+        return True
+    rest = re.sub(_ID, " ", re.sub(_UUID, " ", text))
+    if sum(character.isalnum() for character in rest) < _LONG_CHARACTERS:
+        return False
+    tokens = re.findall(rf"[A-Za-z0-9]{{{_TOKEN_CHARACTERS},}}", rest)
+    if any(_is_random(token) for token in tokens):
+        return True
+    # A packed key may have its separators anywhere; a name with a scheme or a file ending has others, too.
+    return bool(tokens) and bool(re.fullmatch(r"[A-Za-z0-9+/_=-]{32,}", text)) and _word_share(text) < _WORD_SHARE
+
+
+def _is_random(token: str) -> bool:
+    """Whether letters and digits in a row are no words."""
+    if token.isdigit():
+        return False
+    return _word_share(token) < (_LONG_SHARE if len(token) >= _LONG_CHARACTERS else _WORD_SHARE)
+
+
+def _word_share(text: str) -> float:
+    """How much of the letters and digits of a text is words."""
+    pieces = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+", text)
+    return sum(len(piece) for piece in pieces if _is_word(piece)) / sum(map(len, pieces))
+
+
+def _is_word(piece: str) -> bool:
+    """Whether a piece can be spoken: letters with vowels among them, or the digits of a year or an account."""
+    if piece.isdigit():
+        return len(piece) in _DIGITS_OF_NAMES
+    vowels = sum(letter in "aeiouy" for letter in piece.lower())
+    return len(piece) >= 3 and vowels * 5 >= len(piece) and not re.search(r"(?i)[^aeiouy]{5}", piece)

@@ -1,0 +1,57 @@
+"""Find secrets in the members of a body that only name one (manual, Security: References that hold a secret)."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from runwatch.base.secret_forms import find_secret
+
+MAX_VISITED: Final = 10_000
+"""The most values of one body that are looked at, those at the top first; references are at most three levels down."""
+
+_REFERENCE: Final = re.compile(r"(?:^|_)ref(?:erence)?s?$|[a-z]Ref(?:erence)?s?$")
+_COMMIT_NAMES: Final = frozenset({"base_ref"})
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+def secret_references(body: object) -> list[dict[str, str]]:
+    """The references of a decoded body that hold a secret, as ``errors[]`` of a Problem; never any part of the value.
+
+    A reference is a member whose name ends in ``ref``, ``refs`` or ``reference``, with everything in it. Only what a
+    task is given as inline JSON is content, and is not looked at.
+    """
+    found = []
+    for path, name, text in _references(body):
+        words = None if name in _COMMIT_NAMES and _COMMIT.fullmatch(text) else find_secret(text)
+        if words is not None:
+            message = (
+                f"Looks like {words}. A reference only names a key: it is stored and shown. "
+                "Enter the key itself on the private page of its connection, and give a name here."
+            )
+            found.append({"field": path, "message": message})
+    return found
+
+
+def _references(body: object) -> Iterator[tuple[str, str, str]]:
+    """The path, the name and the text of every reference."""
+    waiting: deque[tuple[str, str, Any, bool]] = deque([("", "", body, False)])
+    for _ in range(MAX_VISITED):
+        if not waiting:
+            return
+        path, name, value, is_reference = waiting.popleft()
+        if isinstance(value, str):
+            if is_reference:
+                yield path, name, value
+        elif isinstance(value, Mapping):
+            for key, inner in value.items():
+                if is_reference and key == "json":
+                    continue
+                # A name is as much the sender's as a value.
+                shown = "…" if find_secret(key) else key
+                is_named = is_reference or _REFERENCE.search(key) is not None
+                waiting.append((f"{path}.{shown}" if path else shown, key, inner, is_named))
+        elif isinstance(value, list):
+            waiting.extend((f"{path}[{place}]", name, inner, is_reference) for place, inner in enumerate(value))
