@@ -104,7 +104,8 @@ def test_no_verb_prints_or_keeps_the_key_whatever_the_service_repeats(
 
 
 REFERENCES: Final = (
-    ("verifiers", "register", "--name", "C", "--version-name", "1", "--url", "https://a.test/", "--data-class", "public", "--auth-ref"),
+    ("verifiers", "register", "--name", "C", "--version-name", "1", "--url", "https://a.test/", "--data-class",
+     "public", "--auth-ref"),
     ("arms", "create", "--kind", "agent", "--name", "A", "--url", "https://a.test/", "--capability-tag", "x",
      "--data-class", "public", "--auth-ref"),
     ("arms", "edit", "arm_1", "--credential-ref"),

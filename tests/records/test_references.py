@@ -25,6 +25,7 @@ def fields(body: object) -> list[str]:
         ({"review_composer": {"base_ref": SECRET}}, "review_composer.base_ref"),
         ({"task": {"inputs_ref": {"kind": "url", "url": "https://u:p@a.test/"}}}, "task.inputs_ref.url"),
         ({"task": {"inputs_ref": {"kind": "url_list", "urls": ["https://a.test", SECRET]}}}, "task.inputs_ref.urls[1]"),
+        ({"inputs_ref": {"kind": "url_list", "json": {"urls": [SECRET]}}}, "inputs_ref.json.urls[0]"),
         ({"x_refs": [SECRET]}, "x_refs[0]"),
         ({"authRef": SECRET}, "authRef"),
         ({"reference": SECRET}, "reference"),
@@ -44,6 +45,7 @@ def test_a_secret_in_a_reference_is_named_by_its_field(body: object, named: str)
         {"review_composer": {"base_ref": "0" * 40}},
         {"prefer": SECRET, "xref_count": 1, "credential_ref": None, "auth_ref": ""},
         {"auth_ref": 4711},
+        {"inputs_ref": {"kind": ["a"], "json": {"a": SECRET}}},
         None, [], "text",
     ],
 )  # fmt: skip

@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from runwatch.base.clock import iso
 from runwatch.base.json import loads
 from runwatch.records.account import Account
 from runwatch.records.run import Run
 from tests.service.conftest import Json, Local, capped, echo_body, event_bodies, step
-from tests.service.test_problems import check
+from tests.service.test_problems import check, fields
 from tests.support.clock import START, FakeClock
 
 
@@ -193,3 +195,26 @@ async def test_the_account_is_a_record_without_flaws(held: Local) -> None:
     assert not account.unknown()
     assert account.billing is not None
     assert account.billing.funded_state == "sandbox"
+
+
+@pytest.mark.parametrize("mode", ["echo", "live"])
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"kind": "url", "url": "https://inputs.example/one.json"},
+        {"kind": "url", "url": "http://169.254.169.254/latest/meta-data/"},
+        {"kind": "url_list", "json": {"urls": ["https://inputs.example/one.json"]}},
+    ],
+)
+async def test_inputs_that_would_have_to_be_fetched_are_refused_and_never_ignored(
+    local: Local, mode: str, inputs: Json
+) -> None:
+    body = echo_body(mode=mode, task={"objective": "Say hello.", "inputs_ref": inputs})
+    answer = await local.http.post("/v1/executions", json=body, headers={"Idempotency-Key": "k"})
+    assert fields(check(answer, "validation_failed")) == ["task.inputs_ref.kind"]
+    assert (await local.get("/v1/executions"))["executions"] == []
+
+
+async def test_inputs_of_the_request_itself_are_accepted(local: Local) -> None:
+    inputs = {"kind": "inline_json", "json": {"notes": ["one"]}}
+    await local.submit(echo_body(task={"objective": "Say hello.", "inputs_ref": inputs}))

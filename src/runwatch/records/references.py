@@ -47,7 +47,8 @@ def _references(body: object) -> Iterator[tuple[str, str, str]]:
                 yield path, name, value
         elif isinstance(value, Mapping):
             for key, inner in value.items():
-                if is_reference and key == "json":
+                # A url_list may have its addresses there.
+                if is_reference and key == "json" and value.get("kind") != "url_list":
                     continue
                 # A name is as much the sender's as a value.
                 shown = "…" if find_secret(key) else key

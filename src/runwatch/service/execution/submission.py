@@ -44,6 +44,7 @@ def submit(
     """
     if request.breaks_echo_rule:
         raise Refusal("echo_mode_mismatch", "A test run calls no model, so it takes no verifier_id.")
+    _check_inputs(request)
     if request.review_composer is not None:
         composer.check(transaction, tenant_id, request.review_composer)
     else:
@@ -91,6 +92,22 @@ def cancel(transaction: Transaction, tenant_id: str, key_id: str, execution_id: 
     ended = runs.end(transaction, execution_id, "cancelled", "cancelled", acted_by=key_id)
     audit.note(transaction, tenant_id, "execution_cancellation", "cancelled", "execution", execution_id, key_id)
     return ended
+
+
+def _check_inputs(request: RunRequest) -> None:
+    """Refuse inputs that are addresses, in test runs too: this service fetches none, and a run has all its inputs.
+
+    Raises:
+        Refusal: ``validation_failed``.
+    """
+    inputs = request.task.inputs_ref
+    if inputs is not None and inputs.kind != "inline_json":
+        raise invalid(
+            (
+                "task.inputs_ref.kind",
+                "Must be inline_json: this service fetches no addresses. Send what is there as inline_json.",
+            )
+        )
 
 
 def _check_data_classes(transaction: Transaction, tenant_id: str, request: RunRequest) -> None:
