@@ -79,6 +79,14 @@ def add_key(transaction: Transaction, tenant_id: str, key: Secret, *, role: str,
     return key_id
 
 
+def is_active(transaction: Transaction, key_id: str) -> bool:
+    """Whether a key may still be used.
+
+    What a key began asks this each time it goes on, so that nothing outlives its key (manual, Security: Private pages).
+    """
+    return transaction.one(api_keys, {"api_key_id": key_id, "status": "active"}) is not None
+
+
 def settle_owner(transaction: Transaction, offered: Secret) -> Secret:
     """Make sure that the person who owns the data directory has a key that works, and return it.
 

@@ -15,11 +15,11 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
-from runwatch.service.access.auth import Principal
+from runwatch.service.access.auth import Principal, is_active
 from runwatch.service.http.answer import Refusal
 from runwatch.service.ids import new_id
 from runwatch.service.tables.checks import entry_intents
-from runwatch.service.transaction import Transaction
+from runwatch.service.transaction import Row, Transaction
 
 VALID_FOR: Final = timedelta(minutes=30)
 """How long an address works; ours."""
@@ -103,16 +103,33 @@ def find(transaction: Transaction, kind: str, token: str) -> Intent:
     """The intent behind a token, if it still works.
 
     Raises:
-        Refusal: ``not_found`` for a token that nobody knows, ``invalid_state`` for one that is used or over.
+        Refusal: ``not_found`` for an unknown token, ``invalid_state`` for one that is used, over, or whose key is not
+            active.
     """
     row = transaction.one(entry_intents, {"token_hash": _hash_of(token), "kind": kind})
     if row is None:
         raise Refusal("not_found", "This address is not valid. Ask for a new one.")
     if row["used_at"] is not None:
-        raise Refusal("invalid_state", "This address was used already. Ask for a new one.")
+        raise Refusal("invalid_state", f"This address was used already, at {row['used_at']}. Ask for a new one.")
     if row["expires_at"] <= iso(transaction.now):
         raise Refusal("invalid_state", "This address is over. Ask for a new one.")
-    return Intent(**{name: row[name] for name in Intent.__slots__})
+    if not is_active(transaction, row["principal_id"]):
+        raise Refusal("invalid_state", "The API key that asked for this address is not active. Ask for a new one.")
+    return _intent(row)
+
+
+def find_used(transaction: Transaction, kind: str, token: str) -> Intent | None:
+    """The intent that was completed with a token, for as long as the address would have worked; else ``None``."""
+    row = transaction.one(entry_intents, {"token_hash": _hash_of(token), "kind": kind})
+    if row is None or row["used_at"] is None or row["expires_at"] <= iso(transaction.now):
+        return None
+    return _intent(row)
+
+
+def begun_by(transaction: Transaction, intent_id: str) -> str | None:
+    """The id of the key that asked for an intent, ``None`` for an unknown intent."""
+    row = transaction.one(entry_intents, {"intent_id": intent_id})
+    return None if row is None else str(row["principal_id"])
 
 
 def use(transaction: Transaction, kind: str, token: str) -> Intent:
@@ -124,6 +141,10 @@ def use(transaction: Transaction, kind: str, token: str) -> Intent:
     intent = find(transaction, kind, token)
     transaction.change(entry_intents, {"intent_id": intent.intent_id}, used_at=iso(transaction.now))
     return intent
+
+
+def _intent(row: Row) -> Intent:
+    return Intent(**{name: row[name] for name in Intent.__slots__})
 
 
 def _hash_of(token: str) -> str:

@@ -53,6 +53,11 @@ def end(transaction: Transaction, token: str) -> None:
     transaction.remove(sessions, {"token_hash": _hash_of(token)})
 
 
+def end_all(transaction: Transaction, api_key_id: str) -> None:
+    """End every session of a key."""
+    transaction.remove(sessions, {"api_key_id": api_key_id})
+
+
 def cookie_header(token: Secret | None) -> tuple[str, str]:
     """The header that has the browser keep the cookie, or forget it."""
     age = 0 if token is None else int(VALID_FOR.total_seconds())

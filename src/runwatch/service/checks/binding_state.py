@@ -230,6 +230,11 @@ def revoke(binding: Binding, operation_key: str | None, now: datetime) -> Bindin
     return _noted(revoked, operation_key, "revoke", "committed", handles, now) if operation_key else revoked
 
 
+def withdraw(binding: Binding, now: datetime) -> Binding:
+    """Let go of the staged key, because the API key that it was entered with is not active."""
+    return _without_pending(binding, "revoked", iso(now))
+
+
 def follow_origin(binding: Binding, origin: str, now: datetime) -> Binding:
     """The endpoint is at this origin now: a key that was entered for another one is never sent there."""
     moment = iso(now)

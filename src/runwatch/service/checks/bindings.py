@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from runwatch.records.requests.binding import OPERATION_KEY, StopChoice
 from runwatch.service.access import entry
-from runwatch.service.access.auth import Principal
+from runwatch.service.access.auth import Principal, is_active
 from runwatch.service.access.entry import Intent
 from runwatch.service.access.vault import Vault
 from runwatch.service.checks import binding_forms as forms
@@ -40,7 +40,7 @@ def origin_of(url: str) -> str:
 def load(transaction: Transaction, subject_id: str) -> Binding:
     """The binding of a subject as it is now; an unbound one where there never was a key."""
     row = transaction.one(bindings, {"subject_id": subject_id})
-    return Binding() if row is None else states.as_of(_stored(row), transaction.now)
+    return Binding() if row is None else _as_of(transaction, row)
 
 
 def summary(transaction: Transaction, subject_id: str) -> dict[str, Any]:
@@ -226,7 +226,7 @@ def secret_handle_of(transaction: Transaction, subject_id: str, now: datetime) -
 def named_handles(transaction: Transaction) -> set[str]:
     """Every handle whose secret has to stay in the vault, of all organizations."""
     rows = transaction.every(bindings, {})
-    return {handle for row in rows for handle in states.as_of(_stored(row), transaction.now).handles}
+    return {handle for row in rows for handle in _as_of(transaction, row).handles}
 
 
 async def destroy_retired(database: Database, vault: Vault, subject_id: str) -> None:
@@ -246,11 +246,23 @@ async def destroy_retired(database: Database, vault: Vault, subject_id: str) -> 
     await database.write(note)
 
 
-async def destroy_all_retired(database: Database, vault: Vault) -> None:
-    """Do :func:`destroy_retired` for every subject; when the service starts."""
-    subjects = await database.read(lambda transaction: [row["subject_id"] for row in transaction.every(bindings, {})])
+async def destroy_all_retired(database: Database, vault: Vault, tenant_id: str | None = None) -> None:
+    """Do :func:`destroy_retired` for every subject, or for those of one organization."""
+    where = {} if tenant_id is None else {"tenant_id": tenant_id}
+    subjects = await database.read(
+        lambda transaction: [row["subject_id"] for row in transaction.every(bindings, where)]
+    )
     for subject_id in subjects:
         await destroy_retired(database, vault, subject_id)
+
+
+def _as_of(transaction: Transaction, row: Row) -> Binding:
+    """The stored binding as it is now: a key that waits for its test goes with the API key that asked for its page."""
+    binding = states.as_of(_stored(row), transaction.now)
+    asked_by = None if binding.pending is None else entry.begun_by(transaction, binding.pending.operation_key)
+    if asked_by is not None and not is_active(transaction, asked_by):
+        return states.withdraw(binding, transaction.now)
+    return binding
 
 
 def _stored(row: Row) -> Binding:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from starlette.routing import compile_path
 
-from runwatch.service.access.auth import Principal
+from runwatch.service.access.auth import ANYONE, Principal, is_active
 from runwatch.service.access.roles import MANAGE, READ
 from runwatch.service.context import Context
 from runwatch.service.http.answer import Answer, Refusal
@@ -49,10 +49,17 @@ class Call:
         return await self.context.database.read(function)
 
     async def write(self, effect: Callable[[Transaction], Answer]) -> Answer:
-        """Have an effect and keep its answer for the idempotency key, both or neither; answer it when it is on disk."""
-        keyed = self.keyed
+        """Have an effect and keep its answer for the idempotency key, both or neither; answer it when it is on disk.
+
+        Raises:
+            Refusal: ``unauthenticated``, when the caller's key was revoked after the request had begun; a body may take
+                its time.
+        """
+        keyed, principal = self.keyed, self.principal
 
         def whole(transaction: Transaction) -> Answer:
+            if principal is not ANYONE and not is_active(transaction, principal.key_id):
+                raise Refusal("unauthenticated", "The key is not active any more.")
             answer = effect(transaction)
             if keyed is not None:
                 keyed.record(transaction, answer)

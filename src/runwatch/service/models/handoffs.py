@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from runwatch.base.clock import iso
 from runwatch.service.access import entry
-from runwatch.service.access.auth import Principal
+from runwatch.service.access.auth import Principal, is_active
 from runwatch.service.http.answer import Refusal, invalid
 from runwatch.service.ids import new_id
 from runwatch.service.models.sources import KEYLESS, Profile
@@ -109,8 +109,10 @@ def find(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
 
 
 def is_overdue(transaction: Transaction, row: Row) -> bool:
-    """Whether a handoff is past its deadline and not marked so."""
-    return row["state"] in _OPEN and row["expires_at"] <= iso(transaction.now)
+    """Whether a handoff is over and not marked so: its time has passed, or the key that began it is not active."""
+    if row["state"] not in _OPEN:
+        return False
+    return row["expires_at"] <= iso(transaction.now) or not is_active(transaction, row["principal_id"])
 
 
 def expire(transaction: Transaction, tenant_id: str) -> list[str]:
@@ -120,7 +122,8 @@ def expire(transaction: Transaction, tenant_id: str) -> list[str]:
         if is_overdue(transaction, row):
             if row["secret_handle"] is not None:
                 handles.append(row["secret_handle"])
-            _change(transaction, row, state="expired", expired_at=row["expires_at"], secret_handle=None)
+            expired_at = min(row["expires_at"], iso(transaction.now))
+            _change(transaction, row, state="expired", expired_at=expired_at, secret_handle=None)
     return handles
 
 

@@ -6,11 +6,13 @@ from typing import Final
 
 from runwatch.base.log import keep_secret
 from runwatch.records.requests.keys import KeyLabel, KeyMint
-from runwatch.service.access import keyring
+from runwatch.service.access import keyring, sessions
 from runwatch.service.access.auth import Principal, add_key, hash_of, new_key
+from runwatch.service.checks import bindings
 from runwatch.service.http.answer import Answer, answer_json, answer_once
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.models import handoffs
 from runwatch.service.transaction import Transaction
 
 _KEY: Final = "/v1/api-keys/{api_key_id}"
@@ -52,12 +54,21 @@ async def label_key(call: Call) -> Answer:
 
 
 async def revoke_key(call: Call) -> Answer:
-    """End a key; it is refused from the moment of this answer on."""
-    key_id = call.ids["api_key_id"]
-    answer = await call.write(
-        lambda transaction: answer_json(keyring.read_form(keyring.revoke(transaction, call.principal, key_id)))
-    )
+    """End a key, which is refused from this answer on, and what it began and nobody finished."""
+    key_id, tenant_id = call.ids["api_key_id"], call.principal.tenant_id
+    unused: list[str] = []
+
+    def effect(transaction: Transaction) -> Answer:
+        row = keyring.revoke(transaction, call.principal, key_id)
+        sessions.end_all(transaction, key_id)
+        unused.extend(handoffs.expire(transaction, tenant_id))
+        return answer_json(keyring.read_form(row))
+
+    answer = await call.write(effect)
     call.context.keys.revoke(key_id)
+    for handle in unused:
+        await call.context.vault.remove(handle)
+    await bindings.destroy_all_retired(call.context.database, call.context.vault, tenant_id)
     return answer
 
 
