@@ -21,7 +21,7 @@ BROWSER = {"Accept": "text/html,application/xhtml+xml"}
 
 def browser(local: Local) -> httpx.AsyncClient:
     """A browser: no key, pages wanted, cookies kept."""
-    return httpx.AsyncClient(base_url=local.http.base_url, headers=BROWSER)
+    return httpx.AsyncClient(base_url=local.http.base_url, headers=BROWSER, follow_redirects=True)
 
 
 async def started(local: Local, repository: str = "acme/widgets") -> dict[str, Any]:
@@ -137,7 +137,9 @@ async def test_a_session_opens_the_start_of_a_connection_and_nothing_else(local:
     async with browser(local) as person:
         answer = await signed_in(local, person)
         assert answer.status_code == 200
-        cookie = answer.headers["set-cookie"]
+        assert "Signed in" in answer.text
+        (led_on,) = answer.history
+        cookie = led_on.headers["set-cookie"]
         for part in ("HttpOnly", "SameSite=Strict", f"Path={PATH}", "Max-Age=43200"):
             assert part in cookie
         assert local.key not in answer.text + cookie
@@ -207,7 +209,8 @@ async def test_what_is_typed_into_a_page_is_escaped(local: Local) -> None:
     policy = shown.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
-    assert shown.headers["referrer-policy"] == "no-referrer"
+    assert "unsafe" not in policy
+    assert shown.headers["referrer-policy"] == "same-origin"
     assert shown.headers["cache-control"] == "no-store"
 
 

@@ -123,7 +123,7 @@ async def test_the_page_takes_the_secret_once_and_completes_the_handoff(local: L
 
 async def test_a_browser_form_completes_the_handoff_too(local: Local) -> None:
     handoff = await begin(local, URL)
-    async with httpx.AsyncClient() as person:
+    async with httpx.AsyncClient(follow_redirects=True) as person:
         answer = await person.post(handoff["continue_url"], data={"secret": SECRET})
     assert answer.status_code == 200
     assert "The key is kept" in answer.text

@@ -147,7 +147,7 @@ async def test_the_address_of_the_page_is_told_once(service: Local, place: str) 
 async def test_the_page_shows_a_form_and_keeps_the_key(service: Local, place: str, endpoint: Dock) -> None:
     intent = await ask(service, place, kind="preset_days", days=30)
     browser = {"Accept": "text/html"}
-    async with httpx.AsyncClient(headers=browser, timeout=30) as person:
+    async with httpx.AsyncClient(headers=browser, timeout=30, follow_redirects=True) as person:
         shown = await person.get(intent["continue_url"])
         assert shown.status_code == 200
         assert "Release notes" in shown.text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -68,7 +68,12 @@ class Refusal(RunwatchError):
         retry_after_s: Seconds to wait; only for ``rate_limited`` and ``quota_exceeded``.
         headers: Headers that belong to the answer.
         cause: What happened inside; it is stored and never sent.
+
+    Attributes:
+        page: Makes a page of the Problem for a browser; ``None`` for the page that every Problem of this code has.
     """
+
+    page: Callable[[Answer], Answer] | None = None
 
     def __init__(
         self,

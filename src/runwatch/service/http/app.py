@@ -26,7 +26,7 @@ from runwatch.service.http.bodies import refuse_secret_references
 from runwatch.service.http.call import Call, Endpoint, Routes
 from runwatch.service.http.idempotency import HEADER, Keyed, digest_of, read_key
 from runwatch.service.http.limits import read_body
-from runwatch.service.http.pages import FORM_TYPE, problem_page, read_form
+from runwatch.service.http.pages import FORM_TYPE, PAGE_PATHS, problem_page, read_form
 from runwatch.service.http.target_form import in_origin_form
 from runwatch.service.reach import DOCKS_PATH
 
@@ -138,7 +138,7 @@ class Application:
         answer = await self._context.problems.answer(
             refusal, method=visit.request.method, path=visit.request.scope["path"], principal=principal
         )
-        return problem_page(answer) if visit.is_page else answer
+        return (refusal.page or problem_page)(answer) if visit.is_page else answer
 
     async def _answer(self, visit: _Visit) -> Answer:
         request = visit.request
@@ -146,10 +146,9 @@ class Application:
         try:
             endpoint, ids = self._routes.find(request.method, request.scope["path"])
         except Refusal:
-            # Only who may call learns which paths there are.
-            self._admit(visit, self._context.keys.principal_of(_authorization(request)))
+            # Only who may call learns which paths there are, except those of pages.
+            self._admit(visit, ANYONE if visit.is_page else self._context.keys.principal_of(_authorization(request)))
             raise
-        visit.is_page = endpoint.is_page and "text/html" in request.headers.get("accept", "")
         principal = await self._caller(request, endpoint)
         self._admit(visit, principal)
         if not endpoint.is_open:
@@ -257,7 +256,8 @@ class _Visit:
     def __init__(self, request: Request) -> None:
         self.request = request
         self.principal: Principal | None = None
-        self.is_page = False
+        is_browser = "text/html" in request.headers.get("accept", "")
+        self.is_page = is_browser and request.scope["path"].startswith(PAGE_PATHS)
         length = request.headers.get("content-length", "0")
         self.leaves_body = length.strip("0 ") != "" or "transfer-encoding" in request.headers
 
@@ -285,7 +285,7 @@ def decode(body: bytes, request: Request, *, is_required: bool, takes_form: bool
             raise invalid(("body", "Required."))
         return None, ""
     if _media_type(request) != JSON_TYPE:
-        raise Refusal("unsupported_media_type", f"Send the body as {JSON_TYPE}.")
+        raise Refusal("unsupported_media_type", f"Send the body as {JSON_TYPE}{' or as a form' * takes_form}.")
     try:
         value = loads_strict(body)
         return value, digest_of(value)

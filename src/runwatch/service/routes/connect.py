@@ -1,14 +1,17 @@
-"""The private pages: ``/connect/KIND?intent=TOKEN`` (wire reference 2.4 and 2.6; the pages are ours).
+"""The private pages: ``/connect/KIND?intent=TOKEN`` (manual, Security: Private pages).
 
-``GET`` shows a form, ``POST`` takes it, or ``{secret}`` as JSON from a command line. A kind of entry is one
+``GET`` shows a form, ``POST`` takes it, or ``{secret}`` as JSON from a command line. A form that was taken leads on to
+the same address with ``done=yes``, which can be loaded again without sending anything twice. A kind of entry is one
 :class:`Entry`; :mod:`runwatch.service.routes` names them all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from functools import partial
 from typing import Any, Final, Protocol
+from urllib.parse import urlencode
 
 from runwatch.base.secret import Secret
 from runwatch.service.access import entry
@@ -16,7 +19,7 @@ from runwatch.service.access.auth import ANYONE
 from runwatch.service.access.entry import Intent
 from runwatch.service.http.answer import Answer, Refusal, answer_json, invalid
 from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.http.pages import Field, page
+from runwatch.service.http.pages import Field, Form, page, see_other
 
 SECRET_CHARACTERS: Final = 4096
 """The longest secret."""
@@ -28,8 +31,12 @@ class Entry(Protocol):
     title: str
     button: str
 
+    def facts(self, intent: Intent) -> list[tuple[str, str]]:
+        """What the page is about, by name."""
+        ...
+
     def sentences(self, intent: Intent) -> list[str]:
-        """What the page says above its form."""
+        """What happens with what is entered."""
         ...
 
     def fields(self, intent: Intent) -> list[Field]:
@@ -44,8 +51,8 @@ class Entry(Protocol):
         """
         ...
 
-    def done(self, outcome: dict[str, Any]) -> str:
-        """The sentence for a person once it is taken."""
+    def done(self, intent: Intent) -> list[str]:
+        """What happened, and what to do next."""
         ...
 
 
@@ -72,14 +79,18 @@ def read_secret(fields: Mapping[str, str], *, is_required: bool = True) -> Secre
 
 
 async def show(entries: Entries, call: Call) -> Answer:
-    """The form."""
+    """The form, or what came of it."""
     kind, token = _entry_of(entries, call)
+    if call.query.get("done"):
+        used = await call.read(lambda transaction: entry.find_used(transaction, call.ids["kind"], token))
+        if used is not None:
+            return page("Done", [*kind.done(used), "You can close this page."])
     intent = await call.read(lambda transaction: entry.find(transaction, call.ids["kind"], token))
-    return page(kind.title, kind.sentences(intent), fields=kind.fields(intent), button=kind.button)
+    return _form(kind, intent).show()
 
 
 async def take(entries: Entries, call: Call) -> Answer:
-    """Take what was entered; JSON is answered with JSON, a form with a page.
+    """Take what was entered; JSON is answered with JSON, a form by leading on to a page.
 
     Raises:
         Refusal: ``permission_denied``, when a key is shown and is another one than the intent was asked for with.
@@ -91,10 +102,21 @@ async def take(entries: Entries, call: Call) -> Answer:
     content = call.content
     if not isinstance(content, Mapping) or not all(isinstance(value, str) for value in content.values()):
         raise invalid(("body", "Must be an object of texts."))
-    outcome = await kind.complete(call, token, intent, content)
+    try:
+        outcome = await kind.complete(call, token, intent, content)
+    except Refusal as refusal:
+        if refusal.code == "validation_failed":
+            refusal.page = partial(_form(kind, intent).refuse, content)
+        raise
     if call.is_form:
-        return page("Done", [kind.done(outcome), "You can close this page."])
+        return see_other(f"/connect/{call.ids['kind']}?{urlencode({'intent': token, 'done': 'yes'})}")
     return answer_json(outcome)
+
+
+def _form(kind: Entry, intent: Intent) -> Form:
+    until = datetime.fromisoformat(intent.expires_at)
+    facts = [*kind.facts(intent), ("This page works", f"once, until {until:%H:%M} UTC")]
+    return Form(kind.title, kind.sentences(intent), kind.button, facts, kind.fields(intent))
 
 
 def _entry_of(entries: Entries, call: Call) -> tuple[Entry, str]:

@@ -19,10 +19,13 @@ class GithubEntry:
     title = "Connect a GitHub repository"
     button = "Record as connected"
 
+    def facts(self, intent: Intent) -> list[tuple[str, str]]:
+        """The repository."""
+        return [("Repository", intent.subject_id)]
+
     def sentences(self, intent: Intent) -> list[str]:
         """What a person has to know before they record it."""
         return [
-            f"Repository: {intent.subject_id}",
             "No GitHub App is installed on this service, so it cannot ask GitHub whether this repository is yours.",
             "You can record it as connected. It will be labelled unverified, and nothing is sent to GitHub.",
         ]
@@ -42,9 +45,12 @@ class GithubEntry:
 
         return await call.context.database.write(effect)
 
-    def done(self, outcome: dict[str, Any]) -> str:
-        """What a person reads then."""
-        return f"{outcome['repository']} is recorded as connected, unverified."
+    def done(self, intent: Intent) -> list[str]:
+        """What happened."""
+        return [
+            f"{intent.subject_id} is recorded as connected, unverified.",
+            "Go back to the console: its list of GitHub connections shows it.",
+        ]
 
 
 ENTRIES: Final = {github.ENTRY: GithubEntry()}

@@ -86,14 +86,21 @@ class KeyEntry:
         self._what = what
         self._find_url = find_url
 
-    def sentences(self, intent: Intent) -> list[str]:
-        """Whose key it is and where it goes."""
+    def facts(self, intent: Intent) -> list[tuple[str, str]]:
+        """Whose key it is, where it goes, and for how long."""
         stop_at = intent.details["stop"][0]
         return [
-            f"For the {self._what} “{intent.details['display_name']}”.",
-            f"The key is kept on this machine and is sent to {intent.details['endpoint_origin']} and to nobody else.",
-            f"It is used until {stop_at}." if stop_at else "It is used until you disconnect it.",
-            "It is tested before it replaces the key that is in use now.",
+            (self._what.capitalize(), intent.details["display_name"]),
+            ("Sent to", intent.details["endpoint_origin"]),
+            ("Used until", stop_at or "you disconnect it"),
+        ]
+
+    def sentences(self, intent: Intent) -> list[str]:
+        """What becomes of the key."""
+        return [
+            f"Enter the key that {intent.details['endpoint_origin']} expects. It is kept on the machine where this "
+            "service runs and is sent to that origin only.",
+            "It is tested before it is used. A key that is in use now stays in use until the test has passed.",
         ]
 
     def fields(self, intent: Intent) -> list[Field]:
@@ -131,9 +138,13 @@ class KeyEntry:
         await bindings.destroy_retired(database, vault, intent.subject_id)
         return {"handle": staged.handle, "captured_generation": staged.captured_generation}
 
-    def done(self, outcome: dict[str, Any]) -> str:
+    def done(self, intent: Intent) -> list[str]:
         """What happens next."""
-        return "The key is kept and waits for its test."
+        return [
+            "The key is kept and waits for its test.",
+            "Go back to the console, or to the command that printed this address: it tests the key, and uses it once "
+            "the test has passed.",
+        ]
 
 
 def refuse_own_key(secret: Secret) -> None:

@@ -1,46 +1,63 @@
-"""Signing in with a browser, on a private page (specification, Authentication; the page is ours)."""
+"""Signing in with a browser, on a private page (manual, Security: Private pages)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from runwatch.service.access import sessions
 from runwatch.service.http.answer import Answer, Refusal, invalid
 from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.http.pages import Field, page
+from runwatch.service.http.pages import Field, Form, page, see_other
 
-_TITLE: Final = "Sign in"
+_SIGN_OUT: Final = f"{sessions.PATH}/sign-out"
+
+_FORM: Final = Form(
+    "Sign in",
+    [
+        "Enter an API key of your organization. This browser then has a session of twelve hours, which opens nothing "
+        "but the start of a GitHub connection.",
+        "The key itself is not kept. The session ends with its time, with the key, or when you sign out.",
+    ],
+    "Sign in",
+    fields=[Field("key", "API key", "password")],
+)
+
+_SIGNED_IN: Final = Form(
+    "Signed in",
+    ["The session of this browser lasts twelve hours. You can close this page, or end the session now."],
+    "Sign out",
+    action=_SIGN_OUT,
+)
 
 
 async def show(call: Call) -> Answer:
-    """The form."""
-    return page(
-        _TITLE,
-        [
-            "Type an API key of your organization.",
-            "The session lasts twelve hours and opens nothing but the start of a GitHub connection.",
-        ],
-        fields=[Field("key", "API key", "password")],
-        button=_TITLE,
-    )
+    """The form, or what a sign-in leads on to."""
+    return _SIGNED_IN.show() if call.query.get("done") else _FORM.show()
 
 
 async def sign_in(call: Call) -> Answer:
     """Begin a session of the key that was typed.
 
     Raises:
-        Refusal: ``validation_failed`` without a key, ``unauthenticated`` for one that nobody knows.
+        Refusal: ``validation_failed`` without a key, ``unauthenticated`` for an unknown one.
     """
-    key = call.content.get("key") if isinstance(call.content, Mapping) else None
-    if not isinstance(key, str) or not key.strip():
-        raise invalid(("key", "Required."))
+    fields = call.content if isinstance(call.content, Mapping) else {}
     try:
-        principal = call.context.keys.principal_of([f"Bearer {key.strip()}"])
+        key = fields.get("key")
+        if not isinstance(key, str) or not key.strip():
+            raise invalid(("key", "Required."))
+        try:
+            principal = call.context.keys.principal_of([f"Bearer {key.strip()}"])
+        except Refusal as refusal:
+            raise Refusal("unauthenticated", "This key is not known and active here.") from refusal
     except Refusal as refusal:
-        raise Refusal("unauthenticated", "This key is not known and active here.") from refusal
+        refusal.page = partial(_FORM.refuse, fields)
+        raise
     token = await call.context.database.write(lambda transaction: sessions.begin(transaction, principal.key_id))
-    return page("Signed in", ["You can close this page."], headers=(sessions.cookie_header(token),))
+    cookie = (sessions.cookie_header(token),)
+    return see_other("/connect/sign-in?done=yes", headers=cookie) if call.is_form else _SIGNED_IN.show(headers=cookie)
 
 
 async def sign_out(call: Call) -> Answer:
@@ -54,5 +71,5 @@ async def sign_out(call: Call) -> Answer:
 ENDPOINTS: Final = (
     Endpoint("GET", "/connect/sign-in", show, is_open=True, is_page=True),
     Endpoint("POST", "/connect/sign-in", sign_in, takes_body=True, is_open=True, is_page=True),
-    Endpoint("POST", f"{sessions.PATH}/sign-out", sign_out, is_open=True, is_page=True),
+    Endpoint("POST", _SIGN_OUT, sign_out, is_open=True, is_page=True),
 )

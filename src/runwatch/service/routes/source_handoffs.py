@@ -77,16 +77,21 @@ class SourceEntry:
     title = "Connect a model source"
     button = "Keep this key"
 
+    def facts(self, intent: Intent) -> list[tuple[str, str]]:
+        """The source and its address."""
+        return [("Source", intent.details["source"]), ("Sent to", intent.details["base_url"])]
+
     def sentences(self, intent: Intent) -> list[str]:
-        """What is connected, and what becomes of the key."""
+        """What becomes of the key."""
         return [
-            f"This connects your organization to {intent.details['source']} at {intent.details['base_url']}.",
-            "The key is kept on this machine, in a file that only you can read, and is sent to no other address.",
+            "Enter the API key that this source gave you. It is kept on the machine where this service runs and is "
+            "sent to that address only.",
+            "The console, or the command that printed this address, then tests the key and connects the source.",
         ]
 
     def fields(self, intent: Intent) -> list[Field]:
         """The one input."""
-        return [Field("secret", f"API key for {intent.details['source']}", kind="password")]
+        return [Field("secret", "API key", kind="password")]
 
     async def complete(self, call: Call, token: str, intent: Intent, fields: Mapping[str, str]) -> dict[str, Any]:
         """Keep the secret and complete the handoff.
@@ -106,9 +111,12 @@ class SourceEntry:
             raise
         return {"handoff_intent_id": row["handoff_intent_id"], "state": row["state"]}
 
-    def done(self, outcome: dict[str, Any]) -> str:
+    def done(self, intent: Intent) -> list[str]:
         """What to do next."""
-        return "The key is kept. Go back to finish the connection there."
+        return [
+            "The key is kept.",
+            "Go back to the console, or to the command that printed this address, to finish the connection.",
+        ]
 
 
 async def _forget(call: Call, handles: list[str]) -> None:

@@ -57,11 +57,15 @@ class TopUpEntry:
     title = "Sample credit"
     button = "Add sample credit"
 
+    def facts(self, intent: Intent) -> list[tuple[str, str]]:
+        """The amount."""
+        return [("Amount", f"{intent.details['amount_usd']} US dollars")]
+
     def sentences(self, intent: Intent) -> list[str]:
         """What it is, and what it is not."""
         return [
-            f"This adds {intent.details['amount_usd']} US dollars of sample credit to your organization's balance.",
-            "Sample credit. No money moves.",
+            f"This adds {intent.details['amount_usd']} US dollars of sample credit to your organization's balance. "
+            "No money moves.",
             "From then on the organization keeps a balance: its live runs are taken from it, and need one.",
         ]
 
@@ -81,9 +85,12 @@ class TopUpEntry:
 
         return await call.context.database.write(effect)
 
-    def done(self, outcome: dict[str, Any]) -> str:
-        """What a person reads then."""
-        return f"The balance is {outcome['balance_usd']} US dollars now. Sample credit. No money moves."
+    def done(self, intent: Intent) -> list[str]:
+        """What happened."""
+        return [
+            f"{intent.details['amount_usd']} US dollars of sample credit were added to the balance. No money moved.",
+            "Go back to the console: the account shows the balance.",
+        ]
 
 
 ENTRIES: Final = {KIND: TopUpEntry()}
