@@ -22,6 +22,7 @@ from runwatch.service.access import entry
 from runwatch.service.access.sessions import PATH
 from runwatch.service.http.answer import Refusal
 from runwatch.service.tables.checks import entry_intents
+from runwatch.tui.redirect_page import write_redirect_page
 from tests.service.conftest import Json, Local, serve_in_process
 from tests.service.sourcing import begin, post
 from tests.support.browser import Browser, browser, chromium
@@ -376,6 +377,20 @@ async def test_a_page_of_another_origin_cannot_frame_a_page_or_learn_its_address
         link = f"Object.assign(document.createElement('a'), {{href: '{elsewhere.origin}', textContent: 'away'}})"
         await browser.evaluate(f"document.querySelector('main').append({link})")
         await browser.follow("main > a")
+        assert elsewhere.referrers[0] == ""
+
+
+async def test_a_redirect_page_leads_to_the_private_page_and_tells_nobody_where_it_was(
+    service: Local, browser: Browser, tmp_path: Path
+) -> None:
+    address = await source(service)
+    await browser.open(write_redirect_page(address, tmp_path).as_uri())
+    await browser.until(lambda driver: driver.current_url == address)
+    assert await browser.title() == "Connect a model source"
+    async with Elsewhere() as elsewhere:
+        await browser.open(write_redirect_page(f"{elsewhere.origin}/?q=%22'&lt=<>", tmp_path).as_uri())
+        await browser.until(lambda driver: bool(driver.current_url.startswith(elsewhere.origin)))
+        assert await browser.title() == "elsewhere"
         assert elsewhere.referrers[0] == ""
 
 

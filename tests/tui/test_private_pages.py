@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from runwatch.base.errors import RunwatchError
 from runwatch.base.json import loads
 from runwatch.tui import private_pages
 from runwatch.tui.private_pages import PrivatePage
@@ -28,11 +29,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was opened in a browser; no test opens one."""
     found: list[str] = []
 
-    def open_it(address: str) -> bool:
-        found.append(address)
-        return True
-
-    monkeypatch.setattr(private_pages, "open_in_browser", lambda: open_it)
+    monkeypatch.setattr(private_pages, "open_in_browser", lambda address, _: found.append(address))
     return found
 
 
@@ -80,6 +77,8 @@ async def test_the_address_is_shown_in_full_and_opened_by_a_person_alone(tmp_pat
         assert opened == []
         await press_button(driven, "page-open")
         await driven.until(lambda: opened == [ADDRESS], "the browser to be asked")
+        await driven.comes("If it shows none, copy the address into it.")
+        await driven.shows(ADDRESS)
 
 
 async def test_once_the_key_is_entered_it_is_tested_and_what_came_of_it_is_read_back(tmp_path: Path) -> None:
@@ -151,11 +150,15 @@ async def test_an_address_that_is_neither_secure_nor_local_is_not_opened_from_he
 
 
 async def test_a_browser_that_does_not_open_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private_pages, "open_in_browser", lambda: lambda _: False)
+    def open_none(_: str, __: Path) -> None:
+        raise RunwatchError("No browser could be opened", detail="copy the address into one instead")
+
+    monkeypatch.setattr(private_pages, "open_in_browser", open_none)
     async with console(check_service(), tmp_path, size=SIZE, open_at="verifiers") as driven:
         await ask_for_page(driven)
         await press_button(driven, "page-open")
-        await driven.shows("No browser could be opened")
+        await driven.shows("No browser could be opened: copy the address into one instead.")
+        await driven.shows(ADDRESS)
 
 
 async def test_how_far_it_is_is_looked_for_again_after_a_failure(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-import webbrowser
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.app import ComposeResult
@@ -24,6 +23,7 @@ from runwatch.store.desk import Desk
 from runwatch.tui.doing import do_action, read_state
 from runwatch.tui.draw import content, word
 from runwatch.tui.messages import WorkFailed
+from runwatch.tui.redirect_page import open_in_browser
 from runwatch.tui.widgets.front_sheet import BUTTONS, FrontSheet
 from runwatch.tui.widgets.pane import Edge, Pane
 from runwatch.tui.widgets.push_button import PushButton
@@ -124,6 +124,7 @@ class PrivatePage(FrontSheet):
                 why = why_not_opened(self._address.reveal())
                 if why is not None:
                     yield Static(content(line(f"It is not opened from here: {why}."), Role.WARN))
+                yield Static(id="page-browser")
             yield Static(id="page-state")
             with Horizontal(classes=BUTTONS):
                 yield PushButton(line("Leave"), id="page-leave")
@@ -136,8 +137,8 @@ class PrivatePage(FrontSheet):
 
     def on_mount(self) -> None:
         """Begin to look how far it is."""
-        for button in self.query("#page-then").results(PushButton):
-            button.display = False
+        for later in self.query("#page-then, #page-browser"):
+            later.display = False
         if self._entry.read:
             self._say(Progress("waiting", "looking how far it is"))
             start_work(self, self._watch(), "looking whether it is entered")
@@ -174,15 +175,17 @@ class PrivatePage(FrontSheet):
         self._say(Progress("waiting", "the address was copied; it works once"))
 
     async def _open(self) -> None:
-        """Open the page in a browser, which is asked in a thread because it may take its time.
-
-        Raises:
-            RunwatchError: no browser could be opened.
-        """
+        """Open the page in a browser, which is asked in a thread because it may take its time."""
         assert self._address is not None
-        address = self._address.reveal()
-        if why_not_opened(address) is None and not await asyncio.to_thread(open_in_browser(), address):
-            raise RunwatchError("No browser could be opened", hint="Copy the address instead.")
+        data_dir = self._behind.console.opening.paths.data_dir
+        said, role = "A browser was asked for the page. If it shows none, copy the address into it.", Role.QUIET
+        try:
+            await asyncio.to_thread(open_in_browser, self._address.reveal(), data_dir)
+        except RunwatchError as error:
+            said, role = f"{error}.", Role.WARN
+        note = self.query_one("#page-browser", Static)
+        note.update(content(line(said, None), role))
+        note.display = True
 
     async def _watch(self) -> None:
         """Look again and again until it is entered, over, or nobody waits any more."""
@@ -232,8 +235,3 @@ class PrivatePage(FrontSheet):
         role = {"waiting": Role.LIVE, "entered": Role.GOOD}.get(progress.stage, Role.WARN)
         for place in self.query("#page-state").results(Static):
             place.update(content(line(progress.words, None), role))
-
-
-def open_in_browser() -> Callable[[str], bool]:
-    """What opens an address in a browser; a test puts its own in the place of it."""
-    return webbrowser.open
