@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sqlite3
 from pathlib import Path
@@ -119,6 +120,17 @@ async def test_the_page_takes_the_secret_once_and_completes_the_handoff(local: L
     assert read["source_scope"]["kind"] == "account"
     assert read["source_scope"]["account_ref"].startswith("acct_")
     check(await enter(handoff["continue_url"], "another-secret"), "invalid_state")
+
+
+async def test_a_form_that_is_sent_twice_at_once_is_taken_once(local: Local) -> None:
+    handoff = await begin(local, URL)
+    async with httpx.AsyncClient(headers={"Accept": "text/html"}) as person:
+        posts = [person.post(handoff["continue_url"], data={"secret": SECRET}) for _ in range(2)]
+        answers = await asyncio.gather(*posts)
+    assert sorted(answer.status_code for answer in answers) == [303, 409]
+    (refused,) = [answer for answer in answers if answer.status_code == 409]
+    assert "used already" in refused.text
+    assert len(list((local.context.options.data_dir / "secrets").iterdir())) == 1
 
 
 async def test_a_browser_form_completes_the_handoff_too(local: Local) -> None:

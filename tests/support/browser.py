@@ -180,7 +180,7 @@ class Browser:
 
     async def complaints(self) -> list[str]:
         """What the browser has warned of since it was asked last; a status of failure is no warning."""
-        lines = await self.call(lambda driver: driver.get_log("browser"))
+        lines = await self.call(_read_log)
         return [
             line["message"] for line in lines if line["level"] in {"WARNING", "SEVERE"} and line["source"] != "network"
         ]
@@ -194,6 +194,12 @@ class Browser:
             wait.until(lambda each: each.execute_script("return document.readyState") == "complete")
 
         await self.call(go)
+
+
+def _read_log(driver: Chrome) -> list[dict[str, Any]]:
+    """What was written to the console since this was called last."""
+    lines: list[dict[str, Any]] = driver.execute("getLog", {"type": "browser"})["value"]
+    return lines
 
 
 def _name(element: WebElement) -> str:
@@ -223,5 +229,5 @@ def browser(chromium: Chrome) -> Browser:
     """The browser without cookies, at an empty page."""
     chromium.get("about:blank")
     chromium.execute_cdp_cmd("Network.clearBrowserCookies", {})
-    chromium.get_log("browser")
+    _read_log(chromium)
     return Browser(chromium)

@@ -204,11 +204,11 @@ def main(file: Path, kept_s: float = KEPT_S) -> None:
     try:
         said = _open(file)
     finally:
-        os.write(answer, said)
-        os.close(answer)
         if said != _OPENED:
             end.cancel()
             remove_redirect_page(file)
+        os.write(answer, said)
+        os.close(answer)
     end.join()
 
 
