@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -10,7 +11,8 @@ import pytest
 
 from runwatch.api.client import Client, Exchange
 from runwatch.api.errors import ApiError, ApiProblem, InvalidRequest, NoAnswer, ReadOnlyRefused
-from runwatch.api.private import is_entry_of
+from runwatch.api.operations import OPERATIONS
+from runwatch.api.private import is_entry_of, keep_secrets_of
 from runwatch.base.json import loads
 from runwatch.base.log import redact
 from runwatch.base.secret import Secret
