@@ -16,7 +16,15 @@ from typing import Any
 import pytest
 
 from runwatch.base import files
-from runwatch.base.files import FileLock, locked, private_directory, set_aside, write_atomic
+from runwatch.base.files import (
+    FileLock,
+    export_refusal,
+    locked,
+    private_directory,
+    set_aside,
+    write_atomic,
+    write_export,
+)
 
 HOLDER = """
 import sys
@@ -275,3 +283,68 @@ def test_a_lock_that_cannot_be_made_is_an_os_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(OSError):
         files.FileLock(tmp_path / "file" / "service.lock").acquire(wait=False)
+
+
+EXPORT_STEPS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
+    **{name: step for name, step in STEPS.items() if name != "give it its name"},
+    "give it a new name": lambda patch: (patch.setattr(os, "link", broken), patch.setattr(os, "open", broken))[0],
+}
+
+
+@pytest.mark.parametrize("step", EXPORT_STEPS)
+def test_an_export_that_fails_at_any_step_leaves_nothing(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "export.csv"
+    with monkeypatch.context() as patch:
+        EXPORT_STEPS[step](patch)
+        with pytest.raises(OSError, match="No space left"):
+            write_export(path, b"new")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_forced_export_that_fails_at_any_step_leaves_the_old_content(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "export.csv"
+    path.write_bytes(b"old")
+    with monkeypatch.context() as patch:
+        STEPS[step](patch)
+        with pytest.raises(OSError, match="No space left"):
+            write_export(path, b"new", replace=True)
+    assert [each.name for each in tmp_path.iterdir()] == ["export.csv"]
+    assert path.read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_name_that_is_taken_while_an_export_is_written_stays_as_it_is(
+    has_links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, other = tmp_path / "export.csv", tmp_path / "other"
+    if not has_links:
+        monkeypatch.setattr(os, "link", lambda *names, **named: broken())
+
+    def pieces() -> Iterator[bytes]:
+        yield b"new"
+        path.symlink_to(other)
+
+    with pytest.raises(FileExistsError):
+        write_export(path, pieces())
+    assert path.is_symlink()
+    assert not other.exists()
+    assert [each.name for each in tmp_path.iterdir()] == ["export.csv"]
+
+
+def test_an_export_is_written_on_a_file_system_without_hard_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "link", lambda *names, **named: broken())
+    write_export(tmp_path / "new" / "export.csv", b"new")
+    assert (tmp_path / "new" / "export.csv").read_bytes() == b"new"
+    assert mode_of(tmp_path / "new" / "export.csv") == 0o600
+
+
+def test_devices_and_links_to_streams_are_never_replaced() -> None:
+    for name in ("/dev/null", "/dev/stdout", "/dev/fd/1"):
+        assert export_refusal(Path(name), replace=True) is not None

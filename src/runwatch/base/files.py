@@ -6,6 +6,7 @@ import contextlib
 import errno
 import itertools
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -30,6 +31,9 @@ else:
 
 PRIVATE_FILE: Final = 0o600
 PRIVATE_DIRECTORY: Final = 0o700
+
+_SYSTEM_DIRECTORIES: Final = frozenset({"dev", "proc", "sys"})
+"""Below ``/``: where names such as ``/dev/stdout`` are links that root could replace."""
 
 BLOCK: Final = 1 << 20
 """How much of a file that comes in pieces is handed to the system at a time, in bytes.
@@ -64,6 +68,14 @@ def write_atomic(path: Path, content: bytes | Iterable[bytes], *, mode: int = PR
             unless all that failed was the last step.
     """
     target = Path(os.path.realpath(path))
+    with _written_beside(target, content, mode) as temporary:
+        temporary.replace(target)
+    _flush_directory(target.parent)
+
+
+@contextlib.contextmanager
+def _written_beside(target: Path, content: bytes | Iterable[bytes], mode: int) -> Iterator[Path]:
+    """Write a temporary file beside the target and flush it; it is removed unless the block renames it."""
     private_directory(target.parent)
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     temporary = Path(name)
@@ -74,11 +86,79 @@ def write_atomic(path: Path, content: bytes | Iterable[bytes], *, mode: int = PR
                 file.write(piece)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
+        yield temporary
+    finally:
         temporary.unlink(missing_ok=True)
-        raise
+
+
+def export_refusal(path: Path, *, replace: bool) -> str | None:
+    """Why an export is not written to a path; ``None`` when it may be (manual, Security: Files and directories).
+
+    Args:
+        path: Where the export goes.
+        replace: Whether a regular file or a link that is there may be replaced.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        # Nothing is there, or nothing can be there; writing says which.
+        return None
+    if not replace:
+        return "a link is there already" if stat.S_ISLNK(mode) else "it is there already"
+    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)) or _is_of_the_system(path.parent):
+        return "it is no regular file"
+    return None
+
+
+def _is_of_the_system(directory: Path) -> bool:
+    return Path(os.path.realpath(directory)).parts[1:2] in {(name,) for name in _SYSTEM_DIRECTORIES}
+
+
+def write_export(path: Path, content: bytes | Iterable[bytes], *, replace: bool = False) -> None:
+    """Write a new file, mode 0600, whole or not at all, without following a link of its name.
+
+    Args:
+        path: Where it goes. Its directory is made when it is missing.
+        content: What is in it, whole or in pieces.
+        replace: Whether a regular file that is there is replaced; of a link the link itself is.
+
+    Raises:
+        FileExistsError: something is there that is not replaced; nothing was written.
+        OSError: there is no such directory, it is not writable, or the disk is full; what was there before is
+            untouched.
+    """
+    refusal = export_refusal(path, replace=replace)
+    if refusal is not None:
+        raise FileExistsError(errno.EEXIST, refusal, str(path))
+    # The name of the directory is resolved first, so the temporary file and the last step are in the same one.
+    target = Path(os.path.realpath(path.parent)) / path.name
+    try:
+        private_directory(target.parent)
+    except FileExistsError as error:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), error.filename) from None
+    with _written_beside(target, content, PRIVATE_FILE) as temporary:
+        if replace:
+            temporary.replace(target)
+        else:
+            _take_free_name(temporary, target)
     _flush_directory(target.parent)
+
+
+def _take_free_name(temporary: Path, target: Path) -> None:
+    """Give a file a name that is free.
+
+    Raises:
+        FileExistsError: the name is taken, by a link to nothing too.
+        OSError: the name cannot be given.
+    """
+    try:
+        os.link(temporary, target, follow_symlinks=False)
+    except (OSError, NotImplementedError) as error:
+        if isinstance(error, FileExistsError):
+            raise FileExistsError(errno.EEXIST, "it is there already", str(target)) from None
+        # File systems without hard links: an empty file takes the name first, which fails when the name is taken.
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
+        temporary.replace(target)
 
 
 def _flush_directory(path: Path) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from runwatch.base.errors import RunwatchError
-from runwatch.base.files import write_atomic
 from runwatch.commands.call import Call
+from runwatch.commands.export_file import check_free, save
 from runwatch.commands.session import load_settings, open_journal, resolver
 from runwatch.store.lookback import Nearby, look_around
 from runwatch.view.around import Around
@@ -20,8 +19,11 @@ def write_bundle(call: Call, problem: ProblemEntry) -> None:
     """Write the bundle of a problem, and name the file.
 
     Raises:
+        UsageError: the file is there already.
         RunwatchError: the file cannot be written.
     """
+    name = str(Path(call.options.bundle).expanduser().absolute())
+    check_free(call, name)
     around = Around((problem.time,)) if problem.time is not None else Around(())
 
     async def read() -> Nearby:
@@ -32,9 +34,4 @@ def write_bundle(call: Call, problem: ProblemEntry) -> None:
     chosen = resolver(call, load_settings(call))
     settings = [{"key": item.key, "value": item.value, "source": str(item.source)} for item in chosen.values()]
     content = bundle(problem, near, made_at=call.clock.now(), settings=settings)
-    path = Path(call.options.bundle).expanduser().absolute()
-    try:
-        write_atomic(path, bundle_bytes(content))
-    except OSError as error:
-        raise RunwatchError("The bundle cannot be written", detail=f"{path}: {error.strerror}") from None
-    call.output.note(f"the support bundle is in {path}")
+    save(call, name, bundle_bytes(content), "the support bundle is in")

@@ -28,7 +28,7 @@ from runwatch.commands.forms import (
     Flag,
     Verb,
 )
-from runwatch.commands.resource_verbs import OUTPUT, RESOURCE_VERBS
+from runwatch.commands.resource_verbs import FORCE, OUTPUT, RESOURCE_VERBS
 
 __all__ = ["CONSOLE", "FORMAT", "GROUPS", "TARGET", "VERBS", "Argument", "Flag", "Verb"]
 
@@ -166,7 +166,7 @@ VERBS = (
             STATUS,
             SINCE,
             Flag("--arm-id", "only receipts of runs that used this saved model", "ID", "text", names="arm"),
-            OUTPUT, LIMIT, *TARGET,
+            OUTPUT, FORCE, LIMIT, *TARGET,
         ),
         notes="The ending of the file says how: .ndjson, .csv, .json or .md; standard output gets NDJSON.",
     ),
@@ -210,8 +210,8 @@ VERBS = (
         "commands.problems:show",
         (Argument("INSTANCE", "the instance id, or six or more characters of it", names="problem"),),
         (
-            Flag("--bundle", "write the problem and what is around it to this file, for support staff", "FILE", "text"),
-            FIELDS, *FORMAT,
+            Flag("--bundle", "write the problem and what is around it to a new file, for support", "FILE", "text"),
+            FORCE, FIELDS, *FORMAT,
         ),
     ),
     Verb(

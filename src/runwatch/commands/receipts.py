@@ -8,9 +8,9 @@ from typing import Any
 from runwatch.base.errors import UsageError
 from runwatch.base.json import dumps
 from runwatch.commands.call import Call
+from runwatch.commands.export_file import check_free, save
 from runwatch.commands.listing import meets_options, query_of, read_list
 from runwatch.commands.printing import Printer, context_of
-from runwatch.commands.reports import save
 from runwatch.commands.resources import list_of
 from runwatch.commands.rows import print_rows
 from runwatch.commands.session import Session, with_session
@@ -72,6 +72,7 @@ def export(call: Call) -> int:
     form = "ndjson" if name is None else form_of(name)
     if form is None:
         raise UsageError(f"'{name}' has no ending that says how it is written", hint=f"Use .{', .'.join(FORMS)}.")
+    check_free(call, name)
 
     async def work(session: Session) -> int:
         query = query_of(call, RECEIPTS, session.settings.filters)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from runwatch.api.errors import ApiError
-from runwatch.base.errors import RunwatchError, UsageError
-from runwatch.base.files import write_atomic
+from runwatch.base.errors import UsageError
 from runwatch.commands.call import Call
+from runwatch.commands.export_file import check_free, save
 from runwatch.commands.printing import Printer
 from runwatch.commands.profiles import asks_for_several, read_each
 from runwatch.commands.resources import as_record, print_record
@@ -87,6 +85,8 @@ def export(call: Call) -> int:
     """``compliance export``: receipts, usage and decisions of a period, to stdout or into a file."""
     query, name = _query(call), call.options.output
 
+    check_free(call, name)
+
     async def work(session: Session) -> int:
         answer = await session.client.request("getComplianceExport", query=query)
         exported = as_record(ComplianceExport, answer.value)
@@ -99,20 +99,6 @@ def export(call: Call) -> int:
         return 0
 
     return with_session(call, work)
-
-
-def save(call: Call, name: str, content: str | Iterable[bytes]) -> None:
-    """Write an export whole or not at all, for this user alone, and say where it is.
-
-    Raises:
-        RunwatchError: the file cannot be written.
-    """
-    path = Path(name).expanduser()
-    try:
-        write_atomic(path, content.encode("utf-8") if isinstance(content, str) else content)
-    except OSError as error:
-        raise RunwatchError(f"'{name}' cannot be written", detail=error.strerror) from None
-    call.output.note(f"written to {path}")
 
 
 def _tell_digest(call: Call, exported: ComplianceExport) -> None:

@@ -36,7 +36,8 @@ PERIOD = (
     Flag("--from", "the first day", "YYYY-MM-DD", "text"),
     Flag("--to", "the last day", "YYYY-MM-DD", "text"),
 )
-OUTPUT = Flag("--output", "write into this file instead of standard output", "FILE", "text")
+OUTPUT = Flag("--output", "write into this new file instead of standard output", "FILE", "text")
+FORCE = Flag("--force", "replace the file when it is there already")
 LISTED = (FILTER, LIMIT, FIELDS, *SEVERAL, *FORMAT)
 SHOWN = (FIELDS, *TARGET, *FORMAT)
 SAVED = (
@@ -165,7 +166,7 @@ RESOURCE_VERBS = (
     ),
     Verb(
         ("templates", "report"), "report what blocks templates, what to do next and what was decided on this machine",
-        "commands.templates:report", flags=(OUTPUT, *SEVERAL, *FORMAT),
+        "commands.templates:report", flags=(OUTPUT, FORCE, *SEVERAL, *FORMAT),
         notes="Markdown, or CSV with a row a blocker where --format or the file's ending says so.",
     ),
     Verb(
@@ -343,7 +344,7 @@ RESOURCE_VERBS = (
     ),
     Verb(
         ("compliance", "export"), "export receipts, usage and decisions of a period", "commands.reports:export",
-        flags=(*PERIOD, OUTPUT, FIELDS, *TARGET, *FORMAT),
+        flags=(*PERIOD, OUTPUT, FORCE, FIELDS, *TARGET, *FORMAT),
     ),
 )  # fmt: skip
 """Every verb of them, in the order in which help lists them."""

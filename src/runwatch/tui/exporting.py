@@ -7,13 +7,14 @@ it is. Nothing is sent, so that a read-only profile exports like any other.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from runwatch.base.errors import RunwatchError
-from runwatch.base.files import write_atomic
+from runwatch.base.files import write_export as write_file
 from runwatch.base.memory import no_walks
 from runwatch.base.text import cell_width
 from runwatch.tui.draw import word
@@ -81,9 +82,13 @@ def export_to(screen: ListScreen, name: str) -> None:
 
 def new_file(console: ConsoleApp, noun: str, form: Form) -> Path:
     """A file in the folder of exports that is not there yet."""
-    first = console.opening.paths.exports_dir / file_name(noun, console.clock.now(), form)
+    return free_name(console.opening.paths.exports_dir / file_name(noun, console.clock.now(), form))
+
+
+def free_name(first: Path) -> Path:
+    """The path itself, or with a number behind its stem where something is there already, such as a link to nothing."""
     path, number = first, 1
-    while path.exists():
+    while os.path.lexists(path):
         number += 1
         path = first.with_stem(f"{first.stem}-{number}")
     return path
@@ -126,9 +131,9 @@ def _write(path: Path, pieces: Iterable[bytes]) -> None:
     Raises:
         RunwatchError: it is there already, or cannot be written.
     """
-    if path.exists():
-        raise RunwatchError(f"{path} is there already", hint="Choose another name; nothing was written.")
     try:
-        write_atomic(path, pieces)
+        write_file(path, pieces)
+    except FileExistsError:
+        raise RunwatchError(f"{path} is there already", hint="Choose another name; nothing was written.") from None
     except OSError as error:
         raise RunwatchError(f"{path} cannot be written", detail=error.strerror or "") from None

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
-from runwatch.base.files import private_directory, write_atomic
+from runwatch.base.files import write_export
 from runwatch.records.compliance import ComplianceExport
 from runwatch.store.reports import Report
 from runwatch.tui.actions import bindings
@@ -92,21 +92,22 @@ class ComplianceScreen(ReportScreen):
 
     def action_export(self) -> None:
         """Write the export to a file, whole or not at all, for this user alone, and say where it is."""
+        from runwatch.tui.exporting import free_name
+
         (report,) = self.asked(self.period)
         exported = self.record_of(report.kind)
         if not isinstance(exported, ComplianceExport):
             self.say("There is no export of this period yet.", Role.WARN)
             return
         name = f"compliance-{self.period.first}-{self.period.last}.json"
-        path = self.console.opening.paths.data_dir / "exports" / name
+        path = free_name(self.console.opening.paths.exports_dir / name)
         start_work(self, self._write(path, exported), "writing the export", group="export")
 
     async def _write(self, path: Path, exported: ComplianceExport) -> None:
         import asyncio
 
         def write() -> None:
-            private_directory(path.parent)
-            write_atomic(path, file_text(exported).encode("utf-8"))
+            write_export(path, file_text(exported).encode("utf-8"))
 
         try:
             # Beside the loop, because an export may hold a year of receipts.
