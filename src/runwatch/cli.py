@@ -16,6 +16,8 @@ from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.commands import COMPLETE
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from runwatch.commands.call import Call
     from runwatch.commands.parser import Options
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 def main() -> NoReturn:
     """Run the command line of this process and exit with its code."""
     _open_closed_streams()
+    sys.excepthook = _write_trace
     try:
         code = run(sys.argv[1:])
         sys.stdout.flush()
@@ -36,6 +39,15 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
+
+
+def _write_trace(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Write the trace of a defect, cleaned, because the text of an exception may come from a file or a service."""
+    import traceback
+
+    from runwatch.base.text import clean_block
+
+    sys.stderr.write(clean_block("".join(traceback.format_exception(kind, error, trace))))
 
 
 def _open_closed_streams() -> None:

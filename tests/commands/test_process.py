@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from runwatch import __version__
+from runwatch.base.text import is_clean
 from tests.commands.test_entry import offer_source
 from tests.support.builders import echo_events, event, run
 from tests.support.cli import Cli
@@ -366,3 +367,18 @@ def test_serve_refuses_an_address_that_others_reach(cli: Cli, tmp_path: Path) ->
     outcome = cli("serve", "--host", "0.0.0.0", "--data-dir", str(tmp_path / "service"))
     assert outcome.code == 2
     assert "--allow-remote" in outcome.errors
+
+
+def test_the_trace_of_a_defect_is_cleaned(cli: Cli) -> None:
+    code = (
+        "from runwatch import cli\n"
+        "def run(words): raise ValueError('\\x1b]52;c;cm0gLXJmIH4=\\x07')\n"
+        "cli.run = run\n"
+        "cli.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=cli.environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "ValueError: ␛]52;c;" in done.stderr
+    assert is_clean(done.stderr)

@@ -19,6 +19,7 @@ import pytest
 
 from runwatch.base.errors import LocalServiceError, UntrustedSocketError, UsageError
 from runwatch.base.servicefile import is_running, lock_of, read_service_file
+from runwatch.base.text import is_clean
 from runwatch.service import server
 from runwatch.service.http.answer import Answer
 from runwatch.service.http.call import Call, Endpoint, Routes
@@ -370,3 +371,12 @@ async def test_a_request_under_way_when_the_service_stops_is_answered(
         await reached.wait()
         service.running.stop.set()
         check(await request, "internal")
+
+
+def test_why_it_did_not_start_is_cleaned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "\x1b]52;c;cm0gLXJmIH4=\x07\u202e"
+    place.touch()
+    assert serve(ServeOptions(data_dir=place / "data", json=False)) == REFUSED
+    told = capsys.readouterr().err
+    assert "␛]52;c;" in told
+    assert is_clean(told)

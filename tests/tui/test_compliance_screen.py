@@ -59,6 +59,19 @@ async def test_the_file_is_written_whole_for_this_user_alone_and_named(tmp_path:
         assert len(loads(file.read_text("utf-8"))["decision_log"]) == 2
 
 
+async def test_an_export_takes_another_name_where_something_is_even_a_link_to_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "runwatch-data" / "exports"
+    async with console(service(), tmp_path) as driven:
+        folder.mkdir(parents=True)
+        (folder / "compliance-2026-11-01-2026-11-21.json").symlink_to(tmp_path / "planted")
+        await opened(driven)
+        await driven.comes("approved proposal prop_01")
+        await driven.press("e")
+        await driven.shows("written to")
+        assert (folder / "compliance-2026-11-01-2026-11-21-2.json").is_file()
+        assert not (tmp_path / "planted").exists()
+
+
 async def test_nothing_is_written_before_there_is_an_export(tmp_path: Path) -> None:
     async with console(service(Said(403, problem("permission_denied"))), tmp_path) as driven:
         await opened(driven)
@@ -74,7 +87,7 @@ async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
         await opened(driven)
         await driven.comes("approved proposal prop_01")
         await driven.press("e")
-        await driven.shows("the export cannot be written, File exists")
+        await driven.shows("the export cannot be written, Not a directory")
 
 
 async def test_a_decision_leads_to_what_was_decided_upon(tmp_path: Path) -> None:

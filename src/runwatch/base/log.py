@@ -25,6 +25,9 @@ REDACTED: Final = "[redacted]"
 LOG_BYTES: Final = 1_000_000
 LOG_BACKUPS: Final = 3
 
+# Without a handler of its own Python writes warnings to standard error as they are.
+logging.getLogger("runwatch").addHandler(logging.NullHandler())
+
 # Shorter values would redact ordinary words.
 _SHORTEST: Final = 6
 # The longest first, so that a secret within another one leaves no rest of it; replaced as a whole, so that a thread

@@ -17,6 +17,7 @@ from runwatch.api.private import is_entry_of
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
+from runwatch.base.text import clean_line
 from runwatch.commands.call import Call
 from runwatch.commands.session import Session
 from runwatch.records.record import Record
@@ -47,7 +48,7 @@ def read_key(call: Call, what: str, *, may_ask: bool = True) -> Secret | None:
     if call.stdin.isatty() and sys.stderr.isatty() and (may_ask or options.key_stdin):
         optional = "" if options.key_stdin else "; leave it empty to enter it in a browser"
         try:
-            typed = getpass.getpass(f"Key for {what} (not shown{optional}): ", stream=sys.stderr)
+            typed = getpass.getpass(f"Key for {clean_line(what)} (not shown{optional}): ", stream=sys.stderr)
         except EOFError:
             raise UsageError("No key was typed") from None
         return _checked(typed) if typed.strip() or options.key_stdin else None

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.errors import RunwatchError
 from runwatch.base.servicefile import service_line
+from runwatch.base.text import clean_block
 from runwatch.service.options import SAMPLE_KEYS, SAMPLE_RUNS, ServeOptions
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def sample_note(options: ServeOptions) -> str | None:
 
 def _say(stream: TextIO, *lines: str | None) -> None:
     try:
-        stream.write("".join(f"{line}\n" for line in lines if line))
+        stream.write("".join(f"{clean_block(line)}\n" for line in lines if line))
         stream.flush()
     except OSError:
         # Whoever started the service has gone. That is no reason to end, nor to fail at the end over the same bytes.
