@@ -6,9 +6,14 @@ import json
 
 import pytest
 
+from runwatch.base.text import is_clean
 from tests.commands.here import Here
+from tests.support.hostile import CORPUS, Hostile
 
 KEY = "solverapi_test_0123456789"
+
+CONTROLS = [hostile for hostile in CORPUS if hostile.name in {"OSC 52 clipboard, BEL", "CSI 8-bit clear", "bidi RLO"}]
+"""A few entries that a path can hold."""
 
 
 def test_path_is_the_settings_file_alone_for_an_editor(runwatch: Here) -> None:
@@ -141,3 +146,47 @@ def test_a_key_needs_a_profile_and_a_content(runwatch: Here) -> None:
     two = runwatch("config", "key", "set", "work", stdin=f"{KEY} {KEY}".encode())
     assert two.code == 2
     assert KEY not in two.errors
+
+
+def test_the_header_is_printed_into_a_pipe_for_the_address_of_the_profile_alone(runwatch: Here) -> None:
+    runwatch.settings_file.write_text('[profiles.work]\nbase_url = "https://work.example"\n')
+    assert runwatch("config", "key", "set", "work", stdin=KEY.encode()).code == 0
+    words = ("config", "header", "--profile", "work")
+    assert runwatch(*words).stdout == f"Authorization: Bearer {KEY}\n".encode()
+    assert runwatch(*words, "--base-url", "https://work.example").stdout == f"Authorization: Bearer {KEY}\n".encode()
+    refused = runwatch(*words, "--base-url", "https://evil.example")
+    assert (refused.code, refused.stdout) == (2, b"")
+    assert "serves only its own address" in refused.errors
+    assert KEY not in refused.errors
+
+
+def test_the_header_is_not_printed_on_a_terminal_unless_it_is_asked_for(
+    runwatch: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runwatch.use("https://work.example", KEY)
+    monkeypatch.setattr("runwatch.commands.config._is_terminal", lambda: True)
+    refused = runwatch("config", "header")
+    assert (refused.code, refused.stdout) == (2, b"")
+    assert "standard output is a terminal" in refused.errors
+    assert KEY not in refused.errors
+    assert runwatch("config", "header", "--show").stdout == f"Authorization: Bearer {KEY}\n".encode()
+
+
+def test_without_a_key_there_is_no_header(runwatch: Here) -> None:
+    runwatch.settings_file.write_text('[profiles.work]\nbase_url = "https://work.example"\n')
+    outcome = runwatch("config", "header", "--profile", "work")
+    assert (outcome.code, outcome.stdout) == (2, b"")
+    assert "runwatch config key set work" in outcome.errors
+    assert runwatch("config", "header", "--base-url", "https://work.example").code == 2
+
+
+@pytest.mark.parametrize("hostile", CONTROLS, ids=lambda hostile: hostile.name)
+def test_path_writes_nothing_that_a_terminal_acts_on(
+    runwatch: Here, monkeypatch: pytest.MonkeyPatch, hostile: Hostile
+) -> None:
+    monkeypatch.setenv("RUNWATCH_CONFIG", f"/tmp/{hostile.text}/settings.toml")
+    for words in (("config", "path"), ("config", "path", "--json"), ("config", "path", "--format", "csv")):
+        outcome = runwatch(*words)
+        assert outcome.code == 0
+        assert is_clean(outcome.text)
+        assert is_clean(outcome.errors)

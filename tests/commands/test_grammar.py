@@ -28,7 +28,7 @@ proposals list | proposals show | proposals approve | proposals reject
 webhooks list | webhooks show | webhooks create | webhooks rotate | webhooks deliveries | webhooks replay
 keys list | keys create | keys label | keys revoke | usage | evals | compliance export | open
 problems list | problems find | problems show | problems explain | requests list
-config path | config show | config get | config set | config unset | config validate
+config path | config show | config get | config set | config unset | config validate | config header
 config key set | config key forget
 """
 

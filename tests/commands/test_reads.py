@@ -173,8 +173,8 @@ def test_requests_come_as_curl_commands_without_the_key(runwatch: Here, service:
     assert runwatch("runs", "cancel", "ex_running", "--yes").code == 0
     cancel, _, listed = runwatch("requests", "list", "--curl").text.splitlines()
     assert listed == (
-        f"curl -sS -X GET '{service.base_url}/v1/executions?status=it%27s&limit=100'"
-        ' -H "Authorization: Bearer $RUNWATCH_API_KEY"'
+        f"runwatch config header --base-url {service.base_url} | curl -sS -H @- -X GET"
+        f" --url '{service.base_url}/v1/executions?status=it%27s&limit=100'"
     )
     assert "-X POST" in cancel
     assert "-H 'Idempotency-Key: " in cancel

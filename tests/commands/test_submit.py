@@ -223,9 +223,9 @@ def test_watch_prints_events_on_stdout_and_a_summary_on_stderr(runwatch: Here, s
     service.receipts.append(dict(echo_receipt(NEW).raw))
     outcome = runwatch(*BASE, "--watch")
     assert len(outcome.text.splitlines()) == 7
-    last = outcome.errors.splitlines()[-1]
-    assert last.startswith("completed, test run, no charge")
-    assert f"runwatch receipts show {NEW}" in last
+    summary, receipt = outcome.errors.splitlines()[-2:]
+    assert summary.startswith("completed, test run, no charge")
+    assert receipt == f"receipt: runwatch receipts show {NEW}"
 
 
 @pytest.mark.parametrize(("final", "code"), [("completed", 0), ("failed", 10), ("cancelled", 11), ("expired", 12)])

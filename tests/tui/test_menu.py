@@ -148,7 +148,7 @@ async def test_on_requests_the_curl_command_is_offered(service: ScriptedService,
         await driven.press("Y", "enter")
         assert app.copied is not None
         assert app.copied[0] == "curl command"
-        assert app.copied[1].startswith("curl -sS -X GET ")
+        assert app.copied[1].startswith("runwatch config header --base-url ")
 
 
 async def test_every_action_is_shown_and_why_one_is_off(service: ScriptedService, tmp_path: Path) -> None:

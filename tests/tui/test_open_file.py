@@ -257,3 +257,18 @@ async def test_a_bundle_as_it_was_looked_at(tmp_path: Path, size: tuple[int, int
     async with opened(tmp_path, a_bundle(), size=size) as driven:
         await driven.shows(f"instance   {INSTANCE}")
         check_golden(f"{size[0]}x{size[1]}/bundle", driven.text)
+
+
+async def test_a_request_of_a_file_has_a_command_without_a_key_or_none_and_why(tmp_path: Path) -> None:
+    entry = {
+        "time": "2026-11-21T11:00:00Z", "profile": "prod", "origin": "https://api.example.test", "path": "/v1/account",
+        "attempt": 1, "sent_bytes": 0,
+    }  # fmt: skip
+    for method, said in (
+        ("GET;touch pwned;#", "No command can repeat this request: its method is none of DELETE, GET, HEAD"),
+        ("GET", ": curl -sS -X GET --url https://api.example.test/v1/account"),
+    ):
+        async with opened(tmp_path, json.dumps({**entry, "method": method}), size=(150, 36)) as driven:
+            await driven.shows("/v1/account")
+            await driven.press("c")
+            await driven.shows(said)

@@ -65,14 +65,14 @@ async def test_the_time_of_day_is_never_cut_and_ages_are_as_narrow_as_before(
         assert driven.app.screen.table.shown_columns == ages  # type: ignore[attr-defined]
 
 
-async def test_the_command_has_a_variable_in_place_of_the_key(service: ScriptedService, tmp_path: Path) -> None:
+async def test_the_command_takes_the_key_from_a_pipe(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, settings='clipboard = "osc52"\n') as driven:
         written = listen(driven)
         await driven.press("H")
         await driven.shows("/v1/executions ")
         entry = driven.app.screen.entry  # type: ignore[attr-defined]
         await driven.press("c")
-        await driven.shows("copied curl command by OSC 52: curl -sS -X GET")
+        await driven.shows("copied curl command by OSC 52: runwatch config header --base-url")
         await driven.press("y")
         await driven.shows(f"copied {entry.path}?{entry.query} · path by OSC 52")
         assert len(written) == 2

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
 from runwatch.base.json import loads
 from runwatch.base.text import is_clean
-from runwatch.view.copies import copies
+from runwatch.view.copies import copies, id_to_copy, json_to_copy
 from runwatch.view.entries import ProblemEntry, RequestEntry
 from runwatch.view.facts import RunFacts
 from runwatch.view.resources.problems import PROBLEMS
 from runwatch.view.resources.requests import REQUESTS
 from runwatch.view.resources.runs import RUNS
 from tests.support.builders import run
-from tests.support.hostile import ALL_AT_ONCE
+from tests.support.hostile import ALL_AT_ONCE, CORPUS
+from tests.support.shells import SHELL_PARAMETERS, ShellBox
+
+TRICKS = (
+    "$(touch pwned)", "`touch pwned`", "x; touch pwned", "a | touch pwned", "a'b; touch \\'", "(touch pwned)",
+    "> owned", "a\nreboot\n",
+)  # fmt: skip
+
 
 REQUEST = {"time": "2026-11-21T12:00:00Z", "origin": "https://a.example", "method": "GET", "path": "/v1/account"}
 
@@ -41,8 +53,61 @@ def test_a_problem_without_an_instance_offers_none() -> None:
     assert found == ["support block", "problem as JSON"]
 
 
-def test_of_a_request_a_command_with_a_variable_for_the_key() -> None:
+def test_of_a_request_a_command_that_takes_the_key_from_a_pipe_unless_it_comes_from_a_file() -> None:
     found = {str(copy.what): copy.text for copy in copies(REQUESTS, RequestEntry(REQUEST))}
     assert list(found) == ["curl command", "request as JSON"]
-    assert found["curl command"].startswith("curl -sS -X GET https://a.example/v1/account")
-    assert "$RUNWATCH_API_KEY" in found["curl command"]
+    command = "-X GET --url https://a.example/v1/account"
+    assert found["curl command"] == (f"runwatch config header --base-url https://a.example | curl -sS -H @- {command}")
+    filed = {str(copy.what): copy.text for copy in copies(REQUESTS, RequestEntry(REQUEST), is_foreign=True)}
+    assert filed["curl command"] == f"curl -sS {command}"
+
+
+def test_a_request_that_no_command_repeats_has_none_to_copy() -> None:
+    entry = RequestEntry({**REQUEST, "method": "GET;touch pwned;#"})
+    assert [str(copy.what) for copy in copies(REQUESTS, entry, is_foreign=True)] == ["request as JSON"]
+
+
+def test_an_id_that_a_shell_acts_on_is_copied_in_quotes() -> None:
+    assert id_to_copy("ex_01HX") == "ex_01HX"
+    assert id_to_copy("$(touch pwned)") == "'$(touch pwned)'"
+    assert id_to_copy("a\nb") == "'a\nb'"
+    assert id_to_copy("") == ""
+
+
+@pytest.mark.parametrize(
+    "value", [ALL_AT_ONCE.text, ["reboot", "$(reboot)"], [{"a": ["reboot"]}, {}], [[{"a": 1}]], {}]
+)
+def test_json_for_a_paste_is_the_same_value(value: object) -> None:
+    text = json_to_copy({"a": value, "b": {"c": value}})
+    assert loads(text) == {"a": value, "b": {"c": value}}
+    assert is_clean(text)
+    assert not set("$`!") & set(text)
+
+
+@pytest.mark.parametrize("shell", SHELL_PARAMETERS)
+def test_what_is_copied_of_a_hostile_record_executes_nothing(shell: str, tmp_path: Path) -> None:
+    box = ShellBox(tmp_path)
+    texts = [*copied_texts([*TRICKS, ALL_AT_ONCE.text])]
+    assert box.run(shell, texts) == [[]] * len(texts)
+    assert box.made() == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("shell", SHELL_PARAMETERS)
+def test_the_whole_corpus_executes_nothing_however_it_is_copied(shell: str, tmp_path: Path) -> None:
+    box = ShellBox(tmp_path)
+    texts = [*copied_texts([hostile.text for hostile in CORPUS])]
+    assert box.run(shell, texts) == [[]] * len(texts)
+    assert box.made() == []
+
+
+def copied_texts(hostile: Iterable[str]) -> Iterator[str]:
+    """Whatever copying gives of records that hold the text in every place, and that the clipboard takes."""
+    for text in hostile:
+        record = run(text, label=text, tags=[text, "reboot"], nested={text: text, "list": ["a", "reboot"]})
+        problem = ProblemEntry(
+            dict.fromkeys(("time", "profile", "origin", "path", "title", "detail", "instance"), text)
+        )
+        for copy in (*copies(RUNS, RunFacts(record)), *copies(PROBLEMS, problem)):
+            if is_clean(copy.text) and (" id" not in copy.what or "\n" not in copy.text):
+                yield copy.text

@@ -112,11 +112,11 @@ def test_the_support_block_is_fixed_and_holds_neither_key_nor_body() -> None:
     )  # fmt: skip
     lines = support_block(entry).split("\n")
     assert [line.split()[0] for line in lines] == [
-        "time", "profile", "host", "request", "status", "type", "title", "instance", "detail", "console",
+        "time:", "profile:", "host:", "request:", "status:", "type:", "title:", "instance:", "detail:", "console:",
     ]  # fmt: skip
-    assert lines[0] == "time      2026-11-21T12:00:00.000Z"
-    assert lines[2] == "host      api.example.test"
-    assert lines[7] == f"instance  {problem.instance}"
+    assert lines[0] == "time:     2026-11-21T12:00:00.000Z"
+    assert lines[2] == "host:     api.example.test"
+    assert lines[7] == f"instance: {problem.instance}"
     assert "idem-7c1e" not in "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runwatch.base.text import is_clean
+from runwatch.base.text import clean_line, is_clean
 from runwatch.commands.parser import parse
 from runwatch.records.modelserver import ModelServer
 from runwatch.view.glyphs import ASCII
@@ -37,7 +37,7 @@ def test_the_command_line_takes_the_command() -> None:
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/; rm -rf ~", "$(reboot)", "`reboot`", "it's", "a\nb", ""])
 def test_an_address_is_one_word_of_the_command_whatever_stands_in_it(url: str) -> None:
-    assert shlex.split(connect_command(server(base_url=url)))[5:] == [url]
+    assert shlex.split(connect_command(server(base_url=url)))[5:] == [clean_line(url)]
 
 
 @pytest.mark.parametrize(

@@ -102,16 +102,22 @@ _runwatch() {{
                 esac
             fi ;;
     esac
-    if [[ -n $ask && ${{COMP_WORDS[COMP_CWORD]}} != -* ]]; then
-        words+=" $("${{COMP_WORDS[0]}}" {COMPLETE} "${{COMP_WORDS[@]:1:COMP_CWORD}}" 2>/dev/null)"
-    fi
+    COMPREPLY=()
     if [[ -n $words ]]; then
         COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
-    else
-        COMPREPLY=($(compgen -f -- "${{COMP_WORDS[COMP_CWORD]}}"))
+    fi
+    if [[ -n $ask && ${{COMP_WORDS[COMP_CWORD]}} != -* ]]; then
+        # A name is never expanded here, and what readline inserts is quoted.
+        while IFS= read -r word; do
+            if [[ -z ${{COMP_WORDS[COMP_CWORD]}} || $word == "${{COMP_WORDS[COMP_CWORD]}}"* ]]; then
+                printf -v word %q "$word"
+                COMPREPLY+=("$word")
+            fi
+        done < <("${{COMP_WORDS[0]}}" {COMPLETE} "${{COMP_WORDS[@]:1:COMP_CWORD}}" 2>/dev/null)
     fi
 }}
-complete -F _runwatch runwatch
+# Without a word of its own readline completes the names of files, and quotes them.
+complete -o default -F _runwatch runwatch
 """
 
 

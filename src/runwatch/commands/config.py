@@ -1,4 +1,4 @@
-"""``config path|show|get|set|unset|validate`` and ``config key set|forget``."""
+"""``config path|show|get|set|unset|validate|header`` and ``config key set|forget``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from runwatch.base.errors import RunwatchError, SettingsError, UsageError
+from runwatch.base.shell import runwatch_command
+from runwatch.base.text import clean_line
 from runwatch.commands.call import Call
 from runwatch.commands.exits import DONE, USAGE
 from runwatch.commands.rows import print_rows
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 def path(call: Call) -> int:
     """``config path``: the settings file alone, so that an editor can take it; in the other forms every place."""
     if call.output.form == "table":
-        call.output.text(f"{call.paths.settings_file}\n")
+        call.output.clean_block(clean_line(str(call.paths.settings_file)))
         return DONE
     places = {
         "settings_file": str(call.paths.settings_file),
@@ -119,6 +121,34 @@ def validate(call: Call) -> int:
     return USAGE if any(not problem.is_warning for problem in loaded.problems) else DONE
 
 
+def header(call: Call) -> int:
+    """``config header``: the Authorization header of the service that the options choose, for ``curl -H @-``.
+
+    Raises:
+        UsageError: standard output is a terminal, and ``--show`` does not ask for the key there.
+        SettingsError: no source gives a key, or the key serves another address.
+    """
+    from runwatch.commands.session import choose
+    from runwatch.settings.model import RESERVED_NAMES
+
+    if _is_terminal() and not call.options.show:
+        raise UsageError(
+            "The header holds the API key, and standard output is a terminal",
+            hint="Pipe it: runwatch config header | curl -sS -H @- URL. --show prints it all the same.",
+        )
+    target = choose(call).target
+    if target.key is None:
+        is_profile = target.profile not in RESERVED_NAMES
+        store = f", or store one: {runwatch_command('config key set', target.profile)}" if is_profile else "."
+        raise SettingsError(f"No source gives a key for {target.origin}", hint=f"Set RUNWATCH_API_KEY{store}")
+    call.output.line(f"Authorization: Bearer {target.key.reveal()}")
+    return DONE
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
 def key_set(call: Call) -> int:
     """``config key set``: store a profile's API key for the profile's address."""
     from runwatch.base.secret import Secret
@@ -158,5 +188,5 @@ def _profile(call: Call) -> Profile:
     raise SettingsError(
         f"There is no profile '{name}'",
         detail=f"the nearest is '{guess}'" if guess else None,
-        hint=f"Make it with 'runwatch config set profiles.{name}.base_url https://…'.",
+        hint=f"Make it: {runwatch_command('config set', f'profiles.{name}.base_url')} https://…",
     )

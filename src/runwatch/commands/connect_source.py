@@ -16,6 +16,7 @@ from runwatch.api.errors import ApiError
 from runwatch.api.operations import list_operation
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.secret import Secret
+from runwatch.base.shell import quote_word, runwatch_command
 from runwatch.base.target import may_be_loopback
 from runwatch.commands.arms import print_outcome
 from runwatch.commands.call import Call
@@ -259,7 +260,8 @@ class _Connecting:
         self._connection = await test_connection(session, made.id)
         if not self._connection.is_usable:
             note(f"3 of 5  the test failed: {self._connection.test_error or 'no reason given'}")
-            note(f"runwatch sources rotate {made.id} gives it another key, runwatch sources test {made.id} tests again")
+            note(f"        another key: {runwatch_command('sources rotate', made.id)}")
+            note(f"        test again:  {runwatch_command('sources test', made.id)}")
             return REFUSED
         note("3 of 5  the test passed")
         served = [one for one in await sync_models(session, made.id) if one.status == "listed"]
@@ -276,7 +278,8 @@ class _Connecting:
         if not options.model and len(wanted) != 1:
             note("5 of 5  no model saved, because --model did not say which")
             for one in wanted[:NAMED]:
-                note(f"        runwatch models save {one.id}   saves {one.upstream_ref or one.model_key or 'it'}")
+                name = quote_word(one.upstream_ref or one.model_key or "it")
+                note(f"        {runwatch_command('models save', one.id)}   saves {name}")
             if len(wanted) > NAMED:
                 note(f"        and {len(wanted) - NAMED} more; runwatch models list shows all")
             return DONE

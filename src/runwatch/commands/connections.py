@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.base.shell import runwatch_command
 from runwatch.commands.call import Call
 from runwatch.commands.entry import enter, read_key
 from runwatch.commands.exits import DONE, REFUSED
@@ -76,7 +77,7 @@ async def _promote(session: Session, endpoint: Endpoint, record_id: str, operati
         raise RunwatchError(
             "No entered key waits to be used",
             detail=f"the connection of {record_id} has no pending_key",
-            hint=f"runwatch {endpoint.singular}s connect {record_id} enters one.",
+            hint=f"Enter one: {runwatch_command(f'{endpoint.singular}s connect', record_id)}",
         )
     body: dict[str, Any] = {"handle": pending.handle, "captured_generation": pending.captured_generation}
     if isinstance(operation_key, str):

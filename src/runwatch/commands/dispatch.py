@@ -12,6 +12,7 @@ from typing import Final
 from runwatch.base.clock import SystemClock
 from runwatch.base.errors import RunwatchError
 from runwatch.base.paths import Paths, find_paths
+from runwatch.base.shell import runwatch_command
 from runwatch.commands.call import Call
 from runwatch.commands.exits import DEFECT, INTERRUPTED, exit_code
 from runwatch.commands.grammar import Verb
@@ -73,10 +74,11 @@ def _tell(error: RunwatchError, output: Output, code: int, pending: str | None =
 def _interruption(call: Call) -> RunwatchError:
     if call.pending_key is None:
         return RunwatchError("Interrupted", hint=call.on_interrupt)
+    command = runwatch_command("runs submit", resend=call.pending_key)
     return RunwatchError(
         "Interrupted",
         detail="a submit was under way; whether a run was accepted is unknown",
-        hint=f"runwatch runs submit --resend {call.pending_key} asks again; the same key never starts a second run.",
+        hint=f"The same key never starts a second run. Ask again: {command}",
     )
 
 

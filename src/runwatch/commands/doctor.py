@@ -21,6 +21,7 @@ from runwatch import __version__
 from runwatch.api.client import Answer
 from runwatch.api.errors import ApiError, ApiProblem, NoAnswer
 from runwatch.base.errors import DataError, RunwatchError
+from runwatch.base.shell import runwatch_command
 from runwatch.base.target import Target
 from runwatch.commands.call import Call
 from runwatch.commands.exits import DONE, USAGE, exit_code
@@ -187,7 +188,7 @@ async def _service(call: Call, loaded: Loaded) -> AsyncIterator[Finding]:
     through = f" through {target.socket}" if target.socket is not None else ""
     yield Finding("service", f"{target.origin}{through}, profile {target.profile}{_where(chosen)}")
     if target.key is None:
-        step = f"Set RUNWATCH_API_KEY, or 'runwatch config key set {target.profile}'."
+        step = f"Set RUNWATCH_API_KEY, or: {runwatch_command('config key set', target.profile)}"
         yield Finding("key", "no source gives one", "warn", step)
     else:
         yield Finding("key", f"from {target.key_source}")

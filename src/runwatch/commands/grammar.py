@@ -226,7 +226,7 @@ VERBS = (
         "list the HTTP requests sent from this machine, newest first",
         "commands.requests:list_requests",
         flags=(
-            Flag("--curl", "print each as a curl command, with $RUNWATCH_API_KEY in place of the key"),
+            Flag("--curl", "print each as a curl command, which takes the key from 'config header'"),
             SINCE, FILTER, LIMIT, FIELDS, TARGET[0], *FORMAT,
         ),
     ),
@@ -268,6 +268,13 @@ VERBS = (
     ),
     Verb(("config", "unset"), "remove one setting from the settings file", "commands.config:unset", (SETTING,)),
     Verb(("config", "validate"), "check the settings file", "commands.config:validate", flags=FORMAT),
+    Verb(
+        ("config", "header"),
+        "print the Authorization header of a profile, for curl -H @-",
+        "commands.config:header",
+        flags=(*TARGET[:3], Flag("--show", "print it although standard output is a terminal")),
+        notes="The line holds the API key. Pipe it, so that the key is in no argument and no file.",
+    ),
     Verb(
         ("config", "key", "set"),
         "store a profile's API key, typed hidden or read from standard input",

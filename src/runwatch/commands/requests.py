@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from runwatch.base.errors import RunwatchError
 from runwatch.commands.call import Call
 from runwatch.commands.listing import LIMIT, since_of
 from runwatch.commands.printing import Printer
@@ -29,7 +30,12 @@ def list_requests(call: Call) -> int:
     found = with_problems(kept, map(problem_of_line, sent.problems))
     if call.options.curl:
         for entry in found:
-            call.output.text(f"{curl(entry)}\n")
+            try:
+                command = curl(entry)
+            except RunwatchError as error:
+                call.output.warn(f"{error} ({entry.id})")
+            else:
+                call.output.text(f"{command}\n")
         return 0
     Printer(call, load_settings(call).settings, REQUESTS).records([dict(entry.raw) for entry in found])
     return 0

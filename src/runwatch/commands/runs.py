@@ -8,6 +8,7 @@ from typing import Any
 
 from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.base.shell import runwatch_command
 from runwatch.commands.call import Call
 from runwatch.commands.exits import REFUSED
 from runwatch.commands.listing import NOT_OFFERED, limit_of, meets_options, query_of, raws, read_list
@@ -181,7 +182,7 @@ def result(call: Call) -> int:
             raise RunwatchError(
                 "A test run has no result content",
                 detail="it calls no model, so its result is not read",
-                hint=f"runwatch receipts show {run_id} shows its receipt.",
+                hint=f"Its receipt: {runwatch_command('receipts show', run_id)}",
             )
         found = await session.client.get_result(run_id)
         if call.output.is_json:

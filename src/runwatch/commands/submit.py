@@ -9,6 +9,7 @@ from typing import Any, Final
 from runwatch.api.errors import ApiError, UnusableAnswer
 from runwatch.base.errors import UsageError
 from runwatch.base.json import loads
+from runwatch.base.shell import runwatch_command
 from runwatch.commands.body import BODY_FLAGS, build_body
 from runwatch.commands.call import Call
 from runwatch.commands.printing import Printer
@@ -145,10 +146,12 @@ async def _go_on(session: Session, run: Run, body: bytes) -> int:
         Printer(call, session.settings, RUNS).record(RunFacts(run, request=request), run.raw)
         return 0
     call.output.note(f"run {run.id}")
-    call.on_interrupt = f"The run goes on; 'runwatch runs watch {run.id}' follows it again."
+    call.on_interrupt = f"The run goes on. Follow it again: {runwatch_command('runs watch', run.id)}"
     watcher = Watcher(session, [run.id])
     code = await watcher.watch()
     call.output.note(await _summary(session, run.id, watcher.statuses.get(run.id)))
+    # A line of its own: what the service says of the run is in the line above, and users copy whole lines.
+    call.output.note(f"receipt: {runwatch_command('receipts show', run.id)}")
     return code
 
 
@@ -164,7 +167,7 @@ async def _summary(session: Session, run_id: str, status: str | None) -> str:
     parts.append(_spend(receipt))
     if receipt.totals is not None and receipt.totals.runtime_s is not None:
         parts.append(duration(receipt.totals.runtime_s))
-    return ", ".join(parts) + f"; receipt: runwatch receipts show {run_id}"
+    return ", ".join(parts)
 
 
 def _spend(receipt: Receipt) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from runwatch.api.errors import ApiError, ApiProblem, Held
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import dumps
+from runwatch.base.shell import runwatch_command
 from runwatch.base.text import clean_line
 from runwatch.commands.exits import exit_code
 from runwatch.commands.output import Output
@@ -87,7 +88,7 @@ def _lines(error: RunwatchError) -> Iterator[str]:
     if isinstance(error, ApiError) and error.key is not None:
         yield _labelled("key", error.key)
         if not error.outcome_known and error.operation == SUBMIT:
-            yield _labelled("ask again", f"runwatch runs submit --resend {error.key}")
+            yield _labelled("ask again", runwatch_command("runs submit", resend=error.key))
 
 
 def _labelled(label: str, text: str) -> str:

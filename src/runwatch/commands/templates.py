@@ -9,11 +9,12 @@ from typing import Any, Final
 from runwatch.api.errors import ApiProblem
 from runwatch.api.operations import list_operation
 from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.base.shell import runwatch_command
 from runwatch.commands.call import Call
 from runwatch.commands.entry import enter, read_key, tell_page
 from runwatch.commands.exits import DONE, REFUSED
+from runwatch.commands.export_file import check_free, save
 from runwatch.commands.profiles import asks_for_several, read_each
-from runwatch.commands.reports import save
 from runwatch.commands.resources import as_record, print_record
 from runwatch.commands.session import Session, with_session
 from runwatch.commands.writing import given_key, may_write, with_given, write, writing
@@ -62,6 +63,7 @@ def show(call: Call) -> int:
 
 def report(call: Call) -> int:
     """``templates report``: what blocks each template, what clears it, and what was decided on it on this machine."""
+    check_free(call, call.options.output)
 
     async def read(session: Session) -> list[TemplateFacts]:
         pages = session.client.pages(list_operation(Template))
@@ -138,7 +140,7 @@ def apply(call: Call) -> int:
         if with_session(call, look, choice) == REFUSED:
             raise RunwatchError(
                 "The template cannot be applied now",
-                hint=f"runwatch templates show {options.template} tells what clears each blocker.",
+                hint=f"What clears each blocker: {runwatch_command('templates show', options.template)}",
             )
         if not call.confirm(f"Apply {options.template} on {choice.target.profile} ({choice.target.host})?"):
             call.output.note("nothing was changed")
@@ -171,7 +173,7 @@ def resume(call: Call) -> int:
         body["live_proof_digest"] = options.live_proof_digest or (None if proof is None else proof.digest)
         if body["live_proof_digest"] is None:
             raise RunwatchError(
-                "The application offers no live proof", hint=f"runwatch templates show {application_id}"
+                "The application offers no live proof", hint=runwatch_command("templates show", application_id)
             )
         if not call.confirm(f"Run the paid live proof of {application_id} on {choice.target.profile}?"):
             call.output.note("nothing was changed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.base.errors import UsageError
+from runwatch.base.shell import runwatch_command
 from runwatch.commands.call import Call
 from runwatch.commands.exits import DONE, REFUSED
 from runwatch.commands.outcomes import for_each
@@ -42,7 +43,8 @@ def register(call: Call) -> int:
         print_record(session, VERIFIER_OUTCOME, outcome)
         probe = outcome.raw.get("preflight")
         if isinstance(probe, dict) and not Probe(probe).is_usable:
-            call.output.note(f"it is registered and cannot be used yet; runwatch verifiers test {_id(outcome.raw)}")
+            command = runwatch_command("verifiers test", _id(outcome.raw))
+            call.output.note(f"it is registered and cannot be used yet: {command}")
         return DONE
 
     return writing(call, REGISTER, work)

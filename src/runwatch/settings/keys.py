@@ -15,6 +15,7 @@ from typing import Final
 from runwatch.base.errors import SettingsError
 from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
+from runwatch.base.shell import runwatch_command
 from runwatch.settings.model import Profile
 
 ENVIRONMENT_KEY: Final = "RUNWATCH_API_KEY"
@@ -83,7 +84,7 @@ def profile_key(profile: Profile, key_file: Path) -> FoundKey | None:
         raise SettingsError(
             f"The key of the profile '{profile.name}' was stored for another address",
             detail=f"{source}: {kept.origin}; the profile: {profile.base_url}",
-            hint=f"Store the key for this address with 'runwatch config key set {profile.name}'.",
+            hint=f"Store the key for this address: {runwatch_command('config key set', profile.name)}",
         )
     return FoundKey(usable_key(kept.key.reveal(), source), source)
 
@@ -97,12 +98,12 @@ def store_key(profile: Profile, key: Secret, key_file: Path) -> str:
     if not profile.base_url:
         raise SettingsError(
             f"The profile '{profile.name}' has no usable base_url, and a key is kept for one address",
-            hint=f"Set it first, with 'runwatch config set profiles.{profile.name}.base_url https://…'.",
+            hint=f"Set it first: {runwatch_command('config set', f'profiles.{profile.name}.base_url')} https://…",
         )
     if profile.key_command:
         raise SettingsError(
             f"The profile '{profile.name}' gets its key from a command, so that a stored one is never used",
-            hint=f"'runwatch config unset profiles.{profile.name}.key_command' removes the command.",
+            hint=f"Remove the command: {runwatch_command('config unset', f'profiles.{profile.name}.key_command')}",
         )
     from runwatch.settings.keystore import KeptKey, KeyFile, SystemKeyring
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from runwatch.base.errors import NotConfigured, SettingsError, UsageError
 from runwatch.base.paths import Paths
+from runwatch.base.shell import runwatch_command
 from runwatch.base.target import Target, normalise_base_url
 from runwatch.settings.file import Loaded
 from runwatch.settings.keys import ENVIRONMENT_KEY, FoundKey, environment_key, profile_key
@@ -207,7 +208,7 @@ class Resolver:
             raise SettingsError(
                 f"The profile '{profile.name}' has no usable base_url",
                 detail=str(self._loaded.path),
-                hint=f"Set it with 'runwatch config set profiles.{profile.name}.base_url https://…'.",
+                hint=f"Set it: {runwatch_command('config set', f'profiles.{profile.name}.base_url')} https://…",
             )
         if given_key is not None:
             raise _homeless_key(f"Set {ENVIRONMENT_URL} too, or unset {ENVIRONMENT_KEY} to use the profile's own key.")

@@ -88,7 +88,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     _action("screen.filters", "backslash", "filter on/off", "Take the filter away and put it back."),
     _action("screen.copy", "y", "copy id", "Copy the main id."),
     _action("screen.copy_menu", "Y", "copy", "Choose what to copy."),
-    _action("screen.copy_curl", "c", "copy curl", "Copy the request as a curl command, with a variable for the key."),
+    _action("screen.copy_curl", "c", "copy curl", "Copy the request as a curl command without the key."),
     _action("screen.test", "T", "test", "Test the connection."),
     _action("screen.edit", "E", "edit", "Change this record."),
     _action("screen.new", "+", "new", "Start a run, or make another one of what is shown.", "new"),

@@ -14,6 +14,7 @@ from runwatch.api.operations import OPERATIONS, Operation, has_list
 from runwatch.api.private import without_secrets
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import dumps_body, loads
+from runwatch.base.shell import runwatch_command
 from runwatch.records.record import Record
 from runwatch.store.change import ListRead, RecordRead
 from runwatch.store.desk import Desk
@@ -64,8 +65,8 @@ def do_action(
     """
     mutation = action.mutation
     if mutation is None:
-        name = f" {subject.id}" if subject is not None else ""
-        screen.say(f"runwatch {action.verb}{name} does this on the command line", Role.WARN)
+        command = runwatch_command(action.verb, *([] if subject is None else [subject.id]))
+        screen.say(f"on the command line: {command}", Role.WARN)
     elif not action.enabled_when(subject.subject if mutation.first and isinstance(subject, Entered) else subject):
         screen.say(action.off_because, Role.WARN)
     elif (desk := screen.connected_desk()) is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from runwatch.base.shell import quote_active
 from runwatch.records.account import Account
 from runwatch.records.record import Record
 from runwatch.records.source import SourceConnection
@@ -30,7 +31,8 @@ def follow(screen: ConsoleScreen, wanted: Next, template: Template | None) -> No
     """
     step = wanted.step
     if step is None or step.kind not in {"plan", "record", "make"}:
-        start_work(screen, screen.console.copy_text(wanted.text, line("next action"), several_lines=True), "copying")
+        text = quote_active(wanted.text)
+        start_work(screen, screen.console.copy_text(text, line("next action"), several_lines=True), "copying")
     elif step.kind == "plan":
         from runwatch.tui.screens.application import open_plan
 

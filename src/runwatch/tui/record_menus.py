@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from runwatch.api.operations import OPERATIONS
+from runwatch.base.shell import runwatch_command
 from runwatch.tui.actions import BY_ID
 from runwatch.tui.draw import Pieces, word
 from runwatch.tui.messages import CopyWanted
@@ -30,7 +31,7 @@ def open_copy_menu(screen: ResourceScreen) -> None:
     if row is None:
         screen.say("There is nothing to copy.", Role.WARN)
         return
-    found = [*copies(screen.spec, row.subject), *screen.copies_in_focus()]
+    found = [*copies(screen.spec, row.subject, is_foreign=screen.console.has_file), *screen.copies_in_focus()]
     items = [MenuItem(copy.what, copy, _first_line(copy.text)) for copy in found]
     screen.put_over(Menu(_title(screen, row, "Copy"), items, id="copy-menu"))
 
@@ -133,7 +134,7 @@ def _item(screen: ResourceScreen, action: Action[Any], target: object, row: Row[
     elif desk is not None and desk.client.read_only and is_write(action):
         off = _READ_ONLY
     here = screen.console.keys.shown(key) if (key := _key_of(screen, action, row)) else line("")
-    verb = line(f"runwatch {action.verb}{f' {line(row.id)}' if row is not None else ''}") if action.verb else line("")
+    verb = line(runwatch_command(action.verb, *([] if row is None else [row.id])) if action.verb else "")
     if action.mutation is None:
         # Without a screen that does it the verb alone does.
         return MenuItem(line(action.label), target, verb or here, off)

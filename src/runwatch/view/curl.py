@@ -1,21 +1,103 @@
-"""A request of the journal as a command that sends it again."""
+"""A request of the journal as a command that sends it again (manual, Security: Copied commands)."""
 
 from __future__ import annotations
 
-import shlex
+import re
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
 
-from runwatch.base.text import clean_line
+from runwatch.base.errors import RunwatchError, SettingsError
+from runwatch.base.shell import quote_word, runwatch_command
+from runwatch.base.target import normalise_base_url
+from runwatch.base.text import is_clean
+from runwatch.settings.model import LOCAL, UNNAMED
 from runwatch.view.entries import RequestEntry
 
+METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+"""The methods that a command is made for."""
 
-def curl(entry: RequestEntry) -> str:
-    """The command; the key stands in a variable, and a body, which is not kept, comes from stdin."""
-    query = f"?{entry.query}" if entry.query else ""
-    url = f"{entry.origin or ''}{entry.path or ''}{query}"
-    words = ["curl", "-sS", "-X", entry.method or "GET", shlex.quote(url)]
-    words += ["-H", '"Authorization: Bearer $RUNWATCH_API_KEY"']
+BODY_FILE: Final = "body.json"
+"""The file that a command sends; the journal keeps no bodies, so the user puts the body there."""
+
+_IN_URL: Final = "/%:@!$&'()*+,;=~-._"
+_HEADER: Final = re.compile(r"[ -~]{1,4096}\Z")
+_DOTS: Final = re.compile(r"/\.\.?(?:/|\Z)")
+
+
+def curl(entry: RequestEntry, *, is_foreign: bool = False, socket: Path | None = None) -> str:
+    """The command: the key comes through a pipe, never in an argument, and a body from a file.
+
+    A key goes only where the profile of the request sends it: ``config header`` refuses another address than the
+    profile's. The local service's key goes through its Unix socket alone, so without the socket's path the command has
+    no key.
+
+    Args:
+        entry: The request.
+        is_foreign: Whether the entry comes from an opened file or bundle; the command has no key then.
+        socket: The Unix socket of the local service, for a request of the local profile.
+
+    Raises:
+        RunwatchError: the method is not one of :data:`METHODS`, the address is no address of a service, or the
+            idempotency key cannot be a header.
+    """
+    method = entry.method or ""
+    if method not in METHODS:
+        raise _refusal(f"its method is none of {', '.join(sorted(METHODS))}")
+    is_local = entry.profile == LOCAL and not is_foreign
+    through = socket if is_local else None
+    url = ("http://localhost" if through is not None else _origin(entry)) + _path(entry)
+    words = ["curl", "-sS"]
+    pipe = ""
+    if not is_foreign and (through is not None or not is_local):
+        pipe = f"{_header_command(entry)} | "
+        words += ["-H", "@-"]
+    if through is not None:
+        words += ["--unix-socket", quote_word(str(through))]
+    words += ["--head"] if method == "HEAD" else ["-X", method]
+    if "[" in url:
+        words.append("--globoff")
+    if _DOTS.search(entry.path or ""):
+        words.append("--path-as-is")
+    words += ["--url", quote_word(url)]
     if entry.key is not None:
-        words += ["-H", shlex.quote(f"Idempotency-Key: {entry.key}")]
+        if not _HEADER.match(entry.key):
+            raise _refusal("its idempotency key holds characters that no header takes")
+        words += ["-H", quote_word(f"Idempotency-Key: {entry.key}")]
     if entry.sent_bytes:
-        words += ["-H", "'Content-Type: application/json'", "--data-binary", "@-"]
-    return clean_line(" ".join(words))
+        words += ["-H", quote_word("Content-Type: application/json"), "--data-binary", f"@{BODY_FILE}"]
+    return pipe + " ".join(words)
+
+
+def _header_command(entry: RequestEntry) -> str:
+    """What prints the header of the profile; the address goes along, because a profile may have another one by now."""
+    if entry.profile == LOCAL:
+        return runwatch_command("config header", local=True)
+    profile = None if entry.profile == UNNAMED else entry.profile
+    return runwatch_command("config header", profile=profile, base_url=_origin(entry))
+
+
+def _origin(entry: RequestEntry) -> str:
+    try:
+        origin = normalise_base_url(entry.origin or "")
+    except SettingsError as error:
+        raise _refusal(f"its address cannot be called: {error.title}") from None
+    if not is_clean(origin):
+        raise _refusal("its address holds characters that cannot be shown")
+    return origin
+
+
+def _path(entry: RequestEntry) -> str:
+    path = entry.path or "/"
+    if not path.startswith("/"):
+        raise _refusal("its path does not begin with a slash")
+    query = f"?{_encoded(entry.query, _IN_URL + '?')}" if entry.query else ""
+    return _encoded(path, _IN_URL) + query
+
+
+def _encoded(text: str, safe: str) -> str:
+    return quote(text.encode("utf-8", "surrogatepass"), safe=safe)
+
+
+def _refusal(why: str) -> RunwatchError:
+    return RunwatchError("No command can repeat this request", detail=why)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 from urllib.parse import urlsplit
 
+from runwatch.base.shell import quote_word
 from runwatch.base.target import is_loopback_host
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def tunnel_for(address: str, machine: str) -> str | None:
         return None
     if port is None or not is_loopback_host(parts.hostname or ""):
         return None
-    return f"ssh -L {port}:127.0.0.1:{port} {machine or 'THIS_MACHINE'}"
+    return f"ssh -L {port}:127.0.0.1:{port} {quote_word(machine or 'THIS_MACHINE')}"
 
 
 def key_progress(before: Mapping[str, Any], now: Mapping[str, Any]) -> Progress:

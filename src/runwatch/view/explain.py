@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from runwatch import __version__
+from runwatch.base.shell import quote_active
 from runwatch.records.codes import CODES
 from runwatch.view.drawn import Drawn, block, iso_text, line
 from runwatch.view.entries import ProblemEntry
@@ -126,4 +127,4 @@ def support_block(entry: ProblemEntry) -> Drawn:
         "detail": problem.detail,
         "console": f"runwatch {__version__}",
     }
-    return block("\n".join(f"{name:<9} {line(value)}" for name, value in fields.items()))
+    return block("\n".join(f"{name + ':':<9} {quote_active(line(value))}" for name, value in fields.items()))

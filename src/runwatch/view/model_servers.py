@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Final
 
+from runwatch.base.shell import runwatch_command
 from runwatch.records.modelserver import ModelServer
 from runwatch.view.drawn import Drawn, line
 from runwatch.view.glyphs import UNICODE, Glyphs
 
-CONNECT: Final = "runwatch sources connect --local --openai-compatible"
-"""Connects a server to the local service; its address comes next."""
-
-ANOTHER: Final = f"{CONNECT} URL"
+ANOTHER: Final = "runwatch sources connect --local --openai-compatible URL"
 """How a server is connected that was not found; a person puts its address in."""
 
 
 def connect_command(server: ModelServer) -> str:
     """The exact command that connects a server to the local service; the verb asks for the key where one is needed."""
-    scheme = " --auth-scheme api_key" if server.needs_key else ""
-    return f"{CONNECT} {shlex.quote(server.base_url or '')}{scheme}"
+    scheme = "api_key" if server.needs_key else None
+    address = server.base_url or ""
+    return runwatch_command("sources connect", local=True, openai_compatible=address, auth_scheme=scheme)
 
 
 def server_words(server: ModelServer, glyphs: Glyphs = UNICODE) -> Drawn:

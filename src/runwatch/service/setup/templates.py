@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from runwatch.base.shell import runwatch_command
 from runwatch.service.models.availability import is_usable
 from runwatch.service.models.catalog import catalog_entry, is_pool
 from runwatch.service.organization import wallet
@@ -167,7 +168,7 @@ def _byok_blockers(estate: Estate) -> list[Blocker]:
                 "connection_test_required",
                 f"The connection {row['connection_id']} {reason}.",
                 "test_source_connection",
-                f"Test it: runwatch sources test {row['connection_id']}",
+                f"Test it: {runwatch_command('sources test', row['connection_id'])}",
             )
         ]
     return [
@@ -175,7 +176,7 @@ def _byok_blockers(estate: Estate) -> list[Blocker]:
             "deployment_required",
             f"The connection {usable[0]['connection_id']} lists no model that is certified for {OPEN_CLASS} data.",
             "sync_source_deployments",
-            f"Read its list of models: runwatch sources sync {usable[0]['connection_id']}",
+            f"Read its list of models: {runwatch_command('sources sync', usable[0]['connection_id'])}",
         )
     ]
 

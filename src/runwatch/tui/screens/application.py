@@ -13,6 +13,7 @@ from runwatch.api.operations import OPERATIONS
 from runwatch.api.private import without_secrets
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import dumps_body
+from runwatch.base.shell import quote_active
 from runwatch.records.template import Application, Plan, Template
 from runwatch.tui.actions import bindings
 from runwatch.tui.doing import do_action
@@ -156,7 +157,7 @@ class ApplicationScreen(ConsoleScreen):
         """Copy the value under the cursor."""
         value = self.query_one(DetailView).value
         if value:
-            await self.console.copy_text(value, line("value"), several_lines=True)
+            await self.console.copy_text(quote_active(value), line("value"), several_lines=True)
 
     def action_show_actions(self) -> None:
         """Show what can be done, and why the rest of it cannot."""

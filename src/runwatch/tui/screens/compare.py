@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 from textual.binding import BindingType
 from textual.widget import Widget
 
+from runwatch.base.shell import quote_active
 from runwatch.tui.actions import bindings
 from runwatch.tui.comparing import Side
 from runwatch.tui.draw import word
@@ -88,7 +89,7 @@ class CompareScreen(ConsoleScreen):
         value = self.query_one(CompareView).value
         if value is not None:
             none = "(none)"
-            text = f"{value.path}\n{value.left or none}\n{value.right or none}"
+            text = "\n".join(map(quote_active, (value.path, value.left or none, value.right or none)))
             await self.console.copy_text(text, line("both values"), several_lines=True)
 
     def action_back(self) -> None:

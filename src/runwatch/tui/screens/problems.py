@@ -220,12 +220,14 @@ class ProblemsScreen(ResourceScreen):
 
     async def action_copy(self) -> None:
         """Copy the instance."""
+        from runwatch.view.copies import id_to_copy
+
         row = self.row
         if row is None:
             return
         instance = row.subject.problem.instance
         if instance:
-            await self.console.copy_text(instance, line("instance"))
+            await self.console.copy_text(id_to_copy(instance), line("instance"))
         else:
             self.say("This answer has no instance: it did not come from the service's own error handling.", Role.WARN)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual.binding import BindingType
 
 from runwatch.base.errors import UsageError
+from runwatch.base.shell import quote_active
 from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.settings.session import View
@@ -213,7 +214,7 @@ class ReportScreen(PeriodScreen):
         """Copy the value under the cursor."""
         focused = self.focused
         if isinstance(focused, DetailView) and focused.value:
-            await self.console.copy_text(focused.value.strip(), line("value under the cursor"))
+            await self.console.copy_text(quote_active(focused.value.strip()), line("value under the cursor"))
 
     def action_raw(self) -> None:
         """Show the JSON as it came, or the report."""

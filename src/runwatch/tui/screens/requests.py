@@ -7,6 +7,8 @@ from typing import ClassVar, Final
 
 from textual.binding import BindingType
 
+from runwatch.base.errors import RunwatchError
+from runwatch.base.shell import quote_active
 from runwatch.tui.actions import bindings
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.sources import Source
@@ -14,6 +16,7 @@ from runwatch.tui.widgets.status_line import Hint
 from runwatch.view.curl import curl
 from runwatch.view.drawn import line
 from runwatch.view.entries import RequestEntry
+from runwatch.view.glyphs import Role
 from runwatch.view.resources.requests import REQUESTS
 
 ROWS_EVERY: Final = 8
@@ -59,9 +62,14 @@ class RequestsScreen(ResourceScreen):
         """Copy the path with its query."""
         if self.entry is not None:
             query = f"?{self.entry.query}" if self.entry.query else ""
-            await self.console.copy_text(f"{self.entry.path or ''}{query}", line("path"))
+            await self.console.copy_text(quote_active(f"{self.entry.path or ''}{query}"), line("path"))
 
     async def action_copy_curl(self) -> None:
-        """Copy the command that sends the request again; the key is a variable in it."""
+        """Copy the command that sends the request again, or say why there is none."""
         if self.entry is not None:
-            await self.console.copy_text(curl(self.entry), line("curl command"))
+            try:
+                command = curl(self.entry, is_foreign=self.console.has_file)
+            except RunwatchError as error:
+                self.say(f"{error}.", Role.WARN)
+                return
+            await self.console.copy_text(command, line("curl command"))

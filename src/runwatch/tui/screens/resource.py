@@ -11,6 +11,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from runwatch.base.errors import DataError
+from runwatch.base.shell import quote_active
 from runwatch.settings.session import View
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece, Pieces, word
@@ -320,9 +321,11 @@ class ResourceScreen(ListScreen):
 
     async def action_copy(self) -> None:
         """Copy the id of the record."""
+        from runwatch.view.copies import id_to_copy
+
         row = self.row
         if row is not None:
-            await self.console.copy_text(row.id, line(f"{self.spec.singular} id"))
+            await self.console.copy_text(id_to_copy(row.id), line(f"{self.spec.singular} id"))
 
     def action_copy_menu(self) -> None:
         """Choose what to copy of the record."""
@@ -337,7 +340,7 @@ class ResourceScreen(ListScreen):
 
         focused = self.focused
         if isinstance(focused, DetailView) and focused.value:
-            yield Copy(line("value under the cursor"), focused.value)
+            yield Copy(line("value under the cursor"), quote_active(focused.value))
 
     def action_show_actions(self) -> None:
         """Show everything that can be done with the record, and why the rest of it cannot."""

@@ -289,7 +289,7 @@ class RunsScreen(ResourceScreen, TailHost):
         self.console.open_cancel([row.subject for row in self.chosen()])
 
     def copies_in_focus(self) -> Iterable[Copy]:
-        """The event under the cursor too, exactly as it came."""
+        """The event under the cursor too."""
         yield from super().copies_in_focus()
         yield from self.event_copies()
 

@@ -227,9 +227,11 @@ class TailScreen(TailHost):
 
     async def action_copy(self) -> None:
         """Copy the id of the run that the event under the cursor belongs to."""
+        from runwatch.view.copies import id_to_copy
+
         run_id = self._run_under_cursor()
         if run_id:
-            await self.console.copy_text(run_id, line("run id"))
+            await self.console.copy_text(id_to_copy(run_id), line("run id"))
 
     def action_open_run(self) -> None:
         """Go to the run that the event under the cursor belongs to."""

@@ -31,15 +31,15 @@ class TailHost(ConsoleScreen):
         self.query_one("EventLog").focus()
 
     def event_copies(self) -> Iterator[Copy]:
-        """The event under the cursor, exactly as it came, where the events have the focus."""
+        """The event under the cursor, with its values as they came, where the events have the focus."""
         from runwatch.tui.widgets.event_log import EventLog
 
         log = self.query_one(EventLog)
         event = self.tail.event(log.cursor) if log.has_focus else None
         if event is not None:
-            from runwatch.view.copies import Copy
+            from runwatch.view.copies import Copy, json_to_copy
 
-            yield Copy(line("event as JSON"), event.wire_text)
+            yield Copy(line("event as JSON"), json_to_copy(dict(event.raw)))
 
     def on_follow_changed(self, message: FollowChanged) -> None:
         """Say it in the frame."""
@@ -64,13 +64,14 @@ class TailHost(ConsoleScreen):
         if event is None:
             return
         from runwatch.tui.widgets.drawer import Drawer
+        from runwatch.view.copies import json_to_copy
 
         if not self.query(Drawer):
             # Made when the first event is opened, as most never are.
             self.mount(Drawer(), before="#status")
         drawer = self.query_one(Drawer)
         drawer.display = True
-        drawer.show(line(f"event {line(event.id)}"), json_block(dict(event.raw)), event.wire_text)
+        drawer.show(line(f"event {line(event.id)}"), json_block(dict(event.raw)), json_to_copy(dict(event.raw)))
         drawer.query("DetailView").first().focus()
 
     def on_panel_left(self, message: PanelLeft) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 
+from runwatch.base.shell import quote_active
 from runwatch.records.source import SourceConnection
 from runwatch.records.template import Template
 from runwatch.store.versions import Version
@@ -156,7 +157,7 @@ class TemplatesScreen(ResourceScreen):
         """Copy the value under the cursor where a person stands on one, such as an evidence reference; else the id."""
         focused = self.focused
         if isinstance(focused, DetailView) and focused.value:
-            await self.console.copy_text(focused.value, line("value"), several_lines=True)
+            await self.console.copy_text(quote_active(focused.value), line("value"), several_lines=True)
         else:
             await super().action_copy()
 

@@ -104,9 +104,11 @@ class ProblemPanel(Pane):
 
     def action_copy(self) -> None:
         """Ask the screen to copy the instance."""
+        from runwatch.view.copies import id_to_copy
+
         instance = self._entry.problem.instance if self._entry is not None else None
         if instance:
-            self.post_message(CopyWanted(self, line("instance"), instance))
+            self.post_message(CopyWanted(self, line("instance"), id_to_copy(instance)))
 
     def action_copy_menu(self) -> None:
         """Ask the screen to copy the support block."""

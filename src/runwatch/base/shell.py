@@ -1,0 +1,60 @@
+"""Words of a command that users paste into bash, zsh or fish (manual, Security: Copied commands)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from runwatch.base.text import clean_line
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_+:,./@-]+\Z")
+"""Words that all three shells take as they are; not ``=`` and ``%``, because zsh expands ``=ls`` and fish ``%self``."""
+
+_ACTIVE: Final = re.compile(r"[$`;|&<>()\n]")
+"""Characters that begin another command or a substitution in one of the shells."""
+
+_PARTS: Final = re.compile(r"['\\]|[^'\\]+")
+
+
+def quote_word(text: str) -> str:
+    """Text as exactly one word of a command line of bash, zsh and fish, on one line.
+
+    Characters that a terminal acts on become visible first, so the word then differs from the text and names nothing.
+    """
+    return quote_exactly(clean_line(text))
+
+
+def quote_exactly(text: str) -> str:
+    """Text as exactly one word of a command line of bash, zsh and fish, with every character as it is.
+
+    A backslash and a single quote are written outside the quotes, because fish reads both inside single quotes and the
+    other shells do not. Two quoted parts never touch, because zsh can be told to read ``''`` inside quotes as a quote.
+    """
+    if _PLAIN.match(text):
+        return text
+    return "".join(f"\\{part}" if part in "'\\" else f"'{part}'" for part in _PARTS.findall(text)) or "''"
+
+
+def quote_active(text: str) -> str:
+    """Text as it is, or as one word where it would begin another command or a substitution in a shell."""
+    return quote_exactly(text) if _ACTIVE.search(text) else text
+
+
+def runwatch_command(words: str, *arguments: str, **options: str | bool | None) -> str:
+    """A command of runwatch, with every value quoted as one word that cannot become an option.
+
+    Args:
+        words: The command's own words, such as ``runs watch``; they are written as they are.
+        arguments: Its arguments, such as ids.
+        options: Its options, with ``_`` for ``-``; ``True`` is a switch, and ``None`` or ``False`` is left out.
+    """
+    parts = ["runwatch", words]
+    for name, value in options.items():
+        flag = f"--{name.replace('_', '-')}"
+        if value is True:
+            parts.append(flag)
+        elif value is not None and value is not False:
+            parts.append(f"{flag}={quote_word(value)}" if value.startswith("-") else f"{flag} {quote_word(value)}")
+    if any(argument.startswith("-") for argument in arguments):
+        parts.append("--")
+    return " ".join([*parts, *map(quote_word, arguments)])

@@ -1,0 +1,90 @@
+"""A command that is suggested holds every id and name as one quoted word, in whatever sentence it is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import runwatch as package
+from runwatch.api.errors import NoAnswer
+from runwatch.base.shell import runwatch_command
+from runwatch.base.text import clean_line
+from runwatch.commands.tell import failure_text
+from runwatch.view.entry import tunnel_for
+from tests.commands.here import Here
+from tests.support.hostile import CORPUS
+from tests.support.shells import SHELL_PARAMETERS, ShellBox
+
+TRICKS = ["$(touch pwned)", "`touch pwned`", "a; touch pwned", "it's", "a\\'b", "!!", "x\ntouch pwned", "a > owned"]
+
+ALLOWED = r"\{__version__\}|\{spec\.name\} list|\{action\.verb\}\"|-n |knows |that knows "
+UNQUOTED = re.compile(rf"[\"' ]runwatch (?!{ALLOWED})[a-z -]*\{{")
+"""A value that an f-string puts into a command without :func:`runwatch_command`."""
+
+
+def test_no_command_is_put_together_without_quoting() -> None:
+    source = Path(package.__path__[0])
+    found = [
+        f"{path.name}: {line.strip()}"
+        for path in sorted(source.rglob("*.py"))
+        for line in path.read_text("utf-8").splitlines()
+        if UNQUOTED.search(line)
+    ]
+    assert found == []
+
+
+def commands_after(label: str, text: str) -> list[str]:
+    """The commands that lines of a message give behind a label."""
+    return [line.partition(label)[2] for line in text.splitlines() if label in line]
+
+
+def unanswered(key: str) -> NoAnswer:
+    """A submit under this idempotency key whose outcome is unknown."""
+    return NoAnswer(
+        "No answer", kind="cut", was_sent=True, operation="postExecutions", attempts=1, outcome_known=False, key=key,
+        detail="", hint="",
+    )  # fmt: skip
+
+
+def check_what_runs(shell: str, home: Path, runwatch: Here, names: list[str]) -> None:
+    box = ShellBox(home)
+    kept = [failure_text(unanswered(name)) for name in names]
+    made = [runwatch("config", "key", "set", "--", name, stdin=b"k").errors for name in names]
+    texts = [
+        *(command for text in kept for command in commands_after("ask again ", text)),
+        *(command for text in made for command in commands_after("Make it: ", text)),
+        *(str(tunnel_for("http://127.0.0.1:80/", name)) for name in names),
+    ]
+    assert len(texts) == 3 * len(names)
+    wanted = [clean_line(name) for name in names]
+    found = box.run(shell, texts)
+    assert [calls[0][3:] for calls in found[: len(names)]] == [
+        [f"--resend={name}"] if name.startswith("-") else ["--resend", name] for name in wanted
+    ]
+    rest = [calls[0] for calls in found[len(names) :]]
+    assert rest[: len(names)] == [
+        ["runwatch", "config", "set", f"profiles.{name}.base_url", "https://…"] for name in wanted
+    ]
+    assert rest[len(names) :] == [["ssh", "-L", "80:127.0.0.1:80", name or "THIS_MACHINE"] for name in wanted]
+    assert all(len(calls) == 1 for calls in found)
+    assert box.made() == []
+
+
+@pytest.mark.parametrize("shell", SHELL_PARAMETERS)
+def test_a_suggested_command_does_what_it_says_and_nothing_else(shell: str, tmp_path: Path, runwatch: Here) -> None:
+    check_what_runs(shell, tmp_path, runwatch, TRICKS)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("shell", SHELL_PARAMETERS)
+def test_so_it_is_for_the_whole_corpus(shell: str, tmp_path: Path, runwatch: Here) -> None:
+    texts = [hostile.text for hostile in CORPUS if len(hostile.text) < 200]
+    check_what_runs(shell, tmp_path, runwatch, texts)
+
+
+def test_a_hint_with_a_command_has_no_quotes_around_it(runwatch: Here) -> None:
+    hint = commands_after("next ", runwatch("config", "key", "set", "$(touch pwned)", stdin=b"k").errors)
+    command = runwatch_command("config set", "profiles.$(touch pwned).base_url")
+    assert [each.strip() for each in hint] == [f"Make it: {command} https://…"]
