@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.base.json import dumps, loads
-from runwatch.service.http.idempotency import KEPT_FOR, KEY_CHARACTERS, Keyed, digest_of
+from runwatch.service.http.idempotency import KEPT_FOR, KEY_CHARACTERS, NESTING, Keyed, digest_of
 from runwatch.service.tables import idempotency
 from tests.service.conftest import Local, Serving, echo_body, step
 from tests.service.test_auth import other_tenant
@@ -201,3 +201,30 @@ def _same(one: Any, other: Any) -> bool:
 def test_digests_are_equal_exactly_when_values_are(one: Any, other: Any) -> None:
     assert (digest_of(one) == digest_of(other)) == _same(one, other)
     assert digest_of(one) == digest_of(loads(dumps(one)))
+
+
+@pytest.mark.parametrize(
+    ("text", "digest"),
+    [
+        ("null", "74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b"),
+        ('"caf\\u00e9 \\u007f \\ud83d\\ude00"', "130a9a2b4ec5cbc882b70bf2b7f27ec8932aee7fb706aebfc157c267b2a51b76"),
+        (
+            '{"b":[1,2.50,{"x":true}],"a":-0.0,"":[]}',
+            "57d20b4b681c75827bf2050b14fafa56fd16ad9549821773ebc0ff15fc795055",
+        ),
+        (
+            "[1e400,0.10,99999999999999991611392,1e23,100000,-12.5E-3]",
+            "aebff5d137e424191b997310cbf1cf0e2e57bcdf687424677e1c01f84352cb19",
+        ),
+        ("{}", "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"),
+    ],
+)
+def test_digests_that_are_kept_in_data_directories_go_on_matching(text: str, digest: str) -> None:
+    assert digest_of(loads(text)) == digest
+
+
+def test_a_body_that_nests_too_deeply_has_no_digest() -> None:
+    assert digest_of(loads("[" * NESTING + "]" * NESTING))
+    for text in ("[" * (NESTING + 2) + "]" * (NESTING + 2), '{"a":' * (NESTING + 2) + "1" + "}" * (NESTING + 2)):
+        with pytest.raises(ValueError, match="nested too deeply"):
+            digest_of(loads(text))

@@ -13,6 +13,8 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
+from json.encoder import encode_basestring_ascii
 from typing import Any, Final
 
 from runwatch.base.clock import iso
@@ -25,6 +27,9 @@ from runwatch.service.transaction import Transaction
 KEPT_FOR: Final = timedelta(hours=24)
 KEY_CHARACTERS: Final = 255
 HEADER: Final = "Idempotency-Key"
+
+NESTING: Final = 400
+"""How deep a body may nest. What is accepted is written again in places where the stack is deeper than here."""
 
 _NUMBER: Final = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?\Z")
 
@@ -48,26 +53,66 @@ def read_key(values: Sequence[str], *, is_required: bool) -> str | None:
 def digest_of(value: Any) -> str:
     """A digest that two JSON values share exactly when they are equal.
 
-    The order of members and the way a number or a character is written make no difference.
+    The order of members and the way a number or a character is written make no difference. Digests are kept in data
+    directories, so that what is spelled here for a value never changes.
 
     Raises:
-        ValueError: the value nests too deeply.
+        ValueError: the value nests deeper than :data:`NESTING`.
     """
-    return hashlib.sha256(dumps(_plain(value)).encode("ascii")).hexdigest()
+    parts: list[str] = []
+    _spell(value, parts, 0)
+    return hashlib.sha256("".join(parts).encode("ascii")).hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def _spell(value: Any, parts: list[str], depth: int) -> None:
     # Numbers become tagged lists and lists become tagged lists of their own, so that neither can pass for the other.
-    try:
-        if isinstance(value, dict):
-            return {name: _plain(value[name]) for name in sorted(value)}
-        if isinstance(value, list):
-            return ["list", *(_plain(item) for item in value)]
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+    # Called for containers only, apart from the outermost value: a large body has a million scalars.
+    if depth > NESTING:
+        raise ValueError("nested too deeply")
+    if isinstance(value, dict):
+        separator = "{"
+        for name in sorted(value):
+            item = value[name]
+            parts.append(f"{separator}{_quote(name)}:")
+            separator = ","
+            if isinstance(item, (dict, list)):
+                _spell(item, parts, depth + 1)
+            else:
+                parts.append(_scalar(item))
+        parts.append("}" if value else "{}")
+    elif isinstance(value, list):
+        parts.append('["list"')
+        for item in value:
+            parts.append(",")
+            if isinstance(item, (dict, list)):
+                _spell(item, parts, depth + 1)
+            else:
+                parts.append(_scalar(item))
+        parts.append("]")
+    else:
+        parts.append(_scalar(value))
+
+
+def _scalar(value: Any) -> str:
+    kind = type(value)
+    if kind is str:
+        return _quote(value)
+    if kind is int or kind is float:
+        return _usual_number(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return ["number", _number(value)]
-    return value
+        return f'["number","{_number(value)}"]'
+    return dumps(value)
+
+
+def _quote(text: str) -> str:
+    # The encoder in C, and what ``dumps`` does beyond it.
+    quoted = encode_basestring_ascii(text)
+    return quoted.replace("\x7f", "\\u007f") if "\x7f" in quoted else quoted
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _usual_number(value: float) -> str:
+    return f'["number","{_number(value)}"]'
 
 
 def _number(value: float) -> str:
