@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from runwatch.base import log
-from runwatch.base.log import REDACTED, keep_secret, redact, redact_headers, start_log
+from runwatch.base.log import REDACTED, AtMost, keep_secret, redact, redact_headers, start_log
 from runwatch.base.secret import Secret
 
 VALUE = "rw_live_canary_51f0"
@@ -140,3 +140,18 @@ def test_a_line_that_cannot_be_written_is_dropped_in_silence(
     logger.info("after")
     assert [line["text"] for line in lines(tmp_path / "runwatch.log")] == ["after"]
     assert capsys.readouterr() == ("", "")
+
+
+def test_lines_of_a_logger_are_bounded_a_minute_and_those_left_out_are_counted() -> None:
+    now = 0.0
+    filter_ = AtMost(2, lambda: now)
+
+    def said(text: str) -> str | None:
+        record = logging.LogRecord("asyncio", logging.ERROR, "", 0, "%s", (text,), None)
+        return record.getMessage() if filter_.filter(record) else None
+
+    assert [said(text) for text in "abcde"] == ["a", "b", None, None, None]
+    now = 60.0
+    assert [said(text) for text in "fg"] == ["f (3 lines before this were left out)", "g"]
+    now = 120.0
+    assert said("h") == "h"

@@ -40,6 +40,7 @@ BY_CODE = {
     "upstream_unavailable": 3,
     "method_not_allowed": 1,
     "request_too_large": 1,
+    "request_timeout": 3,
     "unsupported_media_type": 1,
     "internal": 3,
 }

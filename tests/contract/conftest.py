@@ -12,7 +12,7 @@ import pytest_asyncio
 from tests.contract.operation import Good, Operation
 from tests.contract.organization import Organization
 from tests.contract.surroundings import organization_of
-from tests.service.conftest import Local, serve_in_process
+from tests.service.conftest import Local, forgive_strangers, serve_in_process
 from tests.support.clock import FakeClock
 
 
@@ -61,6 +61,13 @@ class Desk:
 def every(operations: Iterable[Operation]) -> pytest.MarkDecorator:
     """Run a test for each of these operations."""
     return pytest.mark.parametrize("operation", list(operations), ids=lambda operation: operation.id)
+
+
+@pytest.fixture(autouse=True)
+def forgiven(request: pytest.FixtureRequest) -> None:
+    """Forget before a test what strangers have sent: the time of the service does not go by by itself."""
+    if "desk" in request.fixturenames:
+        forgive_strangers(request.getfixturevalue("desk").service)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

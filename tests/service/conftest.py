@@ -17,6 +17,9 @@ import pytest_asyncio
 from runwatch.base.clock import Clock, first_of
 from runwatch.service.access.auth import Keys, add_key, new_key
 from runwatch.service.context import Context
+from runwatch.service.http.connections import Bounds, Timers
+from runwatch.service.http.limits import Strangers
+from runwatch.service.http.problems import Problems
 from runwatch.service.options import ServeOptions
 from runwatch.service.server import Running, running
 from runwatch.service.tables import events, problems
@@ -106,16 +109,27 @@ class Local:
 
     async def stored_problem(self, instance: str) -> Row | None:
         """What the service kept of a Problem."""
+        await self.context.problems.flush()
         return await self.context.database.read(lambda transaction: transaction.one(problems, {"instance": instance}))
+
+
+def forgive_strangers(local: Local) -> None:
+    """Forget what callers without a key have sent so far, and how many of their Problems were kept."""
+    context = local.context
+    context.strangers = Strangers(context.clock, context.options.rate_limit_rpm)
+    context.problems = Problems(context.database, context.clock, context.timers)
 
 
 Serving = Callable[..., AbstractAsyncContextManager[Local]]
 
 
 @contextlib.asynccontextmanager
-async def serve_in_process(data_dir: Path, clock: Clock, **options: Any) -> AsyncIterator[Local]:
+async def serve_in_process(
+    data_dir: Path, clock: Clock, *, timers: Timers | None = None, bounds: Bounds | None = None, **options: Any
+) -> AsyncIterator[Local]:
     """Run a service of a data directory on a free port while the block runs."""
-    async with running(ServeOptions(data_dir=data_dir, json=True, **options), clock) as service:
+    serve = ServeOptions(data_dir=data_dir, json=True, **options)
+    async with running(serve, clock, timers=timers, bounds=bounds) as service:
         headers = {"Authorization": f"Bearer {service.file.api_key.reveal()}"}
         async with httpx.AsyncClient(base_url=service.file.base_url, headers=headers, timeout=30) as client:
             yield Local(service, clock, client)

@@ -9,7 +9,6 @@ import pytest
 
 from runwatch.base.clock import iso
 from runwatch.service.http.answer import Refusal
-from runwatch.service.http.problems import Problems
 from tests.service.conftest import Json, Local
 from tests.service.test_problems import check
 
@@ -19,7 +18,7 @@ PATH = "/v1/problem-lookups"
 async def answered(local: Local, cause: str | None, **more: Any) -> str:
     """Have the service answer a problem, and give its instance."""
     refusal = Refusal("upstream_unavailable", cause=cause)
-    answer = await Problems(local.context.database).answer(refusal, method="GET", path="/v1/x", **more)
+    answer = await local.context.problems.answer(refusal, method="GET", path="/v1/x", **more)
     return str(httpx.Response(answer.status, content=answer.body).json()["instance"])
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import logging
 import logging.handlers
+import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -30,6 +31,7 @@ logging.getLogger("runwatch").addHandler(logging.NullHandler())
 
 # Shorter values would redact ordinary words.
 _SHORTEST: Final = 6
+_MINUTE_S: Final = 60.0
 # The longest first, so that a secret within another one leaves no rest of it; replaced as a whole, so that a thread
 # that logs never sees it change.
 _known: tuple[str, ...] = ()
@@ -69,6 +71,32 @@ class _JsonLines(logging.Formatter):
             entry["trace"] = redact("".join(traceback.format_exception(record.exc_info[1])))
         # Redacted before: in JSON a secret may be spelled with escapes.
         return json.dumps(entry, ensure_ascii=True)
+
+
+class AtMost(logging.Filter):
+    """Lets so many lines of a logger through in any minute; the first of the next one says how many were left out.
+
+    Args:
+        lines: How many.
+        monotonic: Where the time comes from, in seconds.
+    """
+
+    def __init__(self, lines: int, monotonic: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._lines = lines
+        self._monotonic = monotonic
+        self._began = monotonic()
+        self._count = 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Answer whether a line is written."""
+        now = self._monotonic()
+        if now - self._began >= _MINUTE_S:
+            left_out, self._count, self._began = max(0, self._count - self._lines), 0, now
+            if left_out:
+                record.msg, record.args = f"{record.getMessage()} ({left_out} lines before this were left out)", ()
+        self._count += 1
+        return self._count <= self._lines
 
 
 class _PrivateFile(logging.handlers.RotatingFileHandler):

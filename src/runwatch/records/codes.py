@@ -36,6 +36,7 @@ CODES: Final[dict[str, Code]] = {
     # Ours: the references name no code for these.
     "method_not_allowed": Code(405, "That method is not offered here."),
     "request_too_large": Code(413, "The request is too large."),
+    "request_timeout": Code(408, "The request came too slowly."),
     "unsupported_media_type": Code(415, "The request body is not JSON."),
     "internal": Code(500, "Something unforeseen went wrong."),
 }

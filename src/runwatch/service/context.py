@@ -17,9 +17,10 @@ from runwatch.service.database import Database
 from runwatch.service.execution.composer import ReviewComposer
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.live.driver import LiveRuns
+from runwatch.service.http.connections import Connections, Timers
 from runwatch.service.http.cursors import Cursors
 from runwatch.service.http.idempotency import Turns
-from runwatch.service.http.limits import RateLimit
+from runwatch.service.http.limits import KEYED_BYTES_IN_FLIGHT, BytesInFlight, RateLimit, Strangers
 from runwatch.service.http.problems import Problems
 from runwatch.service.models import arms, connections
 from runwatch.service.models.discovery import USUAL_PORTS, UsualPort
@@ -48,6 +49,8 @@ class Context:
         problems: What answers refusals.
         rate_limit: Requests a minute of one key.
         cursors: Cursors of lists.
+        strangers: What callers without a good key may do.
+        timers: What calls things later; the event loop, apart from tests.
         vault: Secrets of providers, checks, agents and webhooks.
         outbound: Calls to other servers.
         providers: Calls to model providers.
@@ -58,6 +61,8 @@ class Context:
         origin: Scheme, host and port under which callers of this machine find it.
         usual_ports: Where model servers of this machine are looked for.
         turns: Order among requests with the same idempotency key.
+        connections: The open connections.
+        bytes_in_flight: The bytes of bodies that came with a good key.
         last_request: When the last request came or was answered, on the monotonic clock.
         touched: Set whenever that changes; whoever waits for it clears it.
     """
@@ -69,6 +74,8 @@ class Context:
     problems: Problems
     rate_limit: RateLimit
     cursors: Cursors
+    strangers: Strangers
+    timers: Timers
     vault: Vault
     outbound: Outbound
     providers: Providers
@@ -79,6 +86,8 @@ class Context:
     origin: str
     usual_ports: tuple[UsualPort, ...] = USUAL_PORTS
     turns: Turns = field(default_factory=Turns)
+    connections: Connections = field(default_factory=Connections)
+    bytes_in_flight: BytesInFlight = field(default_factory=lambda: BytesInFlight(KEYED_BYTES_IN_FLIGHT))
     last_request: float = 0.0
     touched: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -92,11 +101,12 @@ class Context:
         await self.engine.stop()
         await self.deliverer.stop()
         await self.outbound.close()
+        await self.problems.flush()
         await asyncio.to_thread(self.database.close)
 
 
 async def open_context(
-    options: ServeOptions, offered_key: Secret, *, clock: Clock, origin: str
+    options: ServeOptions, offered_key: Secret, *, clock: Clock, origin: str, timers: Timers | None = None
 ) -> tuple[Context, Secret]:
     """Open the service of a data directory and drive its live runs on; answer it with the owner's key.
 
@@ -107,11 +117,13 @@ async def open_context(
         offered_key: The owner's key as far as it is known; see :func:`runwatch.service.access.auth.settle_owner`.
         clock: Where time comes from.
         origin: Scheme, host and port under which callers of this machine find the service.
+        timers: What calls things later; the running event loop where none is given.
 
     Raises:
         DataError: the database is not usable.
         UsageError: the provider configuration is not usable.
     """
+    timers = timers or asyncio.get_running_loop()
     sources = await asyncio.to_thread(provider_config, options.provider_config, sample=options.sample)
     path = options.data_dir / DATABASE_FILE
     if options.sample and options.sample_runs is not None and not path.exists():
@@ -136,9 +148,11 @@ async def open_context(
                 LiveRuns(database, clock, vault, providers, judge, ReviewComposer(database)),
                 options.pace,
             ),
-            problems=Problems(database),
+            problems=Problems(database, clock, timers),
             rate_limit=RateLimit(options.rate_limit_rpm, clock),
             cursors=await database.write(Cursors.load),
+            strangers=Strangers(clock, options.rate_limit_rpm),
+            timers=timers,
             vault=vault,
             outbound=outbound,
             providers=providers,

@@ -20,7 +20,7 @@ import uvicorn
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError, LocalServiceError, UsageError
 from runwatch.base.files import FileLock, private_directory
-from runwatch.base.log import keep_secret, start_log
+from runwatch.base.log import AtMost, keep_secret, start_log
 from runwatch.base.servicefile import ServiceFile, lock_of, read_service_file, write_service_file
 from runwatch.base.servicesocket import listen_on_socket, require_unix_sockets
 from runwatch.base.target import is_loopback_address, may_be_loopback
@@ -28,16 +28,18 @@ from runwatch.service.access.auth import new_key
 from runwatch.service.checks.docks import Docks
 from runwatch.service.context import Context, open_context
 from runwatch.service.http.app import Application
+from runwatch.service.http.connections import ACCEPTS_A_TURN, Bounds, Connections, Timers, raise_descriptor_limit
 from runwatch.service.http.protocol import Protocol
 from runwatch.service.options import ServeOptions
 from runwatch.service.routes import ENDPOINTS
 
-KEEP_ALIVE_S: Final = 75
-"""How long an idle connection stays open; longer than the pools of usual clients keep one."""
-
 STOP_S: Final = 5
 """How long answers under way may take once the service is to stop."""
 
+LINES_A_MINUTE: Final = 120
+"""How many lines a minute the event loop, the HTTP server and callers without a key each may add to the log."""
+
+_BELOW: Final = ("uvicorn", "asyncio")
 _LAST_PORT: Final = 65_535
 _BACKLOG: Final = 1024
 _LOCK_TRIES: Final = 20
@@ -77,6 +79,9 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to accept connections and say so."""
         await super().startup(sockets)
+        for listener in sockets or ():
+            # The number that asyncio was given is also how many connections it accepts in one go. More may wait.
+            listener.listen(_BACKLOG)
         self.accepts.set()
 
     async def main_loop(self) -> None:
@@ -88,8 +93,16 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
-async def running(options: ServeOptions, clock: Clock) -> AsyncIterator[Running]:
+async def running(
+    options: ServeOptions, clock: Clock, *, timers: Timers | None = None, bounds: Bounds | None = None
+) -> AsyncIterator[Running]:
     """A service that listens while the block runs.
+
+    Args:
+        options: How it is started.
+        clock: Where the time comes from.
+        timers: What ends connections that are too slow; the event loop where none is given.
+        bounds: How many connections there may be; as many as the limit of open files leaves where none is given.
 
     Raises:
         UsageError: the host is not of this machine and ``allow_remote`` is off, or the port is none.
@@ -120,7 +133,8 @@ async def running(options: ServeOptions, clock: Clock) -> AsyncIterator[Running]
         )
         # Written at once: what the file said until now may be the address of somebody else, and the id of no service.
         _write_down(file)
-        context, key = await open_context(options, file.api_key, clock=clock, origin=file.base_url)
+        context, key = await open_context(options, file.api_key, clock=clock, origin=file.base_url, timers=timers)
+        context.connections = Connections(bounds or Bounds.within(raise_descriptor_limit()))
         stack.push_async_callback(context.close)
         if key != file.api_key:
             file = replace(file, api_key=key)
@@ -174,8 +188,7 @@ def _config(application: Application) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         workers=1,
-        backlog=_BACKLOG,
-        timeout_keep_alive=KEEP_ALIVE_S,
+        backlog=ACCEPTS_A_TURN,
         timeout_graceful_shutdown=STOP_S,
     )
 
@@ -280,8 +293,15 @@ def _base_url(host: str, listener: socket.socket) -> str:
 
 
 def open_log(data_dir: Path) -> None:
-    """Send the log of the service, and of the HTTP server under it, to the data directory."""
+    """Send the log of the service, of the HTTP server under it and of the event loop to the data directory.
+
+    What callers without a key cause of it is bounded a minute, so that they push nothing else out of the log.
+    """
     handler = start_log(data_dir / "log" / "service.log")
-    below = logging.getLogger("uvicorn")
-    below.propagate = False
-    below.addHandler(handler or logging.NullHandler())
+    for name in _BELOW:
+        below = logging.getLogger(name)
+        below.propagate = False
+        below.addHandler(handler or logging.NullHandler())
+    for name in (*_BELOW, "uvicorn.error", "runwatch.service.access.strangers"):
+        # A logger's filter sees nothing of the loggers below it.
+        logging.getLogger(name).addFilter(AtMost(LINES_A_MINUTE))

@@ -71,6 +71,10 @@ CODE_WORDS: Final[Mapping[str, tuple[str, str]]] = {
         "The request body is larger than the service accepts.",
         "Send less, for example by pointing to the inputs with a URL instead of sending them along.",
     ),
+    "request_timeout": (
+        "The request came too slowly, and the service stopped waiting for it.",
+        "Check the connection, and ask again with the same key and body.",
+    ),
     "unsupported_media_type": (
         "The request body was not sent as JSON.",
         "This is a defect of the client or of a proxy in between: report it with the instance id.",

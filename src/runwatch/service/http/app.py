@@ -8,7 +8,9 @@ import ipaddress
 import logging
 import re
 from collections.abc import AsyncGenerator, Sequence
-from typing import Any, Final
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, Protocol
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -25,7 +27,7 @@ from runwatch.service.http.answer import JSON_TYPE, Answer, Refusal, invalid
 from runwatch.service.http.bodies import refuse_secret_references
 from runwatch.service.http.call import Call, Endpoint, Routes
 from runwatch.service.http.idempotency import HEADER, Keyed, digest_of, read_key
-from runwatch.service.http.limits import read_body
+from runwatch.service.http.limits import BODY_BYTES, STRANGER_BODY_BYTES, Share, read_body
 from runwatch.service.http.pages import FORM_TYPE, PAGE_PATHS, problem_page, read_form
 from runwatch.service.http.target_form import in_origin_form
 from runwatch.service.reach import DOCKS_PATH
@@ -34,6 +36,17 @@ _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?
 _EVERYWHERE: Final = {"0.0.0.0", "::"}  # noqa: S104
 _METHOD_CHARACTERS: Final = 20
 _PATH_CHARACTERS: Final = 300
+_FAILED: Final = 400
+
+# Larger bodies are decoded on a thread, so many at once: each holds the interpreter for a while.
+_AT_ONCE_BYTES: Final = 16 * 1024
+_DECODED_AT_ONCE: Final = 2
+
+# No key's id begins so.
+_PAGES_OF: Final = "pages of "
+
+CONNECTION: Final = "connection"
+"""Where the state of a request holds its connection, a :class:`Caller`."""
 _UNKEPT: Final = "The service cannot write its data; its disk may be full."
 
 # Nothing that the service says is for a cache or for a browser to guess about.
@@ -42,7 +55,16 @@ _HEADERS: Final = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "no
 _PLAIN_BODIES: Final = (("Accept-Encoding", "identity"),)
 
 _access: Final = logging.getLogger("runwatch.service.access")
+_strangers: Final = logging.getLogger("runwatch.service.access.strangers")
 _log: Final = logging.getLogger("runwatch.service")
+
+
+class Caller(Protocol):
+    """A connection, as far as it learns who uses it."""
+
+    def identify(self, *, is_keyed: bool) -> None:
+        """Note whether the request that it carries shows a good key."""
+        ...
 
 
 class Application:
@@ -53,15 +75,19 @@ class Application:
         endpoints: What it offers.
         host: The host that it listens on, which callers may name beside those of this machine.
         docks: What serves the sample organization's own output checks; ``None`` without a sample.
+
+    Attributes:
+        context: The open service.
     """
 
     def __init__(
         self, context: Context, endpoints: Sequence[Endpoint], host: str, docks: ASGIApp | None = None
     ) -> None:
-        self._context = context
+        self.context: Final = context
         self._routes = Routes(endpoints)
         self._host = host
         self._docks = docks
+        self._decoding = asyncio.Semaphore(_DECODED_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, whatever happens."""
@@ -70,8 +96,8 @@ class Application:
         if self._docks is not None and scope["path"].startswith(DOCKS_PATH) and self._has_own_origin(request):
             await self._docks(scope, receive, send)
             return
-        began = self._context.clock.monotonic()
-        self._context.touch()
+        began = self.context.clock.monotonic()
+        self.context.touch()
         visit = _Visit(request)
         try:
             answer = await self._answer(visit)
@@ -88,8 +114,10 @@ class Application:
             _log.exception("a request ended in an unforeseen error")
             answer = await self.refuse(Refusal("internal", cause=f"{type(error).__name__}: {error}"), visit)
         headers = dict((*_HEADERS, *answer.headers))
-        if visit.leaves_body:
+        if visit.leaves_body or (answer.status >= _FAILED and visit.is_strangers and not visit.is_page):
             # The connection ends behind this answer; a caller that was not told would send its next request into it.
+            # A stranger whose request fails pays for the next one with a new connection, of which few are accepted at
+            # a time.
             headers["connection"] = "close"
         media_type = answer.media_type if answer.body else None
         response = Response(answer.body, answer.status, headers, media_type)
@@ -97,15 +125,16 @@ class Application:
             await response(scope, receive, send)
         else:
             await self._send_parts(response, answer.rest, request, send)
-        self._context.touch()
-        _access.info(
+        self.context.touch()
+        log = _strangers if visit.is_strangers else _access
+        log.info(
             "%s %s%s %d %.1f ms %s",
             request.method[:_METHOD_CHARACTERS],
             scope["path"][:_PATH_CHARACTERS],
             # Names only: a value may be a secret that somebody put in the wrong place.
             f"?{'&'.join(request.query_params.keys())}"[:_PATH_CHARACTERS] if request.query_params else "",
             answer.status,
-            (self._context.clock.monotonic() - began) * 1000,
+            (self.context.clock.monotonic() - began) * 1000,
             (visit.principal and visit.principal.key_id) or "-",
         )
 
@@ -125,7 +154,7 @@ class Application:
                         if leaving.done():
                             return
                         await send({"type": "http.response.body", "body": part, "more_body": True})
-                        self._context.touch()
+                        self.context.touch()
             finally:
                 leaving.cancel()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -133,9 +162,9 @@ class Application:
     async def refuse(self, refusal: Refusal, visit: _Visit | None = None) -> Answer:
         """The answer to a request that is not done; without a visit, to bytes that could not be read as one."""
         if visit is None:
-            return await self._context.problems.answer(refusal)
+            return await self.context.problems.answer(refusal)
         principal = None if visit.principal is ANYONE else visit.principal
-        answer = await self._context.problems.answer(
+        answer = await self.context.problems.answer(
             refusal, method=visit.request.method, path=visit.request.scope["path"], principal=principal
         )
         return (refusal.page or problem_page)(answer) if visit.is_page else answer
@@ -147,64 +176,104 @@ class Application:
             endpoint, ids = self._routes.find(request.method, request.scope["path"])
         except Refusal:
             # Only who may call learns which paths there are, except those of pages.
-            self._admit(visit, ANYONE if visit.is_page else self._context.keys.principal_of(_authorization(request)))
+            await self._admit(visit, None)
             raise
-        principal = await self._caller(request, endpoint)
-        self._admit(visit, principal)
+        principal = await self._admit(visit, endpoint)
         if not endpoint.is_open:
             require(principal.role, endpoint.needs)
-        content, keyed = None, None
-        if endpoint.mutates:
-            key = read_key(request.headers.getlist(HEADER), is_required=endpoint.needs_key)
-            body = await read_body(request)
-            visit.leaves_body = False
-            content, digest = decode(body, request, is_required=endpoint.takes_body, takes_form=endpoint.is_page)
-            refuse_secret_references(content)
-            if key is not None and principal is not ANYONE:
-                path: str = request.scope["path"]
-                keyed = Keyed(principal, f"{endpoint.method} {path}", key, digest)
         call = Call(
-            context=self._context,
+            context=self.context,
             principal=principal,
             ids=ids,
             query=request.query_params,
-            content=content,
-            keyed=keyed,
             is_form=_is_form(request),
             cookie=request.cookies.get(sessions.COOKIE),
             is_here=_is_here(request),
+            peer=visit.peer,
         )
-        if keyed is None:
+        if not endpoint.mutates:
             return await endpoint.handle(call)
-        async with self._context.turns.of(keyed):
-            return await call.read(keyed.first_answer) or await endpoint.handle(call)
+        in_flight = self.context.strangers.bytes_in_flight if visit.is_strangers else self.context.bytes_in_flight
+        # What was decoded takes many times the memory of its bytes, so that they count until the answer is there.
+        with in_flight.share() as share:
+            return await self._change(replace(call, **await self._read(visit, endpoint, share)), endpoint)
 
-    async def _caller(self, request: Request, endpoint: Endpoint) -> Principal:
+    async def _read(self, visit: _Visit, endpoint: Endpoint, share: Share) -> dict[str, Any]:
+        """What the body of a mutation adds to the call: its content, and the idempotency key with what it belongs to.
+
+        Raises:
+            Refusal: the body or its headers are not taken.
+        """
+        request, principal = visit.request, visit.principal
+        assert principal is not None
+        key = read_key(request.headers.getlist(HEADER), is_required=endpoint.needs_key)
+        is_keyed = principal is not ANYONE
+        body = await read_body(request, share, most=BODY_BYTES if is_keyed else STRANGER_BODY_BYTES)
+        visit.leaves_body = False
+        reading = partial(
+            decode, body, request, is_required=endpoint.takes_body, takes_form=endpoint.is_page, takes_digest=is_keyed
+        )
+        if len(body) <= _AT_ONCE_BYTES:
+            content, digest = reading()
+        else:
+            async with self._decoding:
+                content, digest = await asyncio.to_thread(reading)
+        keyed = None
+        if key is not None and is_keyed:
+            path: str = request.scope["path"]
+            keyed = Keyed(principal, f"{endpoint.method} {path}", key, digest)
+        return {"content": content, "keyed": keyed}
+
+    async def _change(self, call: Call, endpoint: Endpoint) -> Answer:
+        if call.keyed is None:
+            return await endpoint.handle(call)
+        async with self.context.turns.of(call.keyed):
+            return await call.read(call.keyed.first_answer) or await endpoint.handle(call)
+
+    async def _admit(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
+        """Find out who calls, before anything of the body is read, and count the request.
+
+        A good key is found before any limit is asked, so that what callers without one send never keeps it out; and
+        what a browser asks of private pages counts apart from the requests of a key.
+
+        Raises:
+            Refusal: ``unauthenticated`` or ``rate_limited``.
+        """
+        try:
+            principal = await self._caller(visit, endpoint)
+        except Refusal as refusal:
+            visit.know(None)
+            raise self.context.strangers.refuse(visit.peer, refusal) from refusal
+        visit.know(principal)
+        if principal is ANYONE:
+            self.context.strangers.admit(visit.peer)
+        elif visit.has_cookie or (endpoint is not None and endpoint.is_page):
+            self.context.rate_limit.admit(f"{_PAGES_OF}{principal.key_id}")
+        else:
+            self.context.rate_limit.admit(principal.key_id)
+        return principal
+
+    async def _caller(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
         """Who calls an endpoint: the holder of the key that is shown, or of the session where its cookie is taken.
 
         Raises:
             Refusal: ``unauthenticated``.
         """
-        shown = _authorization(request)
+        request = visit.request
+        shown = request.headers.getlist("authorization")
+        if endpoint is None:
+            return ANYONE if visit.is_page and not shown else self.context.keys.principal_of(shown)
         if endpoint.is_open and not shown:
             return ANYONE
         cookie = request.cookies.get(sessions.COOKIE) if endpoint.takes_cookie and not shown else None
-        if cookie is not None:
-            key_id = await self._context.database.read(lambda transaction: sessions.key_of(transaction, cookie))
-            holder = None if key_id is None else self._context.keys.holder_of(key_id)
-            if holder is None:
-                raise Refusal("unauthenticated", "The session is over. Sign in again.")
-            return holder
-        return self._context.keys.principal_of(shown)
-
-    def _admit(self, visit: _Visit, principal: Principal) -> None:
-        """Note who calls, and count the request against their limit.
-
-        Raises:
-            Refusal: ``rate_limited``.
-        """
-        visit.principal = principal
-        self._context.rate_limit.admit(principal.key_id)
+        if cookie is None:
+            return self.context.keys.principal_of(shown)
+        visit.has_cookie = True
+        key_id = await self.context.database.read(lambda transaction: sessions.key_of(transaction, cookie))
+        holder = None if key_id is None else self.context.keys.holder_of(key_id)
+        if holder is None:
+            raise Refusal("unauthenticated", "The session is over. Sign in again.")
+        return holder
 
     def _check_origin(self, request: Request) -> None:
         """Refuse what a web page in a browser of this machine may have sent.
@@ -249,17 +318,33 @@ class _Visit:
         principal: Who sent it, once that is known.
         leaves_body: Whether it announces a body that was not read to its end.
         is_page: Whether a browser shows the answer to a person.
+        has_cookie: Whether a session's cookie is what it is judged by.
+        peer: The address that it comes from.
     """
 
-    __slots__ = ("is_page", "leaves_body", "principal", "request")
+    __slots__ = ("has_cookie", "is_page", "leaves_body", "peer", "principal", "request")
 
     def __init__(self, request: Request) -> None:
         self.request = request
         self.principal: Principal | None = None
         is_browser = "text/html" in request.headers.get("accept", "")
         self.is_page = is_browser and request.scope["path"].startswith(PAGE_PATHS)
+        self.has_cookie = False
+        self.peer = request.client.host if request.client is not None else ""
         length = request.headers.get("content-length", "0")
         self.leaves_body = length.strip("0 ") != "" or "transfer-encoding" in request.headers
+
+    @property
+    def is_strangers(self) -> bool:
+        """Whether it shows no good key."""
+        return self.principal is None or self.principal is ANYONE
+
+    def know(self, principal: Principal | None) -> None:
+        """Note who sent it, also for the connection that it came on; ``None`` for a bad key."""
+        self.principal = principal
+        connection: Caller | None = self.request.scope.get("state", {}).get(CONNECTION)
+        if connection is not None:
+            connection.identify(is_keyed=not self.is_strangers)
 
 
 async def _leaving(request: Request) -> None:
@@ -268,12 +353,17 @@ async def _leaving(request: Request) -> None:
         pass
 
 
-def decode(body: bytes, request: Request, *, is_required: bool, takes_form: bool = False) -> tuple[Any, str]:
+def decode(
+    body: bytes, request: Request, *, is_required: bool, takes_form: bool = False, takes_digest: bool = True
+) -> tuple[Any, str]:
     """The JSON value of a request body, and its digest; with ``takes_form`` also the fields of an HTML form.
+
+    It runs on any thread. Without ``takes_digest`` the digest is empty.
 
     Raises:
         Refusal: ``unsupported_media_type`` when the body is compressed or does not say that it is JSON,
-            ``validation_failed`` when it is not JSON, has two members of one name, or is missing where it is required.
+            ``validation_failed`` when it is not JSON, has two members of one name or a secret where a reference belongs,
+            or is missing where it is required.
     """
     if body and any(encoding.strip().lower() != "identity" for encoding in request.headers.getlist("content-encoding")):
         raise Refusal("unsupported_media_type", "Send the body without a Content-Encoding.", headers=_PLAIN_BODIES)
@@ -288,7 +378,8 @@ def decode(body: bytes, request: Request, *, is_required: bool, takes_form: bool
         raise Refusal("unsupported_media_type", f"Send the body as {JSON_TYPE}{' or as a form' * takes_form}.")
     try:
         value = loads_strict(body)
-        return value, digest_of(value)
+        refuse_secret_references(value)
+        return value, digest_of(value) if takes_digest else ""
     except DuplicateMemberError as error:
         raise invalid(("body", "Each member of an object may come only once."), cause=str(error)) from None
     except ValueError as error:
@@ -301,10 +392,6 @@ def _is_here(request: Request) -> bool:
     if server is None or server[1] is None:
         return True  # only a Unix socket has no port
     return request.client is not None and is_loopback_address(request.client.host)
-
-
-def _authorization(request: Request) -> list[str]:
-    return request.headers.getlist("authorization")
 
 
 def _is_form(request: Request) -> bool:

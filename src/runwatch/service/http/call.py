@@ -32,6 +32,7 @@ class Call:
         is_form: Whether the body came from an HTML form, whose answer a person looks at.
         cookie: The cookie of a browser session that came along, whether or not the endpoint takes it.
         is_here: Whether the connection comes from this machine itself.
+        peer: The address that it comes from; empty for a Unix socket.
     """
 
     context: Context
@@ -43,6 +44,7 @@ class Call:
     is_form: bool = False
     cookie: str | None = None
     is_here: bool = False
+    peer: str = ""
 
     async def read(self, function: Callable[[Transaction], T]) -> T:
         """Read from the database."""

@@ -1,5 +1,8 @@
 """HTTP as bytes: uvicorn's h11 protocol, which here answers a Problem to what it cannot read, too.
 
+Every wait for a caller has an end: for the head of a request, for its body, for the next request, and while a caller
+without a key takes its answer. (Numbers: manual, Security: Requests without a key.)
+
 It also closes politely. A caller that is refused while it still sends would lose the answer to a connection reset, so
 the end of the answer is sent, what still comes is thrown away for a while, and only then the connection is closed.
 """
@@ -7,6 +10,7 @@ the end of the answer is sent, what still comes is thrown away for a while, and 
 from __future__ import annotations
 
 import asyncio
+import enum
 import sys
 from typing import Any, Final, cast
 
@@ -16,7 +20,7 @@ from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 from uvicorn.server import ServerState
 
 from runwatch.service.http.answer import Refusal, invalid
-from runwatch.service.http.app import Application
+from runwatch.service.http.app import CONNECTION, Application
 
 LINGER_S: Final = 2.0
 """How long a refused caller may go on sending before the connection is closed."""
@@ -24,7 +28,44 @@ LINGER_S: Final = 2.0
 LINGER_BYTES: Final = 16 * 1024 * 1024
 """How much of it is thrown away at most."""
 
+HEAD_S: Final = 10.0
+"""How long the head of a request may take, from the opening of the connection or the head's first byte."""
+
+BODY_S: Final = 10.0
+"""How long a body may take before its rate counts."""
+
+BODY_BYTES_A_S: Final = 16 * 1024
+"""The least rate of a body after that, over all of its time."""
+
+BODY_MOST_S: Final = 90.0
+"""How long a body may take at most: that of the largest one at the least rate, and a little more."""
+
+KEEP_ALIVE_S: Final = 75.0
+"""How long an idle connection with a key stays open; longer than the pools of usual clients keep one."""
+
+STRANGER_KEEP_ALIVE_S: Final = 5.0
+"""How long one without a key does."""
+
+STRANGER_ANSWER_S: Final = 120.0
+"""How long making an answer to a caller without a key, and its taking it, may last."""
+
+KEYED_READ_BYTES: Final = 256 * 1024
+"""How much one turn of the event loop reads from a connection with a key."""
+
+READ_BYTES: Final = 16 * 1024
+"""How much it reads from others, so that many of them neither hold up the loop nor take much memory."""
+
+_SLOW: Final = "The request did not come in time. Send it again, faster."
 _HEADER_TOO_LARGE: Final = 431
+
+
+class _Wait(enum.Enum):
+    """What a connection waits for."""
+
+    HEAD = enum.auto()
+    BODY = enum.auto()
+    ANSWER = enum.auto()
+    NEXT = enum.auto()
 
 
 class _Transport:
@@ -42,7 +83,11 @@ class _Transport:
         self._protocol.close(self._transport)
 
 
-class Protocol(H11Protocol):
+# What connections read into, one after the other: asyncio hands on what was read before it reads again.
+_buffer: Final = memoryview(bytearray(KEYED_READ_BYTES))
+
+
+class Protocol(H11Protocol, asyncio.BufferedProtocol):
     """One connection."""
 
     def __init__(
@@ -52,9 +97,19 @@ class Protocol(H11Protocol):
         app_state: dict[str, Any],
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
-        super().__init__(config, server_state, app_state, _loop)
+        super().__init__(config, server_state, {**app_state, CONNECTION: self}, _loop)
         assert isinstance(config.app, Application)
         self._application = config.app
+        self._connections = config.app.context.connections
+        self._timers = config.app.context.timers
+        self._family = 0
+        self._is_keyed = False
+        self._wait: _Wait | None = None
+        self._began = 0.0
+        self._until = 0.0
+        self._body_bytes = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
         self._is_deaf = False
         self._has_ended = False
         self._thrown_away = 0
@@ -63,13 +118,32 @@ class Protocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to serve a connection."""
         super().connection_made(cast(asyncio.Transport, _Transport(transport, self)))
+        # asyncio has a connection without a socket when it was closed before it could be served.
+        peer = transport.get_extra_info("socket")
+        self._family = 0 if peer is None else peer.family
+        self._connections.add(self, self._family)
+        self._expect(_Wait.HEAD, HEAD_S)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where asyncio puts what it reads next."""
+        return _buffer[: KEYED_READ_BYTES if self._is_keyed else READ_BYTES]
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take what asyncio has read."""
+        if self._is_deaf:
+            self._throw_away(nbytes)
+        else:
+            self.data_received(bytes(_buffer[:nbytes]))
 
     def data_received(self, data: bytes) -> None:
-        """Take what the caller sends; after a refusal, throw it away."""
-        if not self._is_deaf:
-            super().data_received(data)
-            return
-        self._thrown_away += len(data)
+        """Take what the caller sends."""
+        if self._wait is _Wait.BODY:
+            self._body_bytes += len(data)
+        super().data_received(data)
+        self._watch()
+
+    def _throw_away(self, count: int) -> None:
+        self._thrown_away += count
         if self._thrown_away > LINGER_BYTES:
             self.transport.abort()
 
@@ -90,8 +164,10 @@ class Protocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        if self._lingering is not None:
-            self._lingering.cancel()
+        for timer in (self._lingering, self._timer):
+            if timer is not None:
+                timer.cancel()
+        self._connections.remove(self, self._family)
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
@@ -108,6 +184,74 @@ class Protocol(H11Protocol):
             self.transport.close()
         else:
             super().on_response_complete()
+            self._unset_keepalive_if_required()
+            self._watch()
+
+    def identify(self, *, is_keyed: bool) -> None:
+        """Note whether the request that is being answered shows a good key."""
+        self._is_keyed = is_keyed
+        self._connections.mark(self, self._family, is_keyed=is_keyed)
+        self._watch()
+
+    def drop(self) -> None:
+        """Close at once, without an answer: another connection needs the place."""
+        self._is_deaf = True
+        self.transport.abort()
+
+    def _watch(self) -> None:
+        """Give what the connection waits for from here on its time, unless it has that already."""
+        if self._is_deaf or self.transport.is_closing():
+            self._wait = None
+        elif self.conn.their_state is h11.SEND_BODY:
+            if self._wait is not _Wait.BODY:
+                self._body_bytes = 0
+                self._expect(_Wait.BODY, BODY_S)
+        elif self.cycle is not None and not self.cycle.response_complete:
+            if self._is_keyed:
+                self._wait = None
+            elif self._wait is not _Wait.ANSWER:
+                self._expect(_Wait.ANSWER, STRANGER_ANSWER_S)
+        elif self.cycle is None or self.conn.trailing_data[0]:
+            if self._wait is not _Wait.HEAD:
+                self._expect(_Wait.HEAD, HEAD_S)
+        elif self._wait is not _Wait.NEXT:
+            self._connections.rest(self, self._family)
+            self._expect(_Wait.NEXT, KEEP_ALIVE_S if self._is_keyed else STRANGER_KEEP_ALIVE_S)
+
+    def _expect(self, wait: _Wait, seconds: float) -> None:
+        self._wait = wait
+        self._began = self._timers.time()
+        self._set(self._began + seconds)
+
+    def _set(self, until: float) -> None:
+        self._until = until
+        # A timer that is due earlier looks at the time and waits again. Most requests are over before one is due, and
+        # so many timers would cost more than the requests.
+        if self._timer is None or self._timer_at > until:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer_at = until
+            self._timer = self._timers.call_later(until - self._timers.time(), self._look)
+
+    def _look(self) -> None:
+        """End what has waited too long."""
+        self._timer = None
+        now = self._timers.time()
+        if self._wait is None or self._is_deaf or self.transport.is_closing():
+            return
+        if self._wait is _Wait.BODY:
+            earned = BODY_S + self._body_bytes / BODY_BYTES_A_S
+            self._until = self._began + min(earned, BODY_MOST_S)
+        if now < self._until:
+            self._set(self._until)
+            return
+        wait, self._wait = self._wait, None
+        if wait is _Wait.BODY or (wait is _Wait.HEAD and self.conn.trailing_data[0]):
+            self._refuse(Refusal("request_timeout", _SLOW, cause=f"waited for the {wait.name.lower()}"))
+        elif wait is _Wait.ANSWER:
+            self.transport.abort()
+        else:
+            self.timeout_keep_alive_handler()
 
     def close(self, transport: asyncio.Transport) -> None:
         """Close the connection, politely where the caller may still be sending."""
@@ -117,6 +261,8 @@ class Protocol(H11Protocol):
             transport.close()
             return
         self._is_deaf = True
+        if self.cycle is not None:
+            self.cycle.body = bytearray()
         transport.resume_reading()
         transport.write_eof()
         self._lingering = self.loop.call_later(LINGER_S, transport.close)

@@ -34,6 +34,8 @@ async def look_up(call: Call) -> Answer:
     if not call.is_here:
         raise Refusal("permission_denied", "Problems are looked up on the machine of the service.")
 
+    await call.context.problems.flush()
+
     def look(transaction: Transaction) -> dict[str, Any]:
         if transaction.one(local_owner, {"api_key_id": call.principal.key_id}) is None:
             raise Refusal("permission_denied", "Only the key of the data directory opens what the service keeps.")

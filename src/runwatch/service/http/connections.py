@@ -1,0 +1,172 @@
+"""The open connections: how many there may be, and which one goes when there are too many.
+
+Each kind of listener has places of its own, so that callers over TCP never take those of the console's socket. Within a
+listener a connection counts as keyed while its last request showed a good key, and as a stranger's before and after.
+(Numbers: manual, Security: Requests without a key.)
+"""
+
+from __future__ import annotations
+
+import resource
+import socket
+from asyncio import TimerHandle
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+TCP_CONNECTIONS: Final = 512
+"""Places for callers over TCP; half of them at most are strangers'."""
+
+UNIX_CONNECTIONS: Final = 128
+"""Places on a Unix socket, which only the owner's own programs reach."""
+
+ACCEPTS_A_TURN: Final = 16
+"""How many connections one turn of the event loop accepts, so that a burst of them does not hold up requests."""
+
+DESCRIPTORS: Final = 4_096
+"""What the soft limit of open files is raised to at the start, where the hard one permits that."""
+
+RESERVED_DESCRIPTORS: Final = 256
+"""Descriptors kept for the database, logs, calls to other servers and connections that are just accepted or closed."""
+
+_LEAST: Final = 8
+_ABSENT: Final = object()
+
+
+class Timers(Protocol):
+    """What calls something later. An event loop is one."""
+
+    def time(self) -> float:
+        """The moment, in seconds."""
+        ...
+
+    def call_later(self, delay: float, callback: Callable[..., object], *arguments: Any) -> TimerHandle:
+        """Call something after so many seconds."""
+        ...
+
+
+class Connection(Protocol):
+    """One connection, as far as it can be made to go."""
+
+    def drop(self) -> None:
+        """Close at once, without an answer."""
+        ...
+
+
+def raise_descriptor_limit() -> int:
+    """Raise the soft limit of open files to :data:`DESCRIPTORS` where that is possible, and return what it is."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return DESCRIPTORS if soft == resource.RLIM_INFINITY else soft
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    except (OSError, ValueError):
+        return soft
+    return wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Places for connections.
+
+    Attributes:
+        tcp: Over TCP.
+        unix: Over a Unix socket.
+    """
+
+    tcp: int = TCP_CONNECTIONS
+    unix: int = UNIX_CONNECTIONS
+
+    @classmethod
+    def within(cls, descriptors: int) -> Bounds:
+        """The places that a limit of open files leaves."""
+        spare = descriptors - RESERVED_DESCRIPTORS
+        return cls(
+            tcp=max(_LEAST, min(TCP_CONNECTIONS, spare * 3 // 4)), unix=max(_LEAST, min(UNIX_CONNECTIONS, spare // 4))
+        )
+
+
+@dataclass(slots=True)
+class _Places:
+    """The connections of one kind of listener. Each mapping is in the order in which its connections go."""
+
+    bound: int
+    strangers_bound: int
+    strangers: dict[Connection, object] = field(default_factory=dict)
+    busy: dict[Connection, object] = field(default_factory=dict)
+    idle: dict[Connection, object] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.strangers) + len(self.busy) + len(self.idle)
+
+    def remove(self, connection: Connection) -> bool:
+        """Take a connection out; answer whether it was there."""
+        groups = (self.strangers, self.busy, self.idle)
+        return any(group.pop(connection, _ABSENT) is not _ABSENT for group in groups)
+
+
+class Connections:
+    """All connections of a service.
+
+    Args:
+        bounds: How many there may be.
+    """
+
+    def __init__(self, bounds: Bounds | None = None) -> None:
+        bounds = bounds or Bounds()
+        # Only the owner's programs reach a Unix socket, so strangers may have all of its places for the moment in which
+        # they have not yet shown their key.
+        self._unix = _Places(bounds.unix, bounds.unix)
+        self._tcp = _Places(bounds.tcp, max(1, bounds.tcp // 2))
+
+    def counts(self, family: int) -> tuple[int, int]:
+        """How many connections a kind of listener has: all of them, and those of strangers."""
+        places = self._of(family)
+        return len(places), len(places.strangers)
+
+    def add(self, connection: Connection, family: int) -> None:
+        """Take up a new connection, as a stranger's.
+
+        Where there is no place, the stranger's that is open longest is dropped. Where none is a stranger's, the keyed
+        one that is idle longest goes, and where all of those are busy, the new one.
+        """
+        places = self._of(family)
+        places.strangers[connection] = None
+        self._make_room(places, connection)
+
+    def _make_room(self, places: _Places, newest: Connection) -> None:
+        if len(places.strangers) <= places.strangers_bound and len(places) <= places.bound:
+            return
+        oldest = next(iter(places.strangers))
+        if oldest is newest and places.idle:
+            oldest = next(iter(places.idle))
+        places.remove(oldest)
+        oldest.drop()
+
+    def mark(self, connection: Connection, family: int, *, is_keyed: bool) -> None:
+        """Note whether the request that just came on a connection shows a good key; of no effect once it is closed."""
+        places = self._of(family)
+        if connection in places.strangers and not is_keyed:
+            return
+        if not places.remove(connection):
+            return
+        if is_keyed:
+            places.busy[connection] = None
+        else:
+            places.strangers[connection] = None
+            self._make_room(places, connection)
+
+    def rest(self, connection: Connection, family: int) -> None:
+        """Note that a connection has nothing to answer."""
+        places = self._of(family)
+        if connection in places.busy:
+            places.remove(connection)
+            places.idle[connection] = None
+
+    def remove(self, connection: Connection, family: int) -> None:
+        """Forget a connection that is closed; harmless when it is forgotten already."""
+        self._of(family).remove(connection)
+
+    def _of(self, family: int) -> _Places:
+        return self._unix if family == socket.AF_UNIX else self._tcp
