@@ -8,6 +8,9 @@ import httpx
 import pytest
 
 from runwatch.base.clock import iso
+from runwatch.service.http.answer import Refusal
+from runwatch.service.http.limits import ALL_SIGN_UPS_AN_HOUR, SIGN_UPS_AN_HOUR, Strangers
+from runwatch.service.routes import tenants as tenant_routes
 from tests.service.conftest import Local, Serving, echo_body
 from tests.service.test_auth import other_tenant
 from tests.service.test_keys import bearing, keyed, mint
@@ -117,3 +120,33 @@ async def test_organizations_have_no_idempotency_keys_in_common(serving: Serving
         answer = await local.http.post("/v1/executions", json=echo_body(), headers=bearing(key, **keyed("k")))
         assert answer.status_code == 200
         assert answer.json()["execution_id"] != own["execution_id"]
+
+
+async def test_sign_ups_of_one_address_have_a_bound_an_hour(serving: Serving) -> None:
+    async with serving(FakeClock(manual=True), allow_signup=True) as local:
+        for _ in range(SIGN_UPS_AN_HOUR):
+            assert (await sign_up(local, {"display_name": "x"})).status_code == 200
+        problem = check(await sign_up(local, {"display_name": "x"}), "rate_limited")
+        assert problem.retry_after_s == 3600
+        assert isinstance(local.clock, FakeClock)
+        local.clock.advance(3600)
+        assert (await sign_up(local, {"display_name": "x"})).status_code == 200
+
+
+def test_sign_ups_of_all_addresses_have_a_bound_an_hour() -> None:
+    strangers = Strangers(FakeClock())
+    for number in range(ALL_SIGN_UPS_AN_HOUR):
+        strangers.sign_up(f"192.0.2.{number}")
+    with pytest.raises(Refusal) as caught:
+        strangers.sign_up("192.0.2.250")
+    assert caught.value.retry_after_s == 3600
+
+
+async def test_a_service_with_many_organizations_takes_no_more(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tenant_routes, "TENANTS", 2)
+    async with serving(allow_signup=True) as local:
+        assert (await sign_up(local, {"display_name": "x"})).status_code == 200
+        problem = check(await sign_up(local, {"display_name": "x"}), "quota_exceeded")
+        assert problem.retry_after_s == tenant_routes.FULL_S

@@ -39,6 +39,14 @@ FAILED_KEYS_A_MINUTE: Final = 120
 ALL_FAILED_KEYS_A_MINUTE: Final = 600
 """The same, from all addresses together."""
 
+HOUR_S: Final = 3600.0
+
+SIGN_UPS_AN_HOUR: Final = 20
+"""New organizations, from one address."""
+
+ALL_SIGN_UPS_AN_HOUR: Final = 60
+"""The same, from all addresses together."""
+
 _NAMES: Final = 10_000
 
 
@@ -192,6 +200,8 @@ class Strangers:
         self._requests = Window(self._most, WINDOW_S, clock)
         self._failed = Window(FAILED_KEYS_A_MINUTE, WINDOW_S, clock)
         self._all_failed = Window(ALL_FAILED_KEYS_A_MINUTE, WINDOW_S, clock)
+        self._sign_ups = Window(SIGN_UPS_AN_HOUR, HOUR_S, clock)
+        self._all_sign_ups = Window(ALL_SIGN_UPS_AN_HOUR, HOUR_S, clock)
 
     def admit(self, peer: str) -> None:
         """Count one request to an open endpoint.
@@ -215,3 +225,15 @@ class Strangers:
         self._failed.count(peer)
         self._all_failed.count()
         return refusal
+
+    def sign_up(self, peer: str) -> None:
+        """Count one sign-up.
+
+        Raises:
+            Refusal: ``rate_limited``, with the seconds until the next one is taken.
+        """
+        if wait := max(self._sign_ups.wait_s(peer), self._all_sign_ups.wait_s()):
+            detail = f"One address may sign up {SIGN_UPS_AN_HOUR} times an hour, all together {ALL_SIGN_UPS_AN_HOUR}."
+            raise Refusal("rate_limited", detail, retry_after_s=wait)
+        self._sign_ups.count(peer)
+        self._all_sign_ups.count()

@@ -14,6 +14,12 @@ from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.tables import tenants
 from runwatch.service.transaction import Row, Transaction
 
+TENANTS: Final = 1_000
+"""How many organizations a service has at most before it takes no sign-ups."""
+
+FULL_S: Final = 86_400
+"""How long a caller is asked to wait then, in seconds."""
+
 
 async def sign_up(call: Call) -> Answer:
     """A new organization with its first key, an owner's, told this once; the one route without a key.
@@ -22,15 +28,20 @@ async def sign_up(call: Call) -> Answer:
     nobody yet whom it could belong to.
 
     Raises:
-        Refusal: ``permission_denied`` on every other service.
+        Refusal: ``permission_denied`` on every other service; ``rate_limited`` after too many sign-ups within an hour,
+            ``quota_exceeded`` when there are :data:`TENANTS` organizations.
     """
     if not call.context.options.allow_signup:
         raise Refusal("permission_denied", "This service takes no sign-ups. Start it with --allow-signup for that.")
     request = read_as(TenantName, call.content)
+    call.context.strangers.sign_up(call.peer)
     key = new_key()
     keep_secret(key)
 
-    def effect(transaction: Transaction) -> tuple[Row, Row]:
+    def effect(transaction: Transaction) -> tuple[Row, keyring.KeyRow]:
+        if transaction.count(tenants, {}) >= TENANTS:
+            detail = f"This service has {TENANTS:,} organizations and makes no more of them."
+            raise Refusal("quota_exceeded", detail, retry_after_s=FULL_S)
         tenant_id = add_tenant(transaction, request.display_name)
         key_id = add_key(transaction, tenant_id, key, role="owner", display_name="owner")
         return _load(transaction, tenant_id), keyring.find(transaction, tenant_id, key_id)
