@@ -275,3 +275,32 @@ def test_a_private_page_s_address_is_told_once_on_stderr(runwatch: Here, service
     assert (outcome.stdout, outcome.errors.count(address)) == (b"", 1)
     assert "ssh -L 4444:127.0.0.1:4444" in outcome.errors
     assert "canary" not in runwatch("requests", "list", "--json").text
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("30d", 2_592_000), ("12h", 43_200), ("1d12h", 129_600)])
+def test_a_key_expires_after_the_time_that_was_given(
+    runwatch: Here, service: ScriptedService, text: str, seconds: int
+) -> None:
+    made = resources.api_key(key="solverapi_live_xyz987654", expires_at="2026-12-21T12:00:00.000Z")
+    service.say("POST", "/v1/api-keys", Said(200, made))
+    outcome = runwatch("keys", "create", "--name", "ci", "--expires", text)
+    assert outcome.code == 0
+    assert "2026-12-21" in outcome.text
+    assert loads(service.heard[-1].body) == {"display_name": "ci", "expires_in_s": seconds}
+
+
+@pytest.mark.parametrize("text", ["", "30", "soon", "0s", "4000d", "2026-12-01", "-1d"])
+def test_a_key_expires_after_a_length_of_time_and_nothing_else(
+    runwatch: Here, service: ScriptedService, text: str
+) -> None:
+    outcome = runwatch("keys", "create", f"--expires={text}")
+    assert outcome.code == 2
+    assert "30d" in outcome.errors
+    assert not service.heard
+
+
+def test_a_service_that_does_not_say_when_a_key_expires_is_not_trusted_to(
+    runwatch: Here, service: ScriptedService
+) -> None:
+    service.say("POST", "/v1/api-keys", Said(200, resources.api_key(key="solverapi_live_xyz987654")))
+    assert "may never" in runwatch("keys", "create", "--expires", "30d").errors

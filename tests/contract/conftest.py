@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 import pytest
@@ -73,7 +74,7 @@ def forgiven(request: pytest.FixtureRequest) -> None:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
     """The service and its organization. Such a module marks its tests with ``asyncio(loop_scope="module")``."""
-    options = {"allow_loopback_checks": True, "allow_signup": True}
+    options: dict[str, Any] = {"allow_loopback_checks": True, "allow_signup": True}
     async with (
         serve_in_process(tmp_path_factory.mktemp("contract") / "service", FakeClock(), **options) as service,
         organization_of(service.running.file.base_url, service.key) as organization,

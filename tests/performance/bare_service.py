@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from runwatch.service.server import KEEP_ALIVE_S
+from runwatch.service.http.protocol import KEEP_ALIVE_S
 
 
 class _Rows:

@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from runwatch.base.clock import Clock, first_of
-from runwatch.service.access.auth import Keys, add_key, new_key
+from runwatch.service.access.auth import Principal, add_key, hash_of, new_key
 from runwatch.service.context import Context
 from runwatch.service.http.connections import Bounds, Timers
 from runwatch.service.http.limits import Strangers
@@ -104,7 +104,7 @@ class Local:
         key_id = await self.context.database.write(
             lambda transaction: add_key(transaction, tenant, key, role=role, display_name="second")
         )
-        self.context.keys = await self.context.database.read(Keys.load)
+        self.context.keys.add(hash_of(key.reveal()), Principal(tenant, key_id, role))
         return key.reveal(), key_id
 
     async def stored_problem(self, instance: str) -> Row | None:

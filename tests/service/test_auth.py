@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -62,7 +63,7 @@ async def test_a_revoked_key_is_refused(local: Local) -> None:
     assert account["authenticated_principal_id"] == key_id
     database = local.context.database
     await database.write(lambda transaction: transaction.change(api_keys, {"api_key_id": key_id}, status="revoked"))
-    local.context.keys = await database.read(Keys.load)
+    local.context.keys = await database.read(partial(Keys.load, clock=local.clock))
     check(await local.http.get("/v1/account", headers=as_second), "unauthenticated")
 
 

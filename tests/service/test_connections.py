@@ -14,8 +14,9 @@ from typing import Any
 import httpx
 import pytest
 
-from runwatch.service.http import app, limits, problems, protocol
+from runwatch.service.http import app, idempotency, limits, problems, protocol
 from runwatch.service.http.connections import (
+    ACCEPTS_A_TURN,
     RESERVED_DESCRIPTORS,
     TCP_CONNECTIONS,
     UNIX_CONNECTIONS,
@@ -23,7 +24,6 @@ from runwatch.service.http.connections import (
     Connections,
 )
 from runwatch.service.http.limits import BytesInFlight
-from runwatch.service.server import ACCEPTS_A_TURN
 from tests.service.conftest import Local, echo_body, serve_in_process
 from tests.service.test_problems import check, check_body
 from tests.service.test_protocol import Wire, head
@@ -373,7 +373,7 @@ async def test_large_bodies_are_decoded_beside_the_event_loop(timed: Local, monk
     import threading
 
     seen: list[threading.Thread] = []
-    digest_of = app.digest_of
+    digest_of = idempotency.digest_of
 
     def noted(value: Any) -> str:
         seen.append(threading.current_thread())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from runwatch.base.clock import iso
 from runwatch.base.log import REDACTED, redact
 from runwatch.records.apikey import ApiKey
+from runwatch.service.access import auth
 from runwatch.service.access.auth import KEY_PREFIX, Keys, Principal, hash_of
 from runwatch.service.http.answer import Refusal
 from runwatch.service.tables import api_keys
@@ -21,6 +23,7 @@ from tests.service.conftest import Json, Local, Serving, echo_body
 from tests.service.test_auth import other_tenant
 from tests.service.test_problems import check, fields
 from tests.support.clock import START, FakeClock
+from tests.support.timers import FakeTimers
 
 
 def bearing(key: str, **more: str) -> dict[str, str]:
@@ -62,13 +65,15 @@ async def test_a_minted_key_works_at_once_and_is_told_only_then(local: Local) ->
         "created_at": iso(START),
         "revoked_at": None,
         "revoked_by": None,
+        "expires_at": None,
+        "last_used_at": None,
     }
     assert len(minted["key_prefix"]) < len(key) - 30
     assert not ApiKey(minted).flaws()
     assert not ApiKey(minted).unknown()
     assert await me(local, key) == minted["api_key_id"]
     answer = await local.http.get("/v1/api-keys")
-    assert minted in answer.json()["api_keys"]
+    assert minted in [{**row, "last_used_at": None} for row in answer.json()["api_keys"]]
     assert key not in answer.text
     assert redact(f"the key {key}") == f"the key {REDACTED}"
 
@@ -289,7 +294,7 @@ async def test_a_role_that_nobody_knows_may_nothing(local: Local) -> None:
 
 
 def test_a_key_that_was_revoked_before_it_was_taken_up_stays_out() -> None:
-    keys = Keys([])
+    keys = Keys([], FakeClock())
     keys.revoke("key_1")
     keys.add(hash_of("solverapi_test_x"), Principal("ten_1", "key_1", "owner"))
     keys.add(hash_of("solverapi_test_y"), Principal("ten_1", "key_2", "owner"))
@@ -301,3 +306,122 @@ def test_a_key_that_was_revoked_before_it_was_taken_up_stays_out() -> None:
 async def test_many_keys_at_once_all_work(local: Local) -> None:
     answers: list[httpx.Response] = await asyncio.gather(*(local.http.post("/v1/api-keys") for _ in range(20)))
     assert len({await me(local, answer.json()["key"]) for answer in answers}) == 20
+
+
+async def test_a_key_that_expires_works_until_then_and_is_dead_at_once(serving: Serving) -> None:
+    clock = FakeClock(manual=True)
+    async with serving(clock) as local:
+        minted = await mint(local, role="reader", expires_in_s=30 * 86_400)
+        assert minted["expires_at"] == iso(START + timedelta(days=30))
+        clock.advance(30 * 86_400 - 0.001)
+        await me(local, minted["key"])
+        assert local.context.keys.is_active(minted["api_key_id"])
+        clock.advance(0.001)
+        problem = check(await local.http.get("/v1/account", headers=bearing(minted["key"])), "unauthenticated")
+        assert minted["expires_at"] in (problem.detail or "")
+        assert not local.context.keys.is_active(minted["api_key_id"])
+        shown = next(row for row in await listed(local) if row["api_key_id"] == minted["api_key_id"])
+        assert (shown["status"], shown["revoked_at"], shown["revoked_by"]) == ("revoked", minted["expires_at"], None)
+        path = f"/v1/api-keys/{minted['api_key_id']}/revoke"
+        check(await local.http.post(path), "invalid_state")
+    async with serving(clock) as local:
+        check(await local.http.get("/v1/account", headers=bearing(minted["key"])), "unauthenticated")
+
+
+async def test_a_key_expires_after_a_restart_too(serving: Serving) -> None:
+    clock = FakeClock(manual=True)
+    async with serving(clock) as local:
+        minted = await mint(local, expires_in_s=60)
+    async with serving(clock) as local:
+        await me(local, minted["key"])
+        clock.advance(60)
+        check(await local.http.get("/v1/account", headers=bearing(minted["key"])), "unauthenticated")
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 1.5, "60", True, 10 * 365 * 86_400 + 1])
+async def test_a_time_to_live_is_a_whole_number_of_seconds_within_bounds(local: Local, seconds: object) -> None:
+    answer = await local.http.post("/v1/api-keys", json={"expires_in_s": seconds})
+    assert fields(check(answer, "validation_failed")) == ["expires_in_s"]
+
+
+async def test_a_key_without_a_time_to_live_never_expires(local: Local) -> None:
+    for body in ({}, {"expires_in_s": None}):
+        assert (await mint(local, **body))["expires_at"] is None
+
+
+async def test_an_owners_key_that_expires_does_not_stand_in_for_the_last_one(local: Local) -> None:
+    own = await me(local)
+    await mint(local, role="owner", expires_in_s=3600)
+    problem = check(await local.http.post(f"/v1/api-keys/{own}/revoke"), "invalid_state")
+    assert "does not expire" in (problem.detail or "")
+    await mint(local, role="owner")
+    assert (await local.http.post(f"/v1/api-keys/{own}/revoke")).status_code == 200
+
+
+async def test_an_expiring_key_in_the_owners_file_does_not_become_the_owners(serving: Serving, data_dir: Path) -> None:
+    async with serving() as local:
+        minted = await mint(local, role="owner", expires_in_s=3600)
+    file = data_dir / "service.json"
+    file.write_text(file.read_text().replace(local.key, minted["key"]))
+    async with serving() as local:
+        assert local.key != minted["key"]
+        assert (await mint(local))["expires_at"] is None
+
+
+async def test_the_list_says_when_each_key_was_last_used_for_one_write_a_minute(serving: Serving) -> None:
+    clock, timers = FakeClock(manual=True), FakeTimers()
+    async with serving(clock, timers=timers) as local:
+        minted = await mint(local, role="reader")
+        assert await last_used(local, minted["api_key_id"]) is None
+        writes = 0
+        write = local.context.database.write
+
+        async def counted(function: Any) -> Any:
+            nonlocal writes
+            writes += 1
+            return await write(function)
+
+        local.context.database.write = counted  # type: ignore[method-assign]
+        for _ in range(20):
+            clock.advance(1)
+            await me(local, minted["key"])
+        assert await last_used(local, minted["api_key_id"]) == iso(START + timedelta(seconds=20))
+        assert writes == 0
+        timers.advance(60)
+        await local.context.key_uses.flush()
+        assert writes == 1
+        clock.advance(1)
+        await me(local, minted["key"])
+    async with serving(clock) as local:
+        assert await last_used(local, minted["api_key_id"]) == iso(START + timedelta(seconds=21))
+
+
+async def last_used(local: Local, key_id: str) -> str | None:
+    last: str | None = next(row["last_used_at"] for row in await listed(local) if row["api_key_id"] == key_id)
+    return last
+
+
+async def test_the_hash_finds_the_key_among_very_many() -> None:
+    keys = Keys([], FakeClock())
+    for number in range(20_000):
+        keys.add(f"{number:064x}", Principal("ten_1", f"key_{number}", "owner"))
+    keys.add(hash_of("solverapi_test_x"), Principal("ten_1", "key_x", "owner"))
+    compared = []
+
+    class Watched(str):
+        __slots__ = ()
+
+        def __eq__(self, other: object) -> bool:
+            compared.append(other)
+            return str(self) == other
+
+        def __hash__(self) -> int:
+            return hash(str(self))
+
+    original = auth.hash_of
+    auth.hash_of = lambda key: Watched(original(key))
+    try:
+        assert keys.principal_of(["Bearer solverapi_test_x"]).key_id == "key_x"
+    finally:
+        auth.hash_of = original
+    assert len(compared) <= 2

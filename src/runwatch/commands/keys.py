@@ -4,22 +4,35 @@ from __future__ import annotations
 
 from typing import Final
 
+from runwatch.base.errors import UsageError
 from runwatch.commands.call import Call
 from runwatch.commands.outcomes import for_each
 from runwatch.commands.resources import as_record, print_record
 from runwatch.commands.session import Session
 from runwatch.commands.writing import with_given, write, writing
 from runwatch.records.apikey import ApiKey
+from runwatch.view.bounds import Span, read_bound
 from runwatch.view.resources.organization import KEYS
 
 CREATE: Final = "postApiKeys"
 LABEL: Final = "patchApiKeysByApiKeyId"
 REVOKE: Final = "postApiKeysByApiKeyIdRevoke"
 
+# What the local service takes at most; its rules are not imported for that, because they need pydantic.
+_MOST_S: Final = 3650 * 86_400
+
 
 def create(call: Call) -> int:
-    """``keys create``: make a key and print it, this once; it is kept nowhere on this machine."""
-    given = {"display_name": call.options.name, "role": call.options.role}
+    """``keys create``: make a key and print it, this once; it is kept nowhere on this machine.
+
+    Raises:
+        UsageError: ``--expires`` is no length of time.
+    """
+    given = {
+        "display_name": call.options.name,
+        "role": call.options.role,
+        "expires_in_s": _seconds(call.options.expires),
+    }
     body = with_given({}, given) or None
 
     async def work(session: Session) -> int:
@@ -31,9 +44,24 @@ def create(call: Call) -> int:
             )
         else:
             call.output.warn("the service did not show the key; revoke this one and make another")
+        if body is not None and "expires_in_s" in body and made.raw.get("expires_at") is None:
+            call.output.warn("the service does not say when the key expires; it may never do")
         return 0
 
     return writing(call, CREATE, work)
+
+
+def _seconds(text: str | None) -> int | None:
+    if text is None:
+        return None
+    span = read_bound(text)
+    if not isinstance(span, Span) or not 1 <= span.seconds <= _MOST_S:
+        raise UsageError(
+            "The time after which the key expires is not usable",
+            detail=f"--expires {text}",
+            hint="Give a number with its unit, from 1s to 3650d, for example 30d or 12h.",
+        )
+    return int(span.seconds)
 
 
 def label(call: Call) -> int:

@@ -294,7 +294,9 @@ RESOURCE_VERBS = (
         "make an API key and print it, this once",
         "commands.keys:create",
         flags=(
-            NAME, Flag("--role", "what it may do, where the service has roles", "ROLE", "text"), *TARGET, *FORMAT,
+            NAME, Flag("--role", "what it may do, where the service has roles", "ROLE", "text"),
+            Flag("--expires", "after how long it expires, for example 30d or 12h; never when left out", "TIME", "text"),
+            *TARGET, *FORMAT,
         ),
     ),
     Verb(

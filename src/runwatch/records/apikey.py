@@ -6,7 +6,9 @@ from runwatch.records.record import Record, Wire, moment, text
 
 
 class ApiKey(Record):
-    """What may be known of a key: its id, its first characters, its label. ``role`` is an open member of ours.
+    """What may be known of a key: its id, its first characters, its label.
+
+    ``role``, ``expires_at`` and ``last_used_at`` are open members of the local service.
 
     The key itself stands in the one answer that mints it, as ``key``, and is kept nowhere.
     """
@@ -22,4 +24,6 @@ class ApiKey(Record):
     created_at = moment("created_at")
     revoked_at = moment("revoked_at")
     revoked_by = text("revoked_by")
+    expires_at = moment("expires_at")
+    last_used_at = moment("last_used_at")
     key = text("key")

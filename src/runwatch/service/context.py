@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -10,6 +11,7 @@ from typing import Final
 from runwatch.base.clock import Clock
 from runwatch.base.secret import Secret
 from runwatch.service.access.auth import Keys, local_tenant, settle_owner
+from runwatch.service.access.uses import KeyUses
 from runwatch.service.access.vault import Vault
 from runwatch.service.checks import bindings
 from runwatch.service.checks.evaluation import evaluate
@@ -45,6 +47,7 @@ class Context:
         clock: Where time comes from.
         database: Everything that is kept.
         keys: Who may call.
+        key_uses: When each key was last used.
         engine: What moves the runs.
         problems: What answers refusals.
         rate_limit: Requests a minute of one key.
@@ -70,6 +73,7 @@ class Context:
     clock: Clock
     database: Database
     keys: Keys
+    key_uses: KeyUses
     engine: Engine
     problems: Problems
     rate_limit: RateLimit
@@ -102,6 +106,9 @@ class Context:
         await self.deliverer.stop()
         await self.outbound.close()
         await self.problems.flush()
+        with contextlib.suppress(Exception):
+            # A disk that is full is no reason not to end.
+            await self.key_uses.flush()
         await asyncio.to_thread(self.database.close)
 
 
@@ -141,7 +148,8 @@ async def open_context(
         context = Context(
             clock=clock,
             database=database,
-            keys=await database.read(Keys.load),
+            keys=await database.read(partial(Keys.load, clock=clock)),
+            key_uses=KeyUses(database, clock, timers),
             engine=Engine(
                 database,
                 clock,

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
 
 from runwatch.records.requests.body import OpenBody
 from runwatch.records.requests.labels import Label
+
+KEY_SECONDS: Final = 10 * 365 * 86_400
+"""The longest time to live of a key that expires."""
 
 
 class KeyMint(OpenBody):
@@ -14,10 +19,12 @@ class KeyMint(OpenBody):
     Attributes:
         display_name: The key's label.
         role: What it may do: a ``reader`` reads, a ``runner`` also submits and cancels runs, an ``owner`` everything.
+        expires_in_s: After how many seconds it expires; ``None`` for never.
     """
 
     display_name: Label = "API key"
     role: Literal["owner", "runner", "reader"] = "owner"
+    expires_in_s: Annotated[int, Field(ge=1, le=KEY_SECONDS)] | None = None
 
 
 class KeyLabel(OpenBody):

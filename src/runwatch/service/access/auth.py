@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import Clock, iso
 from runwatch.base.secret import Secret
 from runwatch.service.http.answer import Refusal
 from runwatch.service.ids import new_id, random_word
 from runwatch.service.tables import api_keys, tenants
-from runwatch.service.tables.organization import local_owner
+from runwatch.service.tables.organization import key_expiries, local_owner
 from runwatch.service.transaction import Row, Transaction
 
 KEY_PREFIX: Final = "solverapi_test_"
@@ -54,7 +54,15 @@ def hash_of(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def add_key(transaction: Transaction, tenant_id: str, key: Secret, *, role: str, display_name: str) -> str:
+def add_key(
+    transaction: Transaction,
+    tenant_id: str,
+    key: Secret,
+    *,
+    role: str,
+    display_name: str,
+    expires_in: timedelta | None = None,
+) -> str:
     """Store a new active key of an organization and return its id.
 
     Args:
@@ -63,6 +71,7 @@ def add_key(transaction: Transaction, tenant_id: str, key: Secret, *, role: str,
         key: The key; a hash and its first characters are stored.
         role: One of :data:`runwatch.service.access.roles.ROLES`.
         display_name: Its label.
+        expires_in: After how long it expires; ``None`` for never.
     """
     key_id = f"key_{random_word(_ID_CHARACTERS)}"
     transaction.add(
@@ -76,6 +85,8 @@ def add_key(transaction: Transaction, tenant_id: str, key: Secret, *, role: str,
         status="active",
         created_at=iso(transaction.now),
     )
+    if expires_in is not None:
+        transaction.add(key_expiries, api_key_id=key_id, expires_at=iso(transaction.now + expires_in))
     return key_id
 
 
@@ -92,11 +103,17 @@ def settle_owner(transaction: Transaction, offered: Secret) -> Secret:
 
     The offered key is the one that the directory's ``service.json`` holds, or a new one where it holds none. A key
     that the database does not know becomes the owner's and takes the place of the earlier one: the file was lost or
-    replaced. A revoked key is never taken back, and neither is one that is no owner's.
+    replaced. A revoked key is never taken back, and neither is one that is no owner's, or one that expires: the owner
+    would be locked out.
     """
     key = offered if offered.reveal().startswith(KEY_PREFIX) else new_key()
     known = transaction.one(api_keys, {"key_hash": hash_of(key.reveal())})
-    if known is not None and known["status"] == "active" and known["role"] == "owner":
+    if (
+        known is not None
+        and known["status"] == "active"
+        and known["role"] == "owner"
+        and not _expires(known, transaction)
+    ):
         _settle(transaction, known["tenant_id"], known["api_key_id"])
         return key
     if known is not None:
@@ -114,6 +131,10 @@ def local_tenant(transaction: Transaction) -> str:
     """The organization that the key of ``service.json`` opens."""
     (owner,) = transaction.every(local_owner, {})
     return str(owner["tenant_id"])
+
+
+def _expires(key: Row, transaction: Transaction) -> bool:
+    return transaction.one(key_expiries, {"api_key_id": key["api_key_id"]}) is not None
 
 
 def _settle(transaction: Transaction, tenant_id: str, key_id: str) -> None:
@@ -143,56 +164,87 @@ def add_tenant(transaction: Transaction, display_name: str) -> str:
     return tenant_id
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    principal: Principal
+    expires_at: str | None
+
+
 class Keys:
     """The active keys, in memory: the service is the only writer of its database.
 
-    Whoever commits a new or a revoked key tells it here right after the commit. A revoked key is never taken up again,
-    in whichever order the two are told.
+    What commits a new or a revoked key tells it here right after the commit. A revoked key is never taken up again, in
+    whichever order the two are told. A key that expires is dead from that moment on.
+
+    Args:
+        active: The keys that are not revoked.
+        clock: Where the time comes from.
+        expiries: When those expire that do, by their ids.
     """
 
-    def __init__(self, active: Sequence[Row]) -> None:
-        self._known: list[tuple[str, Principal]] = []
+    def __init__(self, active: Sequence[Row], clock: Clock, expiries: Mapping[str, str] | None = None) -> None:
+        self._clock = clock
+        # A key is found by its hash in a dictionary, whose time may tell how much of a hash matches. That helps no one:
+        # hashes of chosen texts cannot be steered to a stored one, and a key behind a hash has 256 random bits.
+        self._by_hash: dict[str, _Known] = {}
+        self._hashes: dict[str, str] = {}
         self._revoked: set[str] = set()
         for row in active:
-            self.add(row["key_hash"], Principal(row["tenant_id"], row["api_key_id"], row["role"]))
+            principal = Principal(row["tenant_id"], row["api_key_id"], row["role"])
+            self.add(row["key_hash"], principal, (expiries or {}).get(row["api_key_id"]))
 
     @classmethod
-    def load(cls, transaction: Transaction) -> Keys:
-        """The keys that are active now."""
-        return cls(transaction.every(api_keys, {"status": "active"}))
+    def load(cls, transaction: Transaction, clock: Clock) -> Keys:
+        """The keys that are not revoked now."""
+        expiries = {row["api_key_id"]: row["expires_at"] for row in transaction.every(key_expiries, {})}
+        return cls(transaction.every(api_keys, {"status": "active"}), clock, expiries)
 
-    def add(self, key_hash: str, principal: Principal) -> None:
-        """Take up a key that was stored."""
+    def add(self, key_hash: str, principal: Principal, expires_at: str | None = None) -> None:
+        """Take up a key that was stored.
+
+        Args:
+            key_hash: Its hash.
+            principal: The caller that it stands for.
+            expires_at: When it expires, as the interface writes moments; ``None`` for never.
+        """
         if principal.key_id not in self._revoked:
-            self._known.append((key_hash, principal))
+            self._by_hash[key_hash] = _Known(principal, expires_at)
+            self._hashes[principal.key_id] = key_hash
 
     def revoke(self, key_id: str) -> None:
         """Let go of a key that was revoked; harmless when it is gone already."""
         self._revoked.add(key_id)
-        self._known = [(known, principal) for known, principal in self._known if principal.key_id != key_id]
+        self._by_hash.pop(self._hashes.pop(key_id, ""), None)
 
     def holder_of(self, key_id: str) -> Principal | None:
-        """The caller that an active key stands for, by the key's id."""
-        return next((principal for _, principal in self._known if principal.key_id == key_id), None)
+        """The caller that a key stands for, by the key's id; ``None`` for one that is revoked, expired or unknown."""
+        known = self._by_hash.get(self._hashes.get(key_id, ""))
+        return None if known is None or self._is_over(known) else known.principal
+
+    def is_active(self, key_id: str) -> bool:
+        """Whether a key, by its id, is neither revoked nor expired. What it has made dies with it."""
+        return self.holder_of(key_id) is not None
 
     def principal_of(self, authorization: Sequence[str]) -> Principal:
         """The caller behind the ``Authorization`` headers of a request.
 
-        Every known hash is compared in constant time, whichever matches.
-
         Raises:
-            Refusal: ``unauthenticated``, when there is no bearer key, more than one, or one that nobody knows.
+            Refusal: ``unauthenticated``, when there is no bearer key, more than one, one that is not known, or one that
+                has expired.
         """
-        found: Principal | None = None
+        known: _Known | None = None
         scheme, _, key = authorization[0].partition(" ") if len(authorization) == 1 else ("", "", "")
         if scheme.lower() == "bearer" and key.strip():
-            offered = hash_of(key.strip())
-            for known, principal in self._known:
-                if hmac.compare_digest(known, offered):
-                    found = principal
-        if found is None:
-            detail = "The Authorization header has no key that is known and active here."
-            if not authorization:
-                detail = "Send the header Authorization: Bearer <API key>."
-            raise Refusal("unauthenticated", detail, headers=(("WWW-Authenticate", "Bearer"),))
-        return found
+            known = self._by_hash.get(hash_of(key.strip()))
+        if known is not None and not self._is_over(known):
+            return known.principal
+        detail = "The Authorization header has no key that is known and active here."
+        if not authorization:
+            detail = "Send the header Authorization: Bearer <API key>."
+        elif known is not None:
+            # Only who holds the key learns this.
+            detail = f"This API key expired at {known.expires_at}. Ask an owner for a new one."
+        raise Refusal("unauthenticated", detail, headers=(("WWW-Authenticate", "Bearer"),))
+
+    def _is_over(self, known: _Known) -> bool:
+        return known.expires_at is not None and known.expires_at <= iso(self._clock.now())

@@ -1,25 +1,34 @@
 """API keys of an organization: mint, list, label, revoke (wire reference 2.11 and 6.17).
 
-The references show no body for minting and no roles; ours: a label and a role may be given, and a key without a role is
-an owner's, as the first key of an organization is. A key is told once, in the answer that mints it. The same request
-sent again with its idempotency key is answered with ``key_withheld`` in place of ``key``: whoever lost the answer
-revokes that key, whose id the answer still names, and mints another.
+The references show no body for minting and no roles; ours: a label, a role and a time to live may be given. A key
+without a role is an owner's, as the first key of an organization is, and one without a time to live never expires. The
+interface has two states of a key: one that has expired is shown as ``revoked`` from that moment, by no key.
+
+A key is told once, in the answer that mints it. The same request sent again with its idempotency key is answered with
+``key_withheld`` in place of ``key``: a caller that lost the answer revokes that key, whose id the answer still names,
+and mints another.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from runwatch.base.clock import iso
 from runwatch.base.secret import Secret
 from runwatch.service.access.auth import Principal
+from runwatch.service.access.uses import KeyUses
 from runwatch.service.http.answer import Refusal
 from runwatch.service.organization import audit
 from runwatch.service.tables import api_keys
+from runwatch.service.tables.organization import key_expiries, key_uses
 from runwatch.service.transaction import Row, Transaction
 
+KeyRow = Mapping[str, Any]
+"""A key's row with its expiry and last use."""
 
-def find(transaction: Transaction, tenant_id: str, api_key_id: str) -> Row:
+
+def find(transaction: Transaction, tenant_id: str, api_key_id: str) -> KeyRow:
     """A key of an organization.
 
     Raises:
@@ -28,16 +37,16 @@ def find(transaction: Transaction, tenant_id: str, api_key_id: str) -> Row:
     row = transaction.one(api_keys, {"api_key_id": api_key_id, "tenant_id": tenant_id})
     if row is None:
         raise Refusal("not_found", "There is no API key with this id.")
-    return row
+    return _whole(transaction, row)
 
 
-def every(transaction: Transaction, tenant_id: str) -> list[Row]:
+def every(transaction: Transaction, tenant_id: str) -> list[KeyRow]:
     """All keys of an organization, revoked ones included, newest first."""
-    rows = transaction.every(api_keys, {"tenant_id": tenant_id})
+    rows = [_whole(transaction, row) for row in transaction.every(api_keys, {"tenant_id": tenant_id})]
     return sorted(rows, key=lambda row: (row["created_at"], row["api_key_id"]), reverse=True)
 
 
-def rename(transaction: Transaction, tenant_id: str, api_key_id: str, display_name: str) -> Row:
+def rename(transaction: Transaction, tenant_id: str, api_key_id: str, display_name: str) -> KeyRow:
     """Give a key another label, whatever its status is.
 
     Raises:
@@ -48,19 +57,21 @@ def rename(transaction: Transaction, tenant_id: str, api_key_id: str, display_na
     return find(transaction, tenant_id, api_key_id)
 
 
-def revoke(transaction: Transaction, principal: Principal, api_key_id: str) -> Row:
+def revoke(transaction: Transaction, principal: Principal, api_key_id: str) -> KeyRow:
     """End a key for ever and note who did; it may be the key that calls.
 
     Raises:
-        Refusal: ``not_found``; ``invalid_state`` when it is revoked already, or is the organization's last key of an
-            owner, without which nobody could make another.
+        Refusal: ``not_found``; ``invalid_state`` when it is revoked or expired already, or is the organization's last
+            key of an owner that never expires, without which the organization would be locked out in the end.
     """
     row = find(transaction, principal.tenant_id, api_key_id)
     if row["status"] != "active":
-        raise Refusal("invalid_state", "The key is revoked already.")
-    owners = {"tenant_id": principal.tenant_id, "role": "owner", "status": "active"}
-    if row["role"] == "owner" and transaction.count(api_keys, owners) == 1:
-        raise Refusal("invalid_state", "This is the last key of an owner; mint another one first.")
+        raise Refusal("invalid_state", "The key is revoked already, or has expired.")
+    owners = transaction.every(api_keys, {"tenant_id": principal.tenant_id, "role": "owner", "status": "active"})
+    lasting = {owner["api_key_id"] for owner in owners if _expiry(transaction, owner) is None}
+    if lasting == {api_key_id}:
+        detail = "This is the last key of an owner that does not expire; mint another such key first."
+        raise Refusal("invalid_state", detail)
     transaction.change(
         api_keys,
         {"api_key_id": api_key_id},
@@ -74,8 +85,28 @@ def revoke(transaction: Transaction, principal: Principal, api_key_id: str) -> R
     return find(transaction, principal.tenant_id, api_key_id)
 
 
-def read_form(row: Row) -> dict[str, Any]:
-    """A key as the interface shows it: by its first characters, never the key."""
+def _expiry(transaction: Transaction, row: Row) -> str | None:
+    expiry = transaction.one(key_expiries, {"api_key_id": row["api_key_id"]})
+    return None if expiry is None else str(expiry["expires_at"])
+
+
+def _whole(transaction: Transaction, row: Row) -> KeyRow:
+    """A key's row with its expiry and last use, in the state that it is in now."""
+    expires_at = _expiry(transaction, row)
+    use = transaction.one(key_uses, {"api_key_id": row["api_key_id"]})
+    whole = {**row, "expires_at": expires_at, "last_used_at": use and use["last_used_at"]}
+    if row["status"] == "active" and expires_at is not None and expires_at <= iso(transaction.now):
+        whole |= {"status": "revoked", "revoked_at": expires_at}
+    return whole
+
+
+def read_form(row: KeyRow, uses: KeyUses | None = None) -> dict[str, Any]:
+    """A key as the interface shows it: by its first characters, never the key.
+
+    Args:
+        row: The key, from :func:`find` or :func:`every`.
+        uses: The uses that may not be written down yet.
+    """
     return {
         "api_key_id": row["api_key_id"],
         "key_prefix": row["key_prefix"],
@@ -85,14 +116,16 @@ def read_form(row: Row) -> dict[str, Any]:
         "created_at": row["created_at"],
         "revoked_at": row["revoked_at"],
         "revoked_by": row["revoked_by"],
+        "expires_at": row["expires_at"],
+        "last_used_at": (uses and uses.last_of(row["api_key_id"])) or row["last_used_at"],
     }
 
 
-def told_form(row: Row, key: Secret) -> dict[str, Any]:
+def told_form(row: KeyRow, key: Secret) -> dict[str, Any]:
     """A key as the answer that mints it tells it."""
     return {**read_form(row), "key": key.reveal()}
 
 
-def withheld_form(row: Row) -> dict[str, Any]:
+def withheld_form(row: KeyRow) -> dict[str, Any]:
     """The same answer as it is kept and given again: the key is not in it."""
     return {**read_form(row), "key_withheld": True}

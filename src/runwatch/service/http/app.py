@@ -245,6 +245,8 @@ class Application:
             visit.know(None)
             raise self.context.strangers.refuse(visit.peer, refusal) from refusal
         visit.know(principal)
+        if principal is not ANYONE:
+            self.context.key_uses.note(principal.key_id)
         if principal is ANYONE:
             self.context.strangers.admit(visit.peer)
         elif visit.has_cookie or (endpoint is not None and endpoint.is_page):

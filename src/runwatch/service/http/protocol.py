@@ -40,10 +40,10 @@ BODY_BYTES_A_S: Final = 16 * 1024
 BODY_MOST_S: Final = 90.0
 """How long a body may take at most: that of the largest one at the least rate, and a little more."""
 
-KEEP_ALIVE_S: Final = 75.0
+KEEP_ALIVE_S: Final = 75
 """How long an idle connection with a key stays open; longer than the pools of usual clients keep one."""
 
-STRANGER_KEEP_ALIVE_S: Final = 5.0
+STRANGER_KEEP_ALIVE_S: Final = 5
 """How long one without a key does."""
 
 STRANGER_ANSWER_S: Final = 120.0

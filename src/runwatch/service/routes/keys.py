@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Final
 
 from runwatch.base.log import keep_secret
@@ -21,7 +22,7 @@ _KEY: Final = "/v1/api-keys/{api_key_id}"
 async def list_keys(call: Call) -> Answer:
     """Every key of the organization, newest first, by prefix and never in full. The list has no pages."""
     rows = await call.read(lambda transaction: keyring.every(transaction, call.principal.tenant_id))
-    return answer_json({"api_keys": [keyring.read_form(row) for row in rows]})
+    return answer_json({"api_keys": [keyring.read_form(row, call.context.key_uses) for row in rows]})
 
 
 async def mint_key(call: Call) -> Answer:
@@ -29,16 +30,22 @@ async def mint_key(call: Call) -> Answer:
     request = read_as(KeyMint, call.content)
     tenant_id, key = call.principal.tenant_id, new_key()
     keep_secret(key)
-    ids: list[str] = []
+    expires_in = None if request.expires_in_s is None else timedelta(seconds=request.expires_in_s)
+    made: list[keyring.KeyRow] = []
 
     def effect(transaction: Transaction) -> Answer:
-        key_id = add_key(transaction, tenant_id, key, role=request.role, display_name=request.display_name)
-        ids.append(key_id)
+        key_id = add_key(
+            transaction, tenant_id, key, role=request.role, display_name=request.display_name, expires_in=expires_in
+        )
         row = keyring.find(transaction, tenant_id, key_id)
+        made.append(row)
         return answer_once(keyring.told_form(row, key), keyring.withheld_form(row))
 
     answer = await call.write(effect)
-    call.context.keys.add(hash_of(key.reveal()), Principal(tenant_id, ids[0], request.role))
+    (row,) = made
+    call.context.keys.add(
+        hash_of(key.reveal()), Principal(tenant_id, row["api_key_id"], request.role), row["expires_at"]
+    )
     return answer
 
 
@@ -48,13 +55,13 @@ async def label_key(call: Call) -> Answer:
 
     def effect(transaction: Transaction) -> Answer:
         row = keyring.rename(transaction, call.principal.tenant_id, call.ids["api_key_id"], request.display_name)
-        return answer_json(keyring.read_form(row))
+        return answer_json(keyring.read_form(row, call.context.key_uses))
 
     return await call.write(effect)
 
 
 async def revoke_key(call: Call) -> Answer:
-    """End a key, which is refused from this answer on, and what it began and nobody finished."""
+    """End a key, which is refused from this answer on, and what it began and did not finish."""
     key_id, tenant_id = call.ids["api_key_id"], call.principal.tenant_id
     unused: list[str] = []
 
@@ -62,7 +69,7 @@ async def revoke_key(call: Call) -> Answer:
         row = keyring.revoke(transaction, call.principal, key_id)
         sessions.end_all(transaction, key_id)
         unused.extend(handoffs.expire(transaction, tenant_id))
-        return answer_json(keyring.read_form(row))
+        return answer_json(keyring.read_form(row, call.context.key_uses))
 
     answer = await call.write(effect)
     call.context.keys.revoke(key_id)

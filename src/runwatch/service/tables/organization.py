@@ -33,6 +33,22 @@ local_owner: Final = Table(
 )
 """The one key that ``service.json`` holds, and the organization that it opens."""
 
+key_expiries: Final = Table(
+    "key_expiries",
+    metadata,
+    Column("api_key_id", Text, ForeignKey("api_keys.api_key_id"), primary_key=True),
+    Column("expires_at", Text, nullable=False),
+)
+"""When keys expire that do."""
+
+key_uses: Final = Table(
+    "key_uses",
+    metadata,
+    Column("api_key_id", Text, ForeignKey("api_keys.api_key_id"), primary_key=True),
+    Column("last_used_at", Text, nullable=False),
+)
+"""When keys were last used, as far as that was written down."""
+
 run_owners: Final = Table(
     "run_owners",
     metadata,

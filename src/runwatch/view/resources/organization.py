@@ -93,6 +93,10 @@ KEYS: Final[ResourceSpec[Any]] = ResourceSpec[ApiKey](
         Column(id="role", title="role", value=lambda it: it.role, leaves=2, least=6),
         Column(id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at,
                format=when, is_whole=True, leaves=1, sort_key=lambda it: newest_first(it.created_at)),
+        Column(id="used", title="last used", aliases=("last_used_at",), value=lambda it: it.last_used_at,
+               format=when, is_whole=True, leaves=1, only_used=True, sort_key=lambda it: newest_first(it.last_used_at)),
+        Column(id="expires", title="expires", aliases=("expires_at",), value=lambda it: it.expires_at,
+               format=when, is_whole=True, leaves=1, only_used=True, sort_key=lambda it: newest_first(it.expires_at)),
     ),
     fields=(
         Field(id="revoked", aliases=("revoked_at",), value=lambda it: it.revoked_at),
@@ -103,7 +107,8 @@ KEYS: Final[ResourceSpec[Any]] = ResourceSpec[ApiKey](
             "API key",
             (
                 At("api_key_id"), At("display_name"), At("key_prefix"), At("role"), At("status", format=as_standing),
-                At("created_at", format=as_moment), At("revoked_at", format=as_moment), At("revoked_by"),
+                At("created_at", format=as_moment), At("last_used_at", format=as_moment),
+                At("expires_at", format=as_moment), At("revoked_at", format=as_moment), At("revoked_by"),
             ),
         ),
         SectionSpec("Shown once", (At("key"),)),
