@@ -9,6 +9,7 @@ from tests.performance import (
     console,
     event_log,
     first_paint,
+    floods,
     following,
     idle,
     limited,
@@ -33,6 +34,7 @@ SUITES: dict[str, Callable[[], list[Figure]]] = {
     "limited": limited.figures,
     "wire": wire.figures,
     "local-service": local_service.figures,
+    "floods": floods.figures,
     "long-lists": long_lists.figures,
     "soak": soak.figures,
 }

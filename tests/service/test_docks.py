@@ -20,6 +20,7 @@ from runwatch.service.checks.docks import (
     is_json_object,
     is_not_empty,
 )
+from runwatch.service.http.limits import BytesInFlight
 from tests.support.clock import FakeClock
 
 KEY = {"Authorization": f"Bearer {SAMPLE_KEY}"}
@@ -165,6 +166,14 @@ async def test_a_caller_who_sends_too_slowly_is_told_so(monkeypatch: pytest.Monk
     part: Message = {"type": "http.request", "body": b"{", "more_body": True}
     sent = await call(Docks(FakeClock()), "non-empty", [part])
     assert sent[0]["status"] == 408
+
+
+async def test_a_candidate_that_finds_no_room_is_refused() -> None:
+    in_flight = BytesInFlight(10)
+    whole: Message = {"type": "http.request", "body": b'{"candidate": "text"}', "more_body": False}
+    sent = await call(Docks(FakeClock(), in_flight), "non-empty", [whole])
+    assert sent[0]["status"] == 429
+    assert in_flight.held == 0
 
 
 def test_every_dock_has_a_name_for_people() -> None:

@@ -141,7 +141,7 @@ async def running(
             _write_down(file)
         keep_secret(key)
         stop = asyncio.Event()
-        docks = Docks(clock) if options.sample else None
+        docks = Docks(clock, context.strangers.bytes_in_flight) if options.sample else None
         server = _Server(_config(Application(context, ENDPOINTS, options.host, docks)), stop)
         task = asyncio.create_task(server.serve([listener, local_listener]), name="http server")
         stack.push_async_callback(_end, stop, task)

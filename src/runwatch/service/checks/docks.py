@@ -24,7 +24,7 @@ from runwatch.base.json import dumps, loads
 from runwatch.service.checks.checkcall import EVALUATION_S
 from runwatch.service.checks.verdict import VerifierResult
 from runwatch.service.http.answer import JSON_TYPE, Refusal
-from runwatch.service.http.limits import read_body
+from runwatch.service.http.limits import STRANGER_BYTES_IN_FLIGHT, BytesInFlight, read_body
 from runwatch.service.reach import DOCKS_PATH
 
 SAMPLE_KEY: Final = "sample-endpoint-key"
@@ -102,10 +102,12 @@ class Docks:
 
     Args:
         clock: What a slow endpoint waits by.
+        in_flight: The bytes of bodies without a key, which those of candidates are.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, in_flight: BytesInFlight | None = None) -> None:
         self._clock = clock
+        self._in_flight = in_flight or BytesInFlight(STRANGER_BYTES_IN_FLIGHT)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one call."""
@@ -126,15 +128,16 @@ class Docks:
             return 405, {"error": "method_not_allowed"}, {"Allow": "POST", **unread}
         if dock.keys is not None and not _is_admitted(request, dock.keys):
             return 401, {"error": "unauthorized"}, unread
-        try:
-            async with asyncio.timeout(READ_S):
-                content = await read_body(request)
-        except Refusal:
-            return 413, {"error": "request_too_large"}, unread
-        except TimeoutError:
-            return 408, {"error": "request_timeout"}, unread
-        await self._wait(dock.delay_s, request)
-        return *_judge(dock, content), {}
+        with self._in_flight.share() as share:
+            try:
+                async with asyncio.timeout(READ_S):
+                    content = await read_body(request, share)
+            except Refusal as refusal:
+                return refusal.status, {"error": refusal.code}, unread
+            except TimeoutError:
+                return 408, {"error": "request_timeout"}, unread
+            await self._wait(dock.delay_s, request)
+            return *_judge(dock, content), {}
 
     async def _wait(self, seconds: float, request: Request) -> None:
         """Let time go by as long as the caller waits for it.
