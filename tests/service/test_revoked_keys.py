@@ -21,6 +21,7 @@ from tests.service.test_problems import check
 from tests.service.test_verifier_connection import FOREVER, SECRET, kept_secrets, promote, stage
 from tests.service.test_verifiers import PATH as VERIFIERS
 from tests.service.test_verifiers import registered
+from tests.support.clock import FakeClock
 from tests.support.dock import dock
 
 URL = "https://models.example.com/v1"
@@ -65,6 +66,18 @@ async def test_the_pages_of_a_revoked_key_are_dead_at_once(local: Local, kind: s
         for answer in (await person.get(address), await person.post(address, json={"secret": SECRET})):
             assert "not active" in (check(answer, "invalid_state").detail or "")
     assert kept_secrets(local) == 0
+
+
+async def test_the_pages_of_an_expired_key_are_dead_at_once(serving: Serving) -> None:
+    clock = FakeClock(manual=True)
+    async with serving(clock) as local:
+        minted = await post(local, "/v1/api-keys", {"expires_in_s": 60})
+        headers = {"Authorization": f"Bearer {minted['key']}", "Idempotency-Key": "k"}
+        begun = await local.http.post(f"{PATH}/intents", json={"repository": "acme/widgets"}, headers=headers)
+        async with httpx.AsyncClient() as visitor:
+            assert (await visitor.get(begun.json()["continue_url"])).status_code == 200
+            clock.advance(60)
+            check(await visitor.get(begun.json()["continue_url"]), "invalid_state")
 
 
 async def test_a_page_asks_the_database_whether_its_key_is_active(local: Local) -> None:

@@ -91,11 +91,14 @@ def add_key(
 
 
 def is_active(transaction: Transaction, key_id: str) -> bool:
-    """Whether a key may still be used.
+    """Whether a key is neither revoked nor expired.
 
     What a key began asks this each time it goes on, so that nothing outlives its key (manual, Security: Private pages).
     """
-    return transaction.one(api_keys, {"api_key_id": key_id, "status": "active"}) is not None
+    if transaction.one(api_keys, {"api_key_id": key_id, "status": "active"}) is None:
+        return False
+    expiry = transaction.one(key_expiries, {"api_key_id": key_id})
+    return expiry is None or str(expiry["expires_at"]) > iso(transaction.now)
 
 
 def settle_owner(transaction: Transaction, offered: Secret) -> Secret:
@@ -220,10 +223,6 @@ class Keys:
         """The caller that a key stands for, by the key's id; ``None`` for one that is revoked, expired or unknown."""
         known = self._by_hash.get(self._hashes.get(key_id, ""))
         return None if known is None or self._is_over(known) else known.principal
-
-    def is_active(self, key_id: str) -> bool:
-        """Whether a key, by its id, is neither revoked nor expired. What it has made dies with it."""
-        return self.holder_of(key_id) is not None
 
     def principal_of(self, authorization: Sequence[str]) -> Principal:
         """The caller behind the ``Authorization`` headers of a request.
