@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from runwatch.commands.call import Call
     from runwatch.commands.parser import Options
+    from runwatch.service.options import ServeOptions
 
 
 def main() -> NoReturn:
@@ -162,6 +163,7 @@ def serve(call: Call) -> int:
     This is the only place that knows the service; everyone else meets it on the wire.
     """
     from decimal import Decimal
+    from functools import partial
     from pathlib import Path
 
     options = call.options
@@ -173,7 +175,11 @@ def serve(call: Call) -> int:
         call.output.note("the local service has stopped" if was_running else "no local service was running")
         return 0
     from runwatch.service import main as service
+    from runwatch.settings.masterkey import find_master_keys
 
+    master_keys = partial(find_master_keys, call.paths.settings_file)
+    if options.rotate_master_key:
+        return _rotate_master_key(call, service.ServeOptions(data_dir=data_dir, master_keys=master_keys, json=False))
     given_runs = service.SAMPLE_RUNS if options.sample_runs is None else options.sample_runs
     given = {
         "host": options.host,
@@ -189,6 +195,7 @@ def serve(call: Call) -> int:
     return service.serve(
         service.ServeOptions(
             data_dir=data_dir,
+            master_keys=master_keys,
             json=bool(options.json),
             allow_remote=bool(options.allow_remote),
             allow_loopback_checks=bool(options.allow_loopback_checks),
@@ -199,3 +206,30 @@ def serve(call: Call) -> int:
             **{name: value for name, value in given.items() if value is not None},
         )
     )
+
+
+def _rotate_master_key(call: Call, options: ServeOptions) -> int:
+    """``serve --rotate-master-key``: make a new master key, and seal every secret of the data directory with it.
+
+    Raises:
+        LocalServiceError: a service runs on the data directory.
+        SettingsError: the master key comes from a command, or its place is not usable.
+        DataError: the data directory is not usable; the next start seals what is left.
+    """
+    from runwatch.base.errors import LocalServiceError
+    from runwatch.base.servicefile import is_running
+    from runwatch.service import main as service
+    from runwatch.settings.masterkey import add_master_key
+
+    if is_running(options.data_dir):
+        raise LocalServiceError(
+            "A service runs on this data directory, with the master key as it is",
+            detail=str(options.data_dir),
+            hint="End it with 'runwatch serve --stop' and the same data directory, then rotate.",
+        )
+    add_master_key(call.paths.settings_file)
+    closed = service.seal_again(options)
+    call.output.note("every secret that could be opened is sealed with the new master key")
+    if closed:
+        call.output.warn(f"{closed} secrets cannot be opened with any master key at hand; the next start names them")
+    return 0

@@ -19,11 +19,14 @@ from types import FrameType
 from typing import Any, Final
 
 from runwatch.base.files import set_aside, write_atomic
+from runwatch.base.sealing import MasterKey, MasterKeys, is_sealed
 from runwatch.base.secret import Secret
 from runwatch.base.servicefile import ServiceFile, read_service_file, write_service_file
+from runwatch.service.access.vault import DIRECTORY, Vault
 from runwatch.settings.file import load, set_value
 from runwatch.settings.keystore import KeptKey, KeyFile
 from runwatch.settings.session import View, read_session, write_session
+from tests.support.master_keys import MASTER_KEYS
 
 CUT: Final = 9
 """The status with which a child ends that was cut."""
@@ -32,6 +35,7 @@ WATCHED: Final = (
     "/runwatch/base/files.py",
     "/runwatch/base/servicefile.py",
     "/runwatch/settings/",
+    "/runwatch/service/access/vault.py",
     "/tempfile.py",
     "/pathlib.py",
     "/base/cutter.py",
@@ -39,6 +43,7 @@ WATCHED: Final = (
 """Where lines are counted: all that stands between a caller and the system."""
 
 ORIGIN: Final = "https://api.example.com"
+NEW_KEY: Final = MasterKey(b"n" * 32)
 OLD, NEW = b"old " * 500, b"new " * 800
 
 
@@ -95,6 +100,32 @@ def read_retries(path: Path) -> int:
     return retries
 
 
+SECRET: Final = b"sk-plain-of-0.1.0"
+HANDLE: Final = "cred_v_" + "0" * 32
+
+
+def put_plain(path: Path) -> None:
+    """A secret as version 0.1.0 kept it, with one that is sealed already beside it."""
+    secrets = path.parent / DIRECTORY
+    write_atomic(secrets / HANDLE, SECRET)
+    write_atomic(secrets / f"{HANDLE[:-1]}1", MASTER_KEYS.seal(SECRET, f"{HANDLE[:-1]}1"))
+
+
+def take_over(path: Path) -> None:
+    """Take the secrets over, with a new master key."""
+    vault = Vault(path.parent, MasterKeys((NEW_KEY, *MASTER_KEYS.keys)))
+    if vault._take_over():
+        raise ValueError("a secret cannot be opened")
+
+
+def read_secrets(path: Path) -> list[bytes]:
+    """What the files hold for the service."""
+    keys = MasterKeys((NEW_KEY, *MASTER_KEYS.keys))
+    files = [path.parent / DIRECTORY / name for name in (HANDLE, f"{HANDLE[:-1]}1")]
+    contents = [(file.name, file.read_bytes()) for file in files]
+    return [keys.open(content, name) if is_sealed(content) else content for name, content in contents]
+
+
 JOBS: Final = {
     "a file": Job(lambda path: write_atomic(path, OLD), lambda path: write_atomic(path, NEW), Path.read_bytes),
     "a file in pieces": Job(lambda path: write_atomic(path, OLD), in_pieces, Path.read_bytes),
@@ -108,6 +139,7 @@ JOBS: Final = {
         lambda path: write_service_file(service_file(path, 2)),
         read_port,
     ),
+    "secrets of 0.1.0": Job(put_plain, take_over, read_secrets),
     "a session": Job(
         lambda path: write_session(path, View("runs")), lambda path: write_session(path, View("models")), read_session
     ),

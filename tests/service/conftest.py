@@ -25,6 +25,7 @@ from runwatch.service.server import Running, running
 from runwatch.service.tables import events, problems
 from runwatch.service.transaction import Row, Transaction
 from tests.support.clock import FakeClock
+from tests.support.master_keys import master_keys
 
 Json = dict[str, Any]
 
@@ -128,7 +129,7 @@ async def serve_in_process(
     data_dir: Path, clock: Clock, *, timers: Timers | None = None, bounds: Bounds | None = None, **options: Any
 ) -> AsyncIterator[Local]:
     """Run a service of a data directory on a free port while the block runs."""
-    serve = ServeOptions(data_dir=data_dir, json=True, **options)
+    serve = ServeOptions(data_dir=data_dir, json=True, **{"master_keys": master_keys, **options})
     async with running(serve, clock, timers=timers, bounds=bounds) as service:
         headers = {"Authorization": f"Bearer {service.file.api_key.reveal()}"}
         async with httpx.AsyncClient(base_url=service.file.base_url, headers=headers, timeout=30) as client:

@@ -16,6 +16,7 @@ from runwatch.service.tables import metadata
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local
 from tests.support.clock import FakeClock
+from tests.support.master_keys import MASTER_KEYS, master_keys
 
 ORIGIN = "http://127.0.0.1:4321"
 
@@ -30,9 +31,9 @@ Rows = dict[str, list[dict[str, Any]]]
 
 async def make(data_dir: Path, *, runs: int = LEAST, seed: int = history.SEED, clock: Clock | None = None) -> Rows:
     """Make a past, and read every row of every table but for what is left to chance."""
-    options = ServeOptions(data_dir=data_dir, json=True, sample=True)
+    options = ServeOptions(data_dir=data_dir, master_keys=master_keys, json=True, sample=True)
     path = data_dir / "service.db"
-    await history.make(path, options, new_key(), clock or FakeClock(), ORIGIN, runs, seed)
+    await history.make(path, options, MASTER_KEYS, new_key(), clock or FakeClock(), ORIGIN, runs, seed)
     database = Database.open(path, clock or FakeClock())
     try:
         return await database.read(_all_rows)

@@ -19,6 +19,7 @@ from tests.service.test_agents import AGENTS, KEY, connect_repository, enter_key
 from tests.service.test_auth import other_tenant
 from tests.service.test_problems import check, fields
 from tests.support.clock import FakeClock
+from tests.support.master_keys import vault_secrets
 from tests.support.model_server import ModelServer
 from tests.support.scripted import Said
 
@@ -397,7 +398,7 @@ async def test_an_agent_that_moves_or_ends_loses_its_key(serving: Serving, data_
         arm = await post(service, AGENTS, body, key="k")
         await enter_key(service, arm["arm_id"])
         secrets = data_dir / DIRECTORY
-        assert [file.read_text() for file in secrets.iterdir()] == [KEY]
+        assert vault_secrets(data_dir) == [KEY]
         # Within one origin nothing changes.
         await patch(service, arm, endpoint={"url": f"{first.origin}/other", "auth_ref": ""})
         assert len(list(secrets.iterdir())) == 1

@@ -25,6 +25,7 @@ from runwatch.service.reach import ReachPolicy
 from runwatch.service.transaction import Transaction
 from tests.support.clock import START, FakeClock
 from tests.support.dock import Dock, dock
+from tests.support.master_keys import MASTER_KEYS, master_keys
 
 CHECK = "vrf_1"
 OWNER = "ten_owner"
@@ -71,10 +72,10 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     clock = FakeClock()
     database = await asyncio.to_thread(Database.open, tmp_path / "service.db", clock)
     outbound = Outbound()
-    options = ServeOptions(data_dir=tmp_path, json=True, allow_loopback_checks=True)
+    options = ServeOptions(data_dir=tmp_path, master_keys=master_keys, json=True, allow_loopback_checks=True)
     async with dock() as endpoint:
         policy = ReachPolicy(OWNER, options, "http://127.0.0.1:1")
-        yield Bench(outbound, Vault(tmp_path), database, policy, clock, endpoint)
+        yield Bench(outbound, Vault(tmp_path, MASTER_KEYS), database, policy, clock, endpoint)
     await outbound.close()
     await asyncio.to_thread(database.close)
 

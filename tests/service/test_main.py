@@ -28,12 +28,14 @@ from runwatch.settings.local import stop
 from tests.service.conftest import Local, Serving, serve_in_process, step
 from tests.service.test_problems import check
 from tests.support.clock import FakeClock
+from tests.support.master_keys import master_keys
 
 SCRIPT = """
 import sys
 from pathlib import Path
 from runwatch.service.main import ServeOptions, serve
-sys.exit(serve(ServeOptions(data_dir=Path(sys.argv[1]), json=sys.argv[2] == "json")))
+from tests.support.master_keys import master_keys
+sys.exit(serve(ServeOptions(data_dir=Path(sys.argv[1]), master_keys=master_keys, json=sys.argv[2] == "json")))
 """
 
 
@@ -113,7 +115,7 @@ def test_a_directory_that_cannot_be_used_ends_with_a_message(data_dir: Path, cap
     with sqlite3.connect(data_dir / "service.db") as connection:
         connection.execute("PRAGMA user_version = 999")
     connection.close()
-    assert serve(ServeOptions(data_dir=data_dir, json=True)) == REFUSED
+    assert serve(ServeOptions(data_dir=data_dir, master_keys=master_keys, json=True)) == REFUSED
     out, error = capfd.readouterr()
     assert out == ""
     assert "newer version of runwatch" in error

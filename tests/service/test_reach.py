@@ -19,6 +19,7 @@ from tests.service.test_keys import bearing
 from tests.service.test_problems import check, fields
 from tests.service.test_tenants import sign_up
 from tests.support.dock import dock
+from tests.support.master_keys import master_keys
 from tests.support.model_server import ModelServer
 
 OWNER, STRANGER = "ten_owner", "ten_signed_up"
@@ -26,7 +27,9 @@ ORIGIN = "http://127.0.0.1:4711"
 
 
 def policy(**options: Any) -> ReachPolicy:
-    return ReachPolicy(OWNER, ServeOptions(data_dir=Path("unused"), json=True, **options), ORIGIN)
+    return ReachPolicy(
+        OWNER, ServeOptions(data_dir=Path("unused"), master_keys=master_keys, json=True, **options), ORIGIN
+    )
 
 
 def test_only_the_owner_reaches_more_than_public_addresses() -> None:

@@ -11,6 +11,7 @@ import httpx
 from runwatch.service.main import sample_note
 from runwatch.service.options import SAMPLE_KEYS, ServeOptions
 from tests.service.test_problems import check
+from tests.support.master_keys import master_keys
 from tests.support.service import ServiceProcess
 
 
@@ -50,7 +51,7 @@ def test_the_sample_organization_is_there_at_once_and_its_keys_are_in_no_log(tmp
 
 
 def test_a_person_is_told_where_the_sample_keys_are_or_that_there_is_no_sample(tmp_path: Path) -> None:
-    options = ServeOptions(data_dir=tmp_path, json=False)
+    options = ServeOptions(data_dir=tmp_path, master_keys=master_keys, json=False)
     assert sample_note(options) is None
     asked = replace(options, sample=True, sample_runs=5)
     assert "no sample organization" in str(sample_note(asked))

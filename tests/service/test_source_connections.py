@@ -14,6 +14,7 @@ from tests.service.sourcing import SECRET, Saved, completed, connect, connection
 from tests.service.test_auth import other_tenant
 from tests.service.test_problems import check, fields
 from tests.support.clock import FakeClock
+from tests.support.master_keys import vault_secrets
 from tests.support.model_server import DROP, HANG, ModelServer
 from tests.support.scripted import Said
 
@@ -24,11 +25,6 @@ REFUSALS = (
     (401, "authentication"), (403, "permission"), (402, "provider_insufficient_funds"), (429, "rate_limited"),
     (503, "capacity"), (500, "source_5xx"),
 )  # fmt: skip
-
-
-def secrets_of(data_dir: Path) -> list[str]:
-    directory = data_dir / DIRECTORY
-    return [file.read_text() for file in directory.iterdir()] if directory.is_dir() else []
 
 
 async def catalog(local: Local) -> list[str]:
@@ -254,7 +250,7 @@ async def test_a_rotated_connection_is_used_again_after_a_test(local: Local, dat
         assert (after["test_state"], after["usable"]) == ("untested", False)
         assert after["rotated_at"] == "2026-11-21T12:00:00.000Z"
         assert after["auth_binding_ref"] != before["auth_binding_ref"]
-        assert secrets_of(data_dir) == ["sk-wrong"]
+        assert vault_secrets(data_dir) == ["sk-wrong"]
         assert await catalog(local) == []
         waiting = await local.get(f"/v1/arms/{arm['arm_id']}")
         assert (waiting["status"], waiting["route_availability"]["reason"]) == ("degraded", "not_ready")
@@ -305,7 +301,7 @@ async def test_a_disconnected_source_disables_what_stands_on_it(local: Local, da
         assert sorted(gone["effects"]["model_deployments"]) == sorted(
             row["model_deployment_id"] for row in saved.deployments.values()
         )
-        assert secrets_of(data_dir) == [SECRET]
+        assert vault_secrets(data_dir) == [SECRET]
         disabled = await local.get(f"/v1/arms/{arm['arm_id']}")
         assert (disabled["status"], disabled["status_reason"]) == (
             "disabled",
@@ -325,9 +321,9 @@ async def test_a_disconnected_source_disables_what_stands_on_it(local: Local, da
 
 async def test_the_last_secret_is_gone_when_its_connection_is(local: Local, data_dir: Path) -> None:
     connection = await connect(local, URL)
-    assert secrets_of(data_dir) == [SECRET]
+    assert vault_secrets(data_dir) == [SECRET]
     assert (await local.http.delete(f"{CONNECTIONS}/{connection['connection_id']}")).status_code == 200
-    assert secrets_of(data_dir) == []
+    assert vault_secrets(data_dir) == []
 
 
 async def test_the_handles_in_use_are_those_of_the_secrets(local: Local, data_dir: Path) -> None:

@@ -18,6 +18,7 @@ from tests.service.sourcing import SECRET, begin, completed, connection_body, en
 from tests.service.test_auth import other_tenant
 from tests.service.test_problems import check, fields
 from tests.support.clock import FakeClock
+from tests.support.master_keys import MASTER_KEYS
 from tests.support.model_server import ModelServer
 
 HANDOFFS = "/v1/source-credential-handoffs"
@@ -284,7 +285,7 @@ async def test_a_key_that_may_only_run_connects_nothing(local: Local) -> None:
     assert (await local.http.get("/v1/model-source-profiles", headers=headers)).status_code == 200
 
 
-async def test_a_secret_is_in_its_file_and_nowhere_else(
+async def test_a_secret_is_sealed_in_its_file_and_nowhere_else(
     local: Local, data_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -305,6 +306,7 @@ async def test_a_secret_is_in_its_file_and_nowhere_else(
     with sqlite3.connect(data_dir / "service.db") as database:
         assert SECRET not in "\n".join(database.iterdump())
     database.close()
-    holding = [file for file in data_dir.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()]
-    assert [file.parent.name for file in holding] == [DIRECTORY]
-    assert holding[0].stat().st_mode & 0o777 == 0o600
+    assert [file for file in data_dir.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()] == []
+    (sealed,) = (data_dir / DIRECTORY).iterdir()
+    assert MASTER_KEYS.open(sealed.read_bytes(), sealed.name) == SECRET.encode()
+    assert sealed.stat().st_mode & 0o777 == 0o600

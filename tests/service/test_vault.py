@@ -11,21 +11,22 @@ from runwatch.base.errors import DataError
 from runwatch.base.log import redact
 from runwatch.base.secret import Secret
 from runwatch.service.access.vault import DIRECTORY, Vault
+from tests.support.master_keys import MASTER_KEYS
 
 SENTINEL = "sk-sentinel-5f3a"
 
 
 async def test_a_secret_is_found_by_its_handle_until_it_is_removed(tmp_path: Path) -> None:
-    vault = Vault(tmp_path)
+    vault = Vault(tmp_path, MASTER_KEYS)
     handle = await vault.put(Secret(SENTINEL))
-    assert await Vault(tmp_path).get(handle) == Secret(SENTINEL)
+    assert await Vault(tmp_path, MASTER_KEYS).get(handle) == Secret(SENTINEL)
     await vault.remove(handle)
     await vault.remove(handle)
     assert await vault.get(handle) is None
 
 
 async def test_nobody_else_can_read_it_and_no_log_shows_it(tmp_path: Path) -> None:
-    handle = await Vault(tmp_path).put(Secret(SENTINEL))
+    handle = await Vault(tmp_path, MASTER_KEYS).put(Secret(SENTINEL))
     file = tmp_path / DIRECTORY / handle
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
@@ -37,7 +38,7 @@ async def test_nobody_else_can_read_it_and_no_log_shows_it(tmp_path: Path) -> No
 )
 async def test_what_is_no_handle_names_no_file(tmp_path: Path, handle: str) -> None:
     (tmp_path / "service.json").write_text("kept")
-    vault = Vault(tmp_path)
+    vault = Vault(tmp_path, MASTER_KEYS)
     await vault.put(Secret(SENTINEL))
     assert await vault.get(handle) is None
     await vault.remove(handle)
@@ -45,7 +46,7 @@ async def test_what_is_no_handle_names_no_file(tmp_path: Path, handle: str) -> N
 
 
 async def test_a_sweep_leaves_what_is_named(tmp_path: Path) -> None:
-    vault = Vault(tmp_path)
+    vault = Vault(tmp_path, MASTER_KEYS)
     await vault.sweep([])
     kept, left = await vault.put(Secret(SENTINEL)), await vault.put(Secret("another-secret"))
     await vault.sweep([kept])
@@ -56,7 +57,7 @@ async def test_a_sweep_leaves_what_is_named(tmp_path: Path) -> None:
 async def test_a_place_that_takes_no_files_is_told(tmp_path: Path) -> None:
     (tmp_path / DIRECTORY).write_text("a file is in the way")
     with pytest.raises(DataError) as told:
-        await Vault(tmp_path).put(Secret(SENTINEL))
+        await Vault(tmp_path, MASTER_KEYS).put(Secret(SENTINEL))
     assert SENTINEL not in str(told.value)
     with pytest.raises(DataError):
-        await Vault(tmp_path).get("cred_v_" + "0" * 32)
+        await Vault(tmp_path, MASTER_KEYS).get("cred_v_" + "0" * 32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = {"pydantic", "httpx", "sqlalchemy", "textual", "starlette", "tomlkit", "tomli_w", "keyring"}
+HEAVY = {"pydantic", "httpx", "sqlalchemy", "textual", "starlette", "tomlkit", "tomli_w", "keyring", "cryptography"}
 
 
 def test_reading_settings_and_resolving_a_target_loads_nothing_heavy() -> None:

@@ -242,7 +242,7 @@ class TestKeyFile:
     def test_a_file_of_somebody_else_serves_nobody(self, key_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         store_key(profile(), Secret(KEY), key_file)
         monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-        with pytest.raises(SettingsError, match="belongs to someone else"):
+        with pytest.raises(SettingsError, match="belongs to another user"):
             profile_key(profile(), key_file)
 
     @pytest.mark.parametrize(
@@ -260,11 +260,11 @@ class TestKeyFile:
 
     def test_a_directory_or_a_pipe_in_its_place_is_an_error(self, key_file: Path) -> None:
         key_file.mkdir(parents=True)
-        with pytest.raises(SettingsError, match="not a file"):
+        with pytest.raises(SettingsError, match="not a regular file"):
             profile_key(profile(), key_file)
         key_file.rmdir()
         os.mkfifo(key_file, 0o600)
-        with pytest.raises(SettingsError, match="not a file"):
+        with pytest.raises(SettingsError, match="not a regular file"):
             profile_key(profile(), key_file)
 
     def test_a_place_that_cannot_be_written_is_an_error_that_says_why(self, tmp_path: Path) -> None:

@@ -12,7 +12,16 @@ from runwatch.tui.themes import PLAIN
 from tests.tui.gallery import PAGES, Gallery
 from tests.tui.look import lines_of
 
-HEAVY = ("pydantic", "httpx", "sqlalchemy", "starlette", "uvicorn", "tomlkit", "textual.widgets._markdown")
+HEAVY = (
+    "pydantic",
+    "httpx",
+    "sqlalchemy",
+    "starlette",
+    "uvicorn",
+    "tomlkit",
+    "cryptography",
+    "textual.widgets._markdown",
+)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])

@@ -12,7 +12,7 @@ from tests.support.environment import clean_environment
 from tests.support.terminal import Terminal
 
 ROOT = Path(__file__).resolve().parents[2]
-HEAVY = ("pydantic", "httpx", "sqlalchemy", "starlette", "uvicorn", "tomlkit")
+HEAVY = ("pydantic", "httpx", "sqlalchemy", "starlette", "uvicorn", "tomlkit", "cryptography")
 
 
 def test_nothing_heavy_is_imported_before_the_first_paint(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import itertools
 import os
 import stat
@@ -54,6 +55,171 @@ def private_directory(path: Path) -> Path:
     for directory in (*reversed(missing), path):
         directory.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
     return path
+
+
+class UnsafePlaceError(Exception):
+    """A file or directory that other users own, may change, or may read where they must not.
+
+    Args:
+        path: Where that was seen: the file itself or a directory above it.
+        reason: What is wrong with it, in words that follow its name.
+        mend: The command that mends it; empty where there is no single one.
+    """
+
+    def __init__(self, path: Path, reason: str, mend: str = "") -> None:
+        super().__init__(f"{path} {reason}")
+        self.path = path
+        self.reason = reason
+        self.mend = mend
+
+
+def read_private(path: Path, *, max_bytes: int, follows_links: bool = False) -> bytes:
+    """The content of a file that belongs to this user and that other users can neither read nor write.
+
+    Args:
+        path: The file.
+        max_bytes: A larger file is not read.
+        follows_links: Whether ``path`` may be a symbolic link; the file behind it is checked then.
+
+    Raises:
+        UnsafePlaceError: it is not such a file.
+        OSError: it is missing or cannot be read.
+    """
+    # Not blocking: in its place could be a pipe without a writer.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | (0 if follows_links else getattr(os, "O_NOFOLLOW", 0))
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if error.errno == errno.ELOOP and path.is_symlink():
+            raise UnsafePlaceError(path, "is a symbolic link") from None
+        raise
+    try:
+        information = os.fstat(descriptor)
+        _check_own_file(path, information)
+        mode = stat.S_IMODE(information.st_mode)
+        if mode & 0o077 and sys.platform != "win32":
+            what = "may be changed by others" if mode & 0o022 else "may be read by others"
+            raise UnsafePlaceError(path, f"{what} (mode {mode:04o})", f"chmod 600 {path}")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            content = file.read(max_bytes + 1)
+    finally:
+        os.close(descriptor)
+    if len(content) > max_bytes:
+        raise UnsafePlaceError(path, f"is larger than {max_bytes:,} bytes")
+    return content
+
+
+def open_private_append(path: Path) -> int:
+    """A descriptor that appends to a file of this user alone, made with mode 0600 where it is missing.
+
+    Raises:
+        UnsafePlaceError: in its place is a link, a pipe or the like, a file of another user, or a file that has a
+            second name.
+        OSError: it cannot be opened.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        descriptor = os.open(path, flags, PRIVATE_FILE)
+    except OSError as error:
+        if error.errno == errno.ELOOP and path.is_symlink():
+            raise UnsafePlaceError(path, "is a symbolic link") from None
+        if error.errno == errno.ENXIO:  # a pipe without a reader
+            raise UnsafePlaceError(path, "is not a regular file") from None
+        raise
+    try:
+        information = os.fstat(descriptor)
+        _check_own_file(path, information)
+        if information.st_nlink > 1:
+            raise UnsafePlaceError(path, "has a second name elsewhere")
+        if sys.platform != "win32":
+            os.fchmod(descriptor, PRIVATE_FILE)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _check_own_file(path: Path, information: os.stat_result) -> None:
+    if not stat.S_ISREG(information.st_mode):
+        raise UnsafePlaceError(path, "is not a regular file")
+    # A file on Windows has neither these modes nor a numeric owner.
+    if sys.platform != "win32" and information.st_uid != os.geteuid():
+        raise UnsafePlaceError(path, "belongs to another user")
+
+
+def check_place(path: Path) -> None:
+    """Check that other users can neither change a file or directory nor exchange it for another one.
+
+    The file or directory, and every directory above it, with and without symbolic links resolved, must belong to this
+    user or to root. Others must not be able to write there, except in a directory above with the sticky bit, such as
+    ``/tmp``. Write permission of a group counts unless the group is the user's own: the primary group, with the user's
+    name and no other member. What does not exist counts for nothing. Access lists beyond the mode are not read
+    (manual, Security: Files and directories).
+
+    Raises:
+        UnsafePlaceError: others can.
+        OSError: a directory on the way cannot be looked at.
+    """
+    if sys.platform == "win32":
+        return  # it has neither these modes nor numeric owners
+    absolute = path.absolute()
+    resolved = Path(os.path.realpath(absolute))
+    seen: set[Path] = set()
+    for place in (absolute, resolved):
+        for each in (place, *place.parents):
+            if each not in seen:
+                seen.add(each)
+                _check_writers(each, is_above=each not in (absolute, resolved))
+
+
+def _check_writers(path: Path, *, is_above: bool) -> None:
+    try:
+        information = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    owner, mode = information.st_uid, stat.S_IMODE(information.st_mode)
+    if owner not in (os.geteuid(), 0) and not _is_unmapped(owner):
+        raise UnsafePlaceError(path, "belongs to another user")
+    if is_above and mode & stat.S_ISVTX:
+        return
+    if mode & 0o002:
+        raise UnsafePlaceError(path, f"may be changed by every user (mode {mode:04o})", f"chmod go-w {path}")
+    if mode & 0o020 and not _is_own_group(information.st_gid):
+        raise UnsafePlaceError(path, f"may be changed by its group (mode {mode:04o})", f"chmod go-w {path}")
+
+
+@functools.cache
+def _is_own_group(group_id: int) -> bool:
+    """Whether a group has this user, or root, as its one member.
+
+    Distributions with a group for each user make files with mode 0664. Their groups have the user's name; the list of
+    a group's members does not hold those who have it as their primary group.
+    """
+    import grp
+    import pwd
+
+    try:
+        group = grp.getgrgid(group_id)
+        user = pwd.getpwuid(os.geteuid())
+    except KeyError:
+        return False
+    if not set(group.gr_mem) <= {user.pw_name, "root"}:
+        return False
+    return group_id == 0 or (group_id == user.pw_gid and group.gr_name == user.pw_name)
+
+
+@functools.cache
+def _is_unmapped(user_id: int) -> bool:
+    """Whether a number is the one that a sandbox (a user namespace) shows for every owner that it does not know.
+
+    Directories of the host's root look so from inside.
+    """
+    try:
+        mapped = [line.split() for line in Path("/proc/self/uid_map").read_text("ascii").splitlines()]
+        unmapped = int(Path("/proc/sys/kernel/overflowuid").read_text("ascii"))
+    except (OSError, ValueError):
+        return False
+    return user_id == unmapped and mapped != [["0", "0", "4294967295"]]
 
 
 def write_atomic(path: Path, content: bytes | Iterable[bytes], *, mode: int = PRIVATE_FILE) -> None:

@@ -52,6 +52,7 @@ VERBS = (
             Flag("--data-dir", "where the service keeps its data", "DIR", "text"),
             Flag("--json", "print one JSON line with address and key once it accepts connections"),
             Flag("--stop", "stop the service of this data directory instead"),
+            Flag("--rotate-master-key", "seal the secrets of this data directory with a new master key instead"),
             Flag("--allow-remote", "allow an address that other machines can reach"),
             Flag("--rate-limit-rpm", "answer 429 above N requests a minute (default: no limit)", "N", "count"),
             Flag("--allow-loopback-checks", "allow output checks, agents and webhooks on this machine, by plain http"),

@@ -9,7 +9,9 @@ from functools import partial
 from typing import Final
 
 from runwatch.base.clock import Clock
+from runwatch.base.sealing import MasterKeys
 from runwatch.base.secret import Secret
+from runwatch.service.access import closed_secrets
 from runwatch.service.access.auth import Keys, local_tenant, settle_owner
 from runwatch.service.access.uses import KeyUses
 from runwatch.service.access.vault import Vault
@@ -67,6 +69,7 @@ class Context:
         connections: The open connections.
         bytes_in_flight: The bytes of bodies that came with a good key.
         last_request: When the last request came or was answered, on the monotonic clock.
+        closed_secrets: What the secrets that no master key opens belong to, a line each.
         touched: Set whenever that changes; whoever waits for it clears it.
     """
 
@@ -92,6 +95,7 @@ class Context:
     turns: Turns = field(default_factory=Turns)
     connections: Connections = field(default_factory=Connections)
     bytes_in_flight: BytesInFlight = field(default_factory=lambda: BytesInFlight(KEYED_BYTES_IN_FLIGHT))
+    closed_secrets: tuple[str, ...] = ()
     last_request: float = 0.0
     touched: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -113,7 +117,13 @@ class Context:
 
 
 async def open_context(
-    options: ServeOptions, offered_key: Secret, *, clock: Clock, origin: str, timers: Timers | None = None
+    options: ServeOptions,
+    keys: MasterKeys,
+    offered_key: Secret,
+    *,
+    clock: Clock,
+    origin: str,
+    timers: Timers | None = None,
 ) -> tuple[Context, Secret]:
     """Open the service of a data directory and drive its live runs on; answer it with the owner's key.
 
@@ -121,6 +131,7 @@ async def open_context(
 
     Args:
         options: How the service is started.
+        keys: The master keys.
         offered_key: The owner's key as far as it is known; see :func:`runwatch.service.access.auth.settle_owner`.
         clock: Where time comes from.
         origin: Scheme, host and port under which callers of this machine find the service.
@@ -136,12 +147,12 @@ async def open_context(
     if options.sample and options.sample_runs is not None and not path.exists():
         from runwatch.service.sample import history
 
-        offered_key = await history.make(path, options, offered_key, clock, origin, options.sample_runs)
+        offered_key = await history.make(path, options, keys, offered_key, clock, origin, options.sample_runs)
     database = await asyncio.to_thread(Database.open, path, clock)
     outbound = Outbound()
     try:
         key = await database.write(partial(_settle, options, offered_key))
-        vault = Vault(options.data_dir)
+        vault = Vault(options.data_dir, keys)
         policy = ReachPolicy(await database.read(local_tenant), options, origin)
         providers = Providers(outbound, clock, policy.providers)
         judge = partial(evaluate, outbound, vault, database, policy)
@@ -176,6 +187,8 @@ async def open_context(
         await database.write(arms.settle_skills)
         await bindings.destroy_all_retired(database, vault)
         await vault.sweep(await database.read(_named_handles))
+        closed = await vault.take_over()
+        context.closed_secrets = await database.read(partial(closed_secrets.describe, closed))
         await context.engine.resume()
         context.deliverer.start()
     except BaseException:

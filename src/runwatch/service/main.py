@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -22,7 +24,7 @@ from runwatch.service.options import SAMPLE_KEYS, SAMPLE_RUNS, ServeOptions
 if TYPE_CHECKING:
     from runwatch.service.server import Running
 
-__all__ = ["SAMPLE_RUNS", "ServeOptions", "serve"]
+__all__ = ["SAMPLE_RUNS", "ServeOptions", "seal_again", "serve"]
 
 REFUSED: Final = 2
 """Exit code of a service that could not be started."""
@@ -34,6 +36,12 @@ HAND_OVER_S: Final = 0.001
 """How long a thread may keep the interpreter while another one waits for it. A request goes to and fro between the
 event loop and a reader of the database, and beside a reader that sums up a long report it waits so long at every turn;
 the interpreter's own value is 5 ms."""
+
+
+MAX_TOLD: Final = 100
+"""How many secrets that cannot be opened are named at a start."""
+
+_log: Final = logging.getLogger("runwatch.service")
 
 
 def serve(options: ServeOptions) -> int:
@@ -48,6 +56,17 @@ def serve(options: ServeOptions) -> int:
     except RunwatchError as error:
         _say(sys.stderr, error.title, error.detail, error.hint)
         return REFUSED
+
+
+def seal_again(options: ServeOptions) -> int:
+    """Seal every secret of a data directory with the newest master key, and say how many no master key opens.
+
+    Raises:
+        RunwatchError: a service holds the data directory, or it is not usable.
+    """
+    from runwatch.service import server
+
+    return asyncio.run(server.seal_again(replace(options, data_dir=options.data_dir.absolute()), SystemClock()))
 
 
 async def _serve(options: ServeOptions, clock: Clock) -> int:
@@ -68,6 +87,7 @@ async def _serve(options: ServeOptions, clock: Clock) -> int:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, end, number)
         _announce(options, service)
+        _tell_closed(service.context.closed_secrets)
         idle = asyncio.create_task(stop_when_idle(service, options.idle_exit_s, clock))
         await service.stop.wait()
         idle.cancel()
@@ -85,6 +105,16 @@ def _announce(options: ServeOptions, service: Running) -> None:
         "Stop it with Ctrl+C, or with runwatch serve --stop and the same data directory",
         sample_note(options),
     )
+
+
+def _tell_closed(lines: Sequence[str]) -> None:
+    """Say on standard error, which the console's own service has in a file, and in the log, what cannot be opened."""
+    if not lines:
+        return
+    title = f"{len(lines)} secrets cannot be opened, because their master key is missing; they are kept:"
+    _say(sys.stderr, title, *lines[:MAX_TOLD], "..." if len(lines) > MAX_TOLD else None)
+    for line in lines[:MAX_TOLD]:
+        _log.warning("cannot be opened: %s", line)
 
 
 def sample_note(options: ServeOptions) -> str | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Final
+
+from runwatch.base.sealing import MasterKeys
 
 SAMPLE_RUNS: Final = 200
 """How many finished runs the sample organization has unless somebody says otherwise."""
@@ -23,6 +26,7 @@ class ServeOptions:
         host: The address to listen on.
         port: The port, or 0 for that of the last start, else any free one.
         data_dir: Where the service keeps its data.
+        master_keys: Finds the master keys that seal secrets at rest; it may raise any error of runwatch's.
         json: Whether one JSON line with address and key goes to standard output.
         allow_remote: Whether an address that other machines can reach is taken.
         idle_exit_s: Seconds without a caller and without a live run after which the service ends; ``None`` for never.
@@ -43,6 +47,7 @@ class ServeOptions:
     host: str = "127.0.0.1"
     port: int = 0
     data_dir: Path
+    master_keys: Callable[[], MasterKeys]
     json: bool
     allow_remote: bool = False
     idle_exit_s: float | None = None

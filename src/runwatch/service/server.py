@@ -25,6 +25,7 @@ from runwatch.base.servicefile import ServiceFile, lock_of, read_service_file, w
 from runwatch.base.servicesocket import listen_on_socket, require_unix_sockets
 from runwatch.base.target import is_loopback_address, may_be_loopback
 from runwatch.service.access.auth import new_key
+from runwatch.service.access.vault import Vault
 from runwatch.service.checks.docks import Docks
 from runwatch.service.context import Context, open_context
 from runwatch.service.http.app import Application
@@ -118,6 +119,8 @@ async def running(
     async with contextlib.AsyncExitStack() as stack:
         lock = await _take(options.data_dir, clock)
         stack.callback(lock.release)
+        # A command that prints the keys may take its time; the lock is held already, so that it runs once.
+        keys = await asyncio.to_thread(options.master_keys)
         before = read_service_file(options.data_dir)
         listener = _listen(options, before)
         stack.callback(listener.close)
@@ -133,7 +136,9 @@ async def running(
         )
         # Written at once: what the file said until now may be the address of somebody else, and the id of no service.
         _write_down(file)
-        context, key = await open_context(options, file.api_key, clock=clock, origin=file.base_url, timers=timers)
+        context, key = await open_context(
+            options, keys, file.api_key, clock=clock, origin=file.base_url, timers=timers
+        )
         context.connections = Connections(bounds or Bounds.within(raise_descriptor_limit()))
         stack.push_async_callback(context.close)
         if key != file.api_key:
@@ -149,6 +154,21 @@ async def running(
         if options.sample and options.sample_trickle:
             await stack.enter_async_context(_trickling(context))
         yield Running(file, context, stop)
+
+
+async def seal_again(options: ServeOptions, clock: Clock) -> int:
+    """Seal every secret of a data directory with the newest master key, and say how many no master key opens.
+
+    Raises:
+        LocalServiceError: a service holds the data directory.
+        DataError: the data directory is not usable.
+    """
+    lock = await _take(options.data_dir, clock)
+    try:
+        keys = await asyncio.to_thread(options.master_keys)
+        return len(await Vault(options.data_dir, keys).take_over())
+    finally:
+        lock.release()
 
 
 @contextlib.asynccontextmanager

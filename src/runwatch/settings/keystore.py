@@ -5,10 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import logging
-import os
 import queue
-import stat
-import sys
 import threading
 import tomllib
 from collections.abc import Callable
@@ -17,13 +14,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from runwatch.base.errors import SettingsError
-from runwatch.base.files import locked, write_atomic
+from runwatch.base.files import UnsafePlaceError, locked, read_private, write_atomic
 from runwatch.base.secret import Secret
 
 KEYRING_PATIENCE_S: Final = 3.0
 """How long the keyring may take; a locked one waits for a person whom nobody has told."""
 
 _SERVICE: Final = "runwatch"
+_MAX_FILE_BYTES: Final = 1_000_000
 _log: Final = logging.getLogger(__name__)
 
 
@@ -66,6 +64,26 @@ class SystemKeyring:
             return bool(keyring.get_password(_SERVICE, name) == value)
 
         return self._call(write) is True
+
+    def keep_text(self, name: str, replacement: Callable[[str | None], str]) -> str | None:
+        """The text kept under a name, exchanged for what ``replacement`` makes of it, in one go.
+
+        A keyring that answers late has done either nothing or all of it, and it never loses what it has.
+
+        Returns:
+            The text that the keyring holds afterwards; ``None`` when it could not be asked or did not keep it.
+        """
+
+        def exchange(keyring: Any) -> str | None:
+            before = keyring.get_password(_SERVICE, name)
+            after = replacement(before)
+            if after != before:
+                keyring.set_password(_SERVICE, name, after)
+            # There is a keyring that takes everything and keeps nothing.
+            return after if keyring.get_password(_SERVICE, name) == after else None
+
+        found: str | None = self._call(exchange)
+        return found
 
     def remove(self, name: str) -> bool:
         """Remove the key kept under a name; answer whether there was one."""
@@ -145,18 +163,17 @@ class KeyFile:
 
     def _read(self) -> dict[str, KeptKey]:
         try:
-            # Not blocking: in place of the file could be a pipe that nobody writes to.
-            descriptor = os.open(self._path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+            content = read_private(self._path, max_bytes=_MAX_FILE_BYTES, follows_links=True)
         except FileNotFoundError:
             return {}
+        except UnsafePlaceError as error:
+            raise SettingsError(
+                "The key file is not used, because it is not private",
+                detail=str(error),
+                hint=f"Run {error.mend}, and replace the keys if others may have read them." if error.mend else None,
+            ) from None
         except OSError as error:
             raise SettingsError("The key file cannot be read", detail=f"{self._path}: {error.strerror}") from None
-        try:
-            self._check(os.fstat(descriptor))
-            with os.fdopen(descriptor, "rb", closefd=False) as file:
-                content = file.read()
-        finally:
-            os.close(descriptor)
         try:
             tables = tomllib.loads(content.decode("utf-8"))
             return {name: _kept(table["origin"], table["key"]) for name, table in tables.items()}
@@ -167,21 +184,6 @@ class KeyFile:
                 detail=str(self._path),
                 hint="Remove it and store the keys again with 'runwatch config key set PROFILE'.",
             ) from None
-
-    def _check(self, information: os.stat_result) -> None:
-        if not stat.S_ISREG(information.st_mode):
-            raise SettingsError("The key file is not a file", detail=str(self._path))
-        if sys.platform == "win32":
-            return  # a file there has neither these modes nor a numeric owner
-        if information.st_uid != os.geteuid():
-            raise SettingsError("The key file belongs to someone else and is not used", detail=str(self._path))
-        mode = stat.S_IMODE(information.st_mode)
-        if mode & 0o077:
-            raise SettingsError(
-                "Others on this machine may read the key file, so that it is not used",
-                detail=f"{self._path}, mode {mode:04o}",
-                hint=f"Run chmod 600 {self._path}, and replace the keys if others may have read them.",
-            )
 
 
 def _kept(origin: object, key: object) -> KeptKey:

@@ -34,6 +34,9 @@ RESERVED_NAMES: Final = (LOCAL, UNNAMED)
 PROFILES: Final = "profiles"
 """The table of the settings file that holds the profiles."""
 
+LOCAL_SERVICE: Final = "local_service"
+"""The table of the settings file that says how the local service is run."""
+
 SECRET_KEYS: Final = frozenset(
     {
         "api_key", "apikey", "key", "token", "api_token", "access_token", "auth_token",
@@ -140,6 +143,18 @@ class Settings(Group):
         "Seconds between two reads of a followed run's events while it is busy.",
         least=0.5,
         most=60,
+    )
+    master_key_store = choice(
+        f"{LOCAL_SERVICE}.master_key_store",
+        ("file", "keyring"),
+        "Where the local service's master key is kept: master.key beside this file, or the system's keyring.",
+    )
+    master_key_command = text(
+        f"{LOCAL_SERVICE}.master_key_command",
+        "",
+        "A command, run without a shell, that prints the local service's master key.",
+        takes="a command line with matching quotes",
+        check=_command,
     )
     keys = texts_by_name("keys", "Keys by the id of what they do, in place of the usual ones.")
     filters = texts_by_name("filters", "Named filters; each is a filter expression.")

@@ -1,12 +1,15 @@
-"""Secrets of providers, checks, agents and webhooks: one file each that only its owner can read, named by a handle.
+"""Secrets of providers, checks, agents and webhooks: one sealed file each, named by a handle.
 
 Rows of the database hold handles and never a secret. A secret is stored before the row that names it and removed after
-the row let go of it, so a crash in between leaves a file that nobody names, which :meth:`Vault.sweep` removes.
+the row let go of it, so a crash in between leaves a file that no row names, which :meth:`Vault.sweep` removes. A file
+is sealed with the master key for its handle alone: a copy of the data directory gives no secret away (manual,
+Security: Secrets at rest).
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Collection
 from pathlib import Path
@@ -15,13 +18,17 @@ from typing import Final
 from runwatch.base.errors import DataError
 from runwatch.base.files import private_directory, write_atomic
 from runwatch.base.log import keep_secret
+from runwatch.base.sealing import CannotOpen, MasterKeys, is_sealed
 from runwatch.base.secret import Secret
 from runwatch.service.ids import random_digits
 
 DIRECTORY: Final = "secrets"
 
 _HANDLE_DIGITS: Final = 32
+_LEFTOVER: Final = re.compile(rf"\.cred_v_[0-9a-f]{{{_HANDLE_DIGITS}}}\..+")
 _HANDLE: Final = re.compile(rf"cred_v_[0-9a-f]{{{_HANDLE_DIGITS}}}")
+
+_log: Final = logging.getLogger(__name__)
 
 
 def new_handle() -> str:
@@ -34,10 +41,12 @@ class Vault:
 
     Args:
         data_dir: The service's data directory; the caller holds its lock.
+        keys: The master keys.
     """
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, keys: MasterKeys) -> None:
         self._directory = data_dir / DIRECTORY
+        self._keys = keys
 
     async def put(self, secret: Secret) -> str:
         """Keep a secret and return its handle once it is on the disk.
@@ -51,7 +60,7 @@ class Vault:
         return handle
 
     async def get(self, handle: str) -> Secret | None:
-        """The secret of a handle, or ``None`` when there is none.
+        """The secret of a handle, or ``None`` when there is none that a master key opens.
 
         Raises:
             DataError: it cannot be read.
@@ -69,6 +78,47 @@ class Vault:
             if handle not in named:
                 await self.remove(handle)
 
+    async def take_over(self) -> tuple[str, ...]:
+        """Seal what is not sealed with the newest master key, and return the handles of what no master key opens.
+
+        That are the plain files of version 0.1.0, and those that were sealed before a rotation. Every file is replaced
+        by itself, so that a start that is cut off leaves the rest for the next one. What cannot be opened stays as it
+        is: the master key may come back.
+
+        Raises:
+            DataError: the secrets cannot be read or written.
+        """
+        return await asyncio.to_thread(self._take_over)
+
+    def _take_over(self) -> tuple[str, ...]:
+        try:
+            self._remove_leftovers()
+            return tuple(handle for handle in sorted(self._handles()) if not self._renew(self._directory / handle))
+        except OSError as error:
+            raise _unusable(self._directory, error) from error
+
+    def _remove_leftovers(self) -> None:
+        """Remove the temporary files of writes that were cut off; those of version 0.1.0 hold plain secrets."""
+        if self._directory.is_dir():
+            for file in self._directory.iterdir():
+                if _LEFTOVER.fullmatch(file.name):
+                    file.unlink()
+
+    def _renew(self, file: Path) -> bool:
+        """Seal one file with the newest key; answer whether it can be opened."""
+        content = file.read_bytes()
+        if not is_sealed(content):
+            write_atomic(file, self._keys.seal(content, file.name))
+            return True
+        try:
+            plain = self._keys.open(content, file.name)
+        except CannotOpen as error:
+            _log.warning("the secret %s cannot be opened: %s", file.name, error)
+            return False
+        if not self._keys.is_newest(content):
+            write_atomic(file, self._keys.seal(plain, file.name))
+        return True
+
     def _handles(self) -> list[str]:
         if not self._directory.is_dir():
             return []
@@ -77,7 +127,8 @@ class Vault:
     def _write(self, handle: str, secret: Secret) -> None:
         try:
             private_directory(self._directory)
-            write_atomic(self._directory / handle, secret.reveal().encode("utf-8", "surrogatepass"))
+            plain = secret.reveal().encode("utf-8", "surrogatepass")
+            write_atomic(self._directory / handle, self._keys.seal(plain, handle))
         except OSError as error:
             raise _unusable(self._directory, error) from error
 
@@ -85,11 +136,15 @@ class Vault:
         if not _HANDLE.fullmatch(handle):
             return None
         try:
-            secret = Secret((self._directory / handle).read_bytes().decode("utf-8", "surrogatepass"))
+            plain = self._keys.open((self._directory / handle).read_bytes(), handle)
         except FileNotFoundError:
+            return None
+        except CannotOpen as error:
+            _log.warning("the secret %s cannot be opened: %s", handle, error)
             return None
         except OSError as error:
             raise _unusable(self._directory, error) from error
+        secret = Secret(plain.decode("utf-8", "surrogatepass"))
         keep_secret(secret)
         return secret
 

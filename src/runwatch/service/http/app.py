@@ -364,8 +364,8 @@ def decode(
 
     Raises:
         Refusal: ``unsupported_media_type`` when the body is compressed or does not say that it is JSON,
-            ``validation_failed`` when it is not JSON, has two members of one name or a secret where a reference belongs,
-            or is missing where it is required.
+            ``validation_failed`` when it is not JSON, has two members of one name or a secret where a reference
+            belongs, or is missing where it is required.
     """
     if body and any(encoding.strip().lower() != "identity" for encoding in request.headers.getlist("content-encoding")):
         raise Refusal("unsupported_media_type", "Send the body without a Content-Encoding.", headers=_PLAIN_BODIES)

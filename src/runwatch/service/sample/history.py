@@ -21,6 +21,7 @@ from runwatch.base.errors import DataError
 from runwatch.base.files import write_atomic
 from runwatch.base.json import dumps
 from runwatch.base.log import keep_secret
+from runwatch.base.sealing import MasterKeys
 from runwatch.base.secret import Secret
 from runwatch.records.requests import RunRequest
 from runwatch.service.access import keyring
@@ -82,7 +83,14 @@ _LABS_WORKS: Final = (Work(name="plain"), Work(name="checked", check="non-empty"
 
 
 async def make(
-    path: Path, options: ServeOptions, owner_key: Secret, clock: Clock, origin: str, count: int, seed: int = SEED
+    path: Path,
+    options: ServeOptions,
+    keys: MasterKeys,
+    owner_key: Secret,
+    clock: Clock,
+    origin: str,
+    count: int,
+    seed: int = SEED,
 ) -> Secret:
     """Make a database that holds the sample organization and its past; return the owner's key.
 
@@ -91,6 +99,7 @@ async def make(
     Args:
         path: Where the database shall be.
         options: How the service is started.
+        keys: The master keys.
         owner_key: The owner's key as far as it is known.
         clock: What time it is.
         origin: Where the service will be found.
@@ -111,7 +120,7 @@ async def make(
         with seeded_ids(seed):
             # The sample sources are inside this service: nothing is called before it listens.
             providers = Providers(calls, past, lambda _: PUBLIC)
-            tools = Tools(database, past, Vault(options.data_dir), providers, calls, options, origin)
+            tools = Tools(database, past, Vault(options.data_dir, keys), providers, calls, options, origin)
             history = _History(tools, Random(seed))  # noqa: S311 - nothing here is a secret
             owner_key = await history.run(owner_key, now, count)
     finally:

@@ -1,0 +1,143 @@
+"""Secrets at rest: sealed with AES-256-GCM under a master key, and bound to the handle that names them.
+
+This is the only module that imports ``cryptography``, and it does so when something is sealed or opened: the console's
+first paint and ``--help`` do not pay for it. The format of a sealed secret is :data:`MAGIC`, the id of the master key,
+the nonce, and the ciphertext with its tag. Magic, key id and handle are authenticated too, so that a sealed secret
+opens under its own handle only (manual, Security: Secrets at rest).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, Self
+
+from runwatch.base.log import keep_secret
+from runwatch.base.secret import Secret
+
+MAGIC: Final = b"\xffrunwatch-1\x00"
+"""What a sealed secret begins with. No text in UTF-8 holds the byte FF, so that none is taken for a sealed one."""
+
+KEY_BYTES: Final = 32
+ID_BYTES: Final = 8
+NONCE_BYTES: Final = 12
+"""96 random bits for each secret: the probability of a repeat stays below 2^-32 up to 2^32 secrets of one key."""
+
+_STANDARD: Final = str.maketrans("-_", "+/")
+_TAG_BYTES: Final = 16
+_HEAD_BYTES: Final = len(MAGIC) + ID_BYTES
+
+
+class CannotOpen(Exception):
+    """A sealed secret that no master key at hand opens; the message names the reason and no part of the secret."""
+
+
+@dataclass(frozen=True)
+class MasterKey:
+    """One master key: 32 random bytes."""
+
+    key: bytes = field(repr=False)
+
+    @cached_property
+    def id(self) -> bytes:
+        """What names the key in sealed secrets; it follows from the key and says nothing about it."""
+        return hashlib.sha256(b"runwatch master key id\x00" + self.key).digest()[:ID_BYTES]
+
+    @property
+    def text(self) -> str:
+        """The key as files, keyrings and commands hold it: base64."""
+        return base64.b64encode(self.key).decode("ascii")
+
+
+@dataclass(frozen=True)
+class MasterKeys:
+    """The master keys at hand; the first one seals, every one opens.
+
+    Attributes:
+        keys: The keys, newest first; at least one.
+    """
+
+    keys: tuple[MasterKey, ...] = field(repr=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The keys of a text with one key a line in base64; empty lines and those that begin with ``#`` do not count.
+
+        Raises:
+            ValueError: there is no key, or a line is none; the message holds no part of the text.
+        """
+        found: dict[bytes, MasterKey] = {}
+        for number, written in enumerate(text.splitlines(), 1):
+            line = written.strip()
+            if not line or line.startswith("#"):
+                continue
+            try:
+                # Both alphabets of base64: tools differ in the one that they print.
+                key = base64.b64decode(line.translate(_STANDARD).encode("ascii"), validate=True)
+            except (UnicodeEncodeError, binascii.Error):
+                key = b""
+            if len(key) != KEY_BYTES:
+                raise ValueError(f"line {number} is not {KEY_BYTES} bytes in base64")
+            keep_secret(Secret(line))
+            found.setdefault(key, MasterKey(key))
+        if not found:
+            raise ValueError("it holds no key")
+        return cls(tuple(found.values()))
+
+    @classmethod
+    def new(cls) -> Self:
+        """One new random key."""
+        return cls(()).with_new_key()
+
+    def with_new_key(self) -> Self:
+        """The same keys behind a new random one."""
+        made = MasterKey(os.urandom(KEY_BYTES))
+        keep_secret(Secret(made.text))
+        return type(self)((made, *self.keys))
+
+    @property
+    def text(self) -> str:
+        """What :meth:`parse` reads."""
+        return "".join(f"{key.text}\n" for key in self.keys)
+
+    def seal(self, plain: bytes, handle: str) -> bytes:
+        """Seal a secret under the newest key."""
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        newest = self.keys[0]
+        nonce = os.urandom(NONCE_BYTES)
+        head = MAGIC + newest.id
+        return head + nonce + AESGCM(newest.key).encrypt(nonce, plain, head + handle.encode())
+
+    def open(self, sealed: bytes, handle: str) -> bytes:
+        """The secret that was sealed for a handle.
+
+        Raises:
+            CannotOpen: the key is not at hand, or the bytes are not those that were sealed for this handle.
+        """
+        if not is_sealed(sealed) or len(sealed) < _HEAD_BYTES + NONCE_BYTES + _TAG_BYTES:
+            raise CannotOpen("it is not a sealed secret")
+        head, nonce = sealed[:_HEAD_BYTES], sealed[_HEAD_BYTES : _HEAD_BYTES + NONCE_BYTES]
+        key = next((key for key in self.keys if key.id == head[len(MAGIC) :]), None)
+        if key is None:
+            raise CannotOpen(f"its master key, {head[len(MAGIC) :].hex()}, is missing")
+        from cryptography.exceptions import InvalidTag
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        try:
+            return AESGCM(key.key).decrypt(nonce, sealed[len(head) + NONCE_BYTES :], head + handle.encode())
+        except InvalidTag:
+            raise CannotOpen("it was changed, or sealed for something else") from None
+
+    def is_newest(self, sealed: bytes) -> bool:
+        """Whether a secret is sealed under the newest key."""
+        return sealed.startswith(MAGIC + self.keys[0].id)
+
+
+def is_sealed(content: bytes) -> bool:
+    """Whether bytes begin as a sealed secret does; the others are plain text."""
+    return content.startswith(MAGIC)
