@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from runwatch import __version__
+from runwatch.base.core_dumps import forbid_core_dumps
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.commands import COMPLETE
 
@@ -76,6 +77,7 @@ def run(words: list[str]) -> int:
         return complete(words[1:])
     try:
         if not words:
+            forbid_core_dumps()
             return console()
         from runwatch.commands.parser import parse
 
@@ -83,6 +85,7 @@ def run(words: list[str]) -> int:
         if parsed.help is not None:
             sys.stdout.write(parsed.help)
             return 0
+        forbid_core_dumps()
         if parsed.verb is None:
             return console(parsed.options)
     except RunwatchError as error:

@@ -110,6 +110,19 @@ def test_a_person_is_told_where_it_listens_and_how_to_stop_it_and_stops_it_with_
     assert file.api_key.reveal() not in first + error
 
 
+def test_a_directory_that_others_may_change_is_refused_and_left_alone(
+    data_dir: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    data_dir.mkdir()
+    data_dir.chmod(0o777)
+    assert serve(ServeOptions(data_dir=data_dir, master_keys=master_keys, json=True)) == REFUSED
+    told = capfd.readouterr()
+    assert told.out == ""
+    assert "others own or may change it" in told.err
+    assert f"chmod go-w {data_dir}" in told.err
+    assert list(data_dir.iterdir()) == []
+
+
 def test_a_directory_that_cannot_be_used_ends_with_a_message(data_dir: Path, capfd: pytest.CaptureFixture[str]) -> None:
     data_dir.mkdir()
     with sqlite3.connect(data_dir / "service.db") as connection:

@@ -9,7 +9,7 @@ import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from runwatch.base import log
-from runwatch.base.errors import LocalServiceError, UntrustedSocketError
+from runwatch.base.errors import DataError, LocalServiceError, UntrustedSocketError
 from runwatch.base.files import FileLock
 from runwatch.base.secret import Secret
 from runwatch.base.servicefile import ServiceFile, is_running, lock_of, read_service_file, write_service_file
@@ -245,6 +245,16 @@ def test_a_data_directory_that_is_none_is_an_error(tmp_path: Path) -> None:
         ensure(tmp_path / "file")
     with pytest.raises(LocalServiceError, match="data directory of the local service"):
         ensure(tmp_path / "file" / "below")
+
+
+@pytest.mark.parametrize("look", [ensure, attach, stop])
+def test_a_directory_that_others_may_change_is_not_looked_into(look: Callable[[Path], object], data_dir: Path) -> None:
+    data_dir.mkdir()
+    data_dir.chmod(0o777)
+    with pytest.raises(DataError) as told:
+        look(data_dir)
+    assert f"chmod go-w {data_dir}" in str(told.value.hint)
+    assert list(data_dir.iterdir()) == []
 
 
 def test_attaching_waits_until_the_running_service_has_written_its_file(

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from runwatch.base.errors import DataError
+
 if sys.platform == "win32":
     import msvcrt
 
@@ -186,6 +188,32 @@ def _check_writers(path: Path, *, is_above: bool) -> None:
         raise UnsafePlaceError(path, f"may be changed by every user (mode {mode:04o})", f"chmod go-w {path}")
     if mode & 0o020 and not _is_own_group(information.st_gid):
         raise UnsafePlaceError(path, f"may be changed by its group (mode {mode:04o})", f"chmod go-w {path}")
+
+
+def is_readable_by_others(information: os.stat_result) -> bool:
+    """Whether the mode of a file lets other users read it; a group that is the user alone does not count."""
+    if sys.platform == "win32":
+        return False
+    mode = information.st_mode
+    return bool(mode & 0o004 or (mode & 0o040 and not _is_own_group(information.st_gid)))
+
+
+def check_data_dir(path: Path) -> None:
+    """Refuse a data directory that other users own or may change; see :func:`check_place`.
+
+    Raises:
+        DataError: they do.
+        OSError: a directory on the way cannot be looked at.
+    """
+    try:
+        check_place(path)
+    except UnsafePlaceError as error:
+        step = f"Run {error.mend}" if error.mend else "Use a directory of your own"
+        raise DataError(
+            "The data directory is not used, because others own or may change it",
+            detail=str(error),
+            hint=f"{step}, or name another data directory with RUNWATCH_DATA_DIR or --data-dir.",
+        ) from None
 
 
 @functools.cache
@@ -363,10 +391,10 @@ class FileLock:
         """Take the lock; without ``wait`` answer False when another process holds it.
 
         Raises:
-            OSError: the lock file cannot be made.
+            OSError: the lock file cannot be made, or is a symbolic link.
         """
         private_directory(self._path.parent)
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), PRIVATE_FILE)
         try:
             _take_lock(descriptor, wait=wait)
         except BlockingIOError:

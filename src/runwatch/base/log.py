@@ -13,10 +13,11 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Final
 
-from runwatch.base.files import PRIVATE_FILE, private_directory
+from runwatch.base.files import UnsafePlaceError, open_private_append, private_directory
 from runwatch.base.secret import Secret
 
 SECRET_HEADERS: Final = frozenset(
@@ -100,17 +101,17 @@ class AtMost(logging.Filter):
 
 
 class _PrivateFile(logging.handlers.RotatingFileHandler):
-    def _open(self) -> object:  # type: ignore[override]
-        stream = super()._open()
-        Path(self.baseFilename).chmod(PRIVATE_FILE)
-        return stream
+    """The log, opened at the start and after each rotation without following a link (manual, Security)."""
+
+    def _open(self) -> TextIOWrapper:
+        return open(open_private_append(Path(self.baseFilename)), "a", encoding=self.encoding)  # noqa: PTH123
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is the standard library's
         """Drop a line that cannot be written: the usual report would go, unredacted, to the screen."""
 
 
 def start_log(path: Path, level: str = "info") -> logging.Handler | None:
-    """Send the package's log to ``path``; answer None when the file cannot be written.
+    """Send the package's log to ``path``; answer None when the file cannot be written or is not this user's alone.
 
     A log that cannot be written is no reason to stop. Levels are ``debug``, ``info``, ``warning`` and ``error``.
     """
@@ -120,7 +121,7 @@ def start_log(path: Path, level: str = "info") -> logging.Handler | None:
     try:
         private_directory(path.parent)
         handler = _PrivateFile(path, maxBytes=LOG_BYTES, backupCount=LOG_BACKUPS, encoding="utf-8")
-    except OSError:
+    except (OSError, UnsafePlaceError):
         logger.addHandler(logging.NullHandler())
         return None
     handler.setFormatter(_JsonLines())

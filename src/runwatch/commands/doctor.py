@@ -21,6 +21,7 @@ from runwatch import __version__
 from runwatch.api.client import Answer
 from runwatch.api.errors import ApiError, ApiProblem, NoAnswer
 from runwatch.base.errors import DataError, RunwatchError
+from runwatch.base.files import check_data_dir
 from runwatch.base.shell import runwatch_command
 from runwatch.base.target import Target
 from runwatch.commands.call import Call
@@ -111,6 +112,12 @@ def _data(directory: Path) -> Finding:
         mode = stat.S_IMODE(directory.stat().st_mode)
     except FileNotFoundError:
         return Finding("data", f"{directory} does not exist yet; it is made when it is needed")
+    except OSError as error:
+        return _unusable(directory, error.strerror or "not usable")
+    try:
+        check_data_dir(directory)
+    except DataError as error:
+        return Finding("data", str(error), "fail", error.hint or "", USAGE)
     except OSError as error:
         return _unusable(directory, error.strerror or "not usable")
     if not os.access(directory, os.R_OK | os.W_OK | os.X_OK):

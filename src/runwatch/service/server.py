@@ -19,7 +19,7 @@ import uvicorn
 
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError, LocalServiceError, UsageError
-from runwatch.base.files import FileLock, private_directory
+from runwatch.base.files import FileLock, check_data_dir, private_directory
 from runwatch.base.log import AtMost, keep_secret, start_log
 from runwatch.base.servicefile import ServiceFile, lock_of, read_service_file, write_service_file
 from runwatch.base.servicesocket import listen_on_socket, require_unix_sockets
@@ -240,6 +240,7 @@ async def _take(data_dir: Path, clock: Clock) -> FileLock:
     """
     lock = lock_of(data_dir)
     try:
+        check_data_dir(data_dir)
         private_directory(data_dir)
         for _ in range(_LOCK_TRIES):
             if lock.acquire(wait=False):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import stat
-import sys
 import tomllib
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
@@ -15,10 +14,18 @@ from typing import Any, Final
 
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.errors import SettingsError
-from runwatch.base.files import locked, set_aside, write_atomic
+from runwatch.base.files import (
+    UnsafePlaceError,
+    check_place,
+    is_readable_by_others,
+    locked,
+    set_aside,
+    write_atomic,
+)
 from runwatch.settings.lines import key_lines
 from runwatch.settings.model import (
     PROFILES,
+    Profile,
     Settings,
     find_setting,
     is_profile_name,
@@ -31,6 +38,9 @@ from runwatch.settings.setting import Setting, Unfit
 
 MOST_BYTES: Final = 1_000_000
 """A settings file larger than this is a mistake and is not read."""
+
+_NEED_AN_OWNER: Final = frozenset({Profile.base_url.key, Profile.key_command.key, Profile.ca_file.key})
+"""What of a profile runs a program or says where a key goes; not used from a file that others may change."""
 
 Table = MutableMapping[str, Any]
 
@@ -64,7 +74,9 @@ class Loaded:
 def load(path: Path, *, clock: Clock | None = None, keeps_copy: bool = True) -> Loaded:
     """Read the settings file; a missing one means defaults. Never raises for what the file holds.
 
-    A file that cannot be read means defaults too, and a copy beside it, one for each content.
+    A file that cannot be read means defaults too, and a copy beside it, one for each content. Of a file that other
+    users own or may change, what runs a program or says where a key goes is not used, and a problem says so (manual,
+    Security: Files and directories).
 
     Args:
         path: The settings file.
@@ -93,14 +105,37 @@ def load(path: Path, *, clock: Clock | None = None, keeps_copy: bool = True) -> 
     if reading.problems:
         located = [problem._replace(line=loaded.lines.get(names)) for names, problem in reading.problems]
         loaded = replace(loaded, problems=tuple(sorted(located, key=lambda problem: problem.line or 0)))
-    mode = stat.S_IMODE(information.st_mode)
-    if mode & 0o077 and sys.platform != "win32":
-        may = "change" if mode & 0o022 else "read"
+    try:
+        check_place(path)
+    except UnsafePlaceError as error:
+        return _restricted(loaded, error)
+    except OSError as error:
+        return _broken(path, f"cannot be read ({error.strerror}); the defaults are used")
+    if is_readable_by_others(information):
+        mode = stat.S_IMODE(information.st_mode)
         warning = SettingsProblem(
-            path, f"others on this machine may {may} it (mode {mode:04o}); run chmod 600 on it", is_warning=True
+            path, f"others on this machine may read it (mode {mode:04o}); run chmod 600 on it", is_warning=True
         )
         loaded = replace(loaded, problems=(*loaded.problems, warning))
     return loaded
+
+
+def _restricted(loaded: Loaded, error: UnsafePlaceError) -> Loaded:
+    """What still counts of a file that other users may change: nothing that runs a program or says where a key goes."""
+    command = Settings.master_key_command.key
+    chosen = {key: value for key, value in loaded.settings.chosen.items() if key != command}
+    lost = [split_key(command)] if command in loaded.settings.chosen else []
+    profiles = {}
+    for name, profile in loaded.settings.profiles.items():
+        lost.extend((PROFILES, name, key) for key in profile.chosen if key in _NEED_AN_OWNER)
+        profiles[name] = Profile(name, {key: it for key, it in profile.chosen.items() if key not in _NEED_AN_OWNER})
+    mend = f"run {error.mend}" if error.mend else "use a file of your own"
+    unused = "is not used, because others may change this file"
+    problems = [
+        SettingsProblem(loaded.path, f"others own or may change it: {error}; {mend}"),
+        *(SettingsProblem(loaded.path, unused, ".".join(names), line=loaded.lines.get(names)) for names in lost),
+    ]
+    return replace(loaded, settings=Settings(chosen, profiles), problems=(*problems, *loaded.problems))
 
 
 def _broken(

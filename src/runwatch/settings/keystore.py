@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runwatch.base.errors import SettingsError
-from runwatch.base.files import UnsafePlaceError, locked, read_private, write_atomic
+from runwatch.base.files import UnsafePlaceError, check_place, locked, read_private, write_atomic
 from runwatch.base.secret import Secret
 
 KEYRING_PATIENCE_S: Final = 3.0
@@ -164,6 +164,7 @@ class KeyFile:
     def _read(self) -> dict[str, KeptKey]:
         try:
             content = read_private(self._path, max_bytes=_MAX_FILE_BYTES, follows_links=True)
+            check_place(self._path)
         except FileNotFoundError:
             return {}
         except UnsafePlaceError as error:

@@ -17,7 +17,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from runwatch.base.errors import LocalServiceError, SettingsError
-from runwatch.base.files import PRIVATE_FILE, FileLock, private_directory
+from runwatch.base.files import FileLock, UnsafePlaceError, check_data_dir, open_private_append, private_directory
 from runwatch.base.log import keep_secret, redact
 from runwatch.base.secret import Secret
 from runwatch.base.servicefile import ServiceFile, is_running, parse_service_line, read_service_file
@@ -91,6 +91,7 @@ def attach(data_dir: Path, *, pace: Pace = _USUAL) -> LocalService | None:
         UntrustedSocketError: its socket, the socket's directory or the listening process is not the user's own.
         LocalServiceError: one holds the directory and does not accept connections within the pace's patience, or it is
             of version 0.1.0 and has no socket.
+        DataError: others own the directory or may change it.
     """
     found = _find_running(data_dir, pace, _accepts)
     return None if found is None else _service(found)
@@ -122,7 +123,9 @@ def ensure(
         UntrustedSocketError: its socket, the socket's directory or the listening process is not the user's own.
         LocalServiceError: the data directory is not usable, the service does not start, one of version 0.1.0 runs, or
             this system has no Unix sockets.
+        DataError: others own the directory or may change it.
     """
+    _check(data_dir)
     require_unix_sockets()
     try:
         data_dir = private_directory(data_dir.absolute())
@@ -179,7 +182,9 @@ def _find_running(data_dir: Path, pace: Pace, accepts: Callable[[ServiceFile], b
 
     Raises:
         LocalServiceError: one holds the directory and does not accept within the pace's patience.
+        DataError: others own the directory or may change it.
     """
+    _check(data_dir)
     deadline = pace.monotonic() + pace.patience_s
     while _is_running(data_dir):
         written = read_service_file(data_dir)
@@ -214,6 +219,12 @@ def _start(data_dir: Path, command: Sequence[str], environment: Mapping[str, str
             )
         finally:
             os.close(errors)
+    except UnsafePlaceError as error:
+        raise LocalServiceError(
+            "The local service cannot be started, because its error log is not a file of this user alone",
+            detail=str(error),
+            hint="Move it away; a new one is made.",
+        ) from None
     except OSError as error:
         raise LocalServiceError(
             "The local service cannot be started", detail=f"{error.filename or command[0]}: {error.strerror}"
@@ -260,6 +271,16 @@ def _service(written: ServiceFile, *, started_here: bool = False) -> LocalServic
             "The local service does not listen on this machine alone", detail=str(written.data_dir)
         ) from error
     return LocalService(origin, written.api_key, written.pid, written.socket, started_here)
+
+
+def _check(data_dir: Path) -> None:
+    """Look at nothing that other users may have put there: the key goes where the files in it say."""
+    try:
+        check_data_dir(data_dir)
+    except OSError as error:
+        raise LocalServiceError(
+            "The data directory of the local service is not usable", detail=f"{data_dir}: {error.strerror}"
+        ) from None
 
 
 def _is_running(data_dir: Path) -> bool:
@@ -333,9 +354,8 @@ def _no_socket(written: ServiceFile) -> LocalServiceError:
 def _open_error_log(path: Path) -> tuple[int, int]:
     """The file for what the service writes to its error output, and where new text begins in it."""
     private_directory(path.parent)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
+    descriptor = open_private_append(path)
     try:
-        path.chmod(PRIVATE_FILE)
         if os.fstat(descriptor).st_size > _ERROR_LOG_BYTES:
             os.ftruncate(descriptor, 0)
         return descriptor, os.fstat(descriptor).st_size

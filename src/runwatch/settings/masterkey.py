@@ -126,8 +126,8 @@ def _in_file(path: Path, change: Callable[[MasterKeys | None], MasterKeys]) -> M
 
 def _read(path: Path) -> MasterKeys | None:
     try:
-        check_place(path)
         content = read_private(path, max_bytes=_MAX_BYTES, follows_links=True)
+        check_place(path)
     except FileNotFoundError:
         return None
     except UnsafePlaceError as error:

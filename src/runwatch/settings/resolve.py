@@ -207,7 +207,7 @@ class Resolver:
         if not profile.base_url:
             raise SettingsError(
                 f"The profile '{profile.name}' has no usable base_url",
-                detail=str(self._loaded.path),
+                detail=self._file_problem() or str(self._loaded.path),
                 hint=f"Set it: {runwatch_command('config set', f'profiles.{profile.name}.base_url')} https://…",
             )
         if given_key is not None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from runwatch.base.errors import DataError
-from runwatch.base.files import PRIVATE_FILE, locked, private_directory
+from runwatch.base.files import PRIVATE_FILE, check_data_dir, locked, private_directory
 from runwatch.base.sqlite import BUSY, DAMAGED, UNWRITABLE, code_of
 from runwatch.store.schema import MIGRATIONS, SCHEMA_VERSION
 
@@ -170,6 +170,7 @@ def _transaction(connection: sqlite3.Connection, begin: str, work: Work[T]) -> T
 
 def _connect(path: Path) -> sqlite3.Connection:
     with _explained(path):
+        check_data_dir(path.parent)
         _make_private(path)
         connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
         try:

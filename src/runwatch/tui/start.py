@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from runwatch.base.files import check_data_dir
 from runwatch.base.paths import Paths
 from runwatch.settings.resolve import Options
 from runwatch.tui.app import ConsoleApp, Opening
@@ -33,7 +34,9 @@ def open_console(paths: Paths, environment: Mapping[str, str], options: Options,
 
     Raises:
         SettingsError: a flag or a variable holds what its setting does not take.
+        DataError: others own the data directory or may change it.
     """
+    check_data_dir(paths.data_dir)
     return run_app(ConsoleApp(Opening(paths, environment, options, open_at)), log_file=paths.log_file)
 
 
@@ -43,10 +46,12 @@ def open_file(paths: Paths, environment: Mapping[str, str], file: Path) -> int:
     Raises:
         UsageError: the file cannot be opened.
         SettingsError: a variable holds what its setting does not take.
+        DataError: others own the data directory or may change it.
     """
     from runwatch.tui.file_opening import check_file
 
     check_file(file)
+    check_data_dir(paths.data_dir)
     return run_app(ConsoleApp(Opening(paths, environment, Options(), file=file)), log_file=paths.log_file)
 
 
