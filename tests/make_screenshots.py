@@ -124,7 +124,12 @@ async def make_noon(name: str) -> None:
 async def make_samples(names: Sequence[str]) -> None:
     """Make pictures of :data:`SAMPLE`, all on one local service."""
     with throw_away_place() as paths:
-        start = partial(local.ensure, idle_exit_s=IDLE_EXIT_S, more=("--sample", "--sample-runs", "60"))
+        start = partial(
+            local.ensure,
+            settings_file=paths.settings_file,
+            idle_exit_s=IDLE_EXIT_S,
+            more=("--sample", "--sample-runs", "60"),
+        )
         app = ConsoleApp(Opening(paths, {}, Options(local=True), start_local=start))
         async with app.run_test(size=SIZE) as pilot:
             await _until(lambda: app.desk is not None, pilot)

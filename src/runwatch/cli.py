@@ -199,6 +199,7 @@ def serve(call: Call) -> int:
         service.ServeOptions(
             data_dir=data_dir,
             master_keys=master_keys,
+            key_command="runwatch config header --local" if data_dir == call.paths.local_service_dir else "",
             json=bool(options.json),
             allow_remote=bool(options.allow_remote),
             allow_loopback_checks=bool(options.allow_loopback_checks),

@@ -135,8 +135,8 @@ JOBS: Final = {
     ),
     "a key": Job(lambda path: put_key(path, "rw_old_key"), lambda path: put_key(path, "rw_new_key"), read_key),
     "service.json": Job(
-        lambda path: write_service_file(service_file(path, 1)),
-        lambda path: write_service_file(service_file(path, 2)),
+        lambda path: write_service_file(service_file(path, 1), MASTER_KEYS),
+        lambda path: write_service_file(service_file(path, 2), MASTER_KEYS),
         read_port,
     ),
     "secrets of 0.1.0": Job(put_plain, take_over, read_secrets),

@@ -7,6 +7,7 @@ import logging
 import os
 import pwd
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -166,6 +167,19 @@ class TestPrivateFile:
             open_private_append(place)
 
 
+@pytest.fixture
+def _fresh_log() -> Iterator[None]:
+    """Take away the log of the test."""
+    logger = logging.getLogger("runwatch")
+    before = (list(logger.handlers), logger.level, logger.propagate)
+    yield
+    for handler in [handler for handler in logger.handlers if handler not in before[0]]:
+        logger.removeHandler(handler)
+        handler.close()
+    logger.setLevel(before[1])
+    logger.propagate = before[2]
+
+
 def plant(kind: str, path: Path, victim: Path) -> None:
     """Put something in the place of a log that leads elsewhere."""
     victim.write_text("precious\n")
@@ -189,6 +203,7 @@ class TestPlanted:
         assert victim.read_text() == "precious\n"
         assert not victim.with_name("missing").exists()
 
+    @pytest.mark.usefixtures("_fresh_log")
     def test_the_log_writes_into_nothing_planted(self, kind: str, tmp_path: Path) -> None:
         victim, path = tmp_path / "victim", tmp_path / "log" / "runwatch.log"
         path.parent.mkdir()
@@ -199,22 +214,18 @@ class TestPlanted:
         assert not victim.with_name("missing").exists()
 
 
+@pytest.mark.usefixtures("_fresh_log")
 def test_a_log_that_is_exchanged_for_a_link_before_it_rotates_writes_no_further(tmp_path: Path) -> None:
     victim, path = tmp_path / "victim", tmp_path / "runwatch.log"
     victim.write_text("precious\n")
-    handler = start_log(path)
-    assert handler is not None
-    try:
-        logger = logging.getLogger("runwatch")
-        path.with_name("runwatch.log.1").symlink_to(victim)
-        logger.warning("x" * LOG_BYTES)
-        logger.warning("behind the rotation")
-        assert "behind the rotation" in path.read_text()
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert victim.read_text() == "precious\n"
-    finally:
-        logger.removeHandler(handler)
-        handler.close()
+    assert start_log(path) is not None
+    logger = logging.getLogger("runwatch")
+    path.with_name("runwatch.log.1").symlink_to(victim)
+    logger.warning("x" * LOG_BYTES)
+    logger.warning("behind the rotation")
+    assert "behind the rotation" in path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert victim.read_text() == "precious\n"
 
 
 def test_a_lock_is_made_behind_no_link(tmp_path: Path) -> None:

@@ -11,15 +11,18 @@ import pytest
 
 from runwatch.base.clock import SystemClock, iso
 from runwatch.base.paths import find_paths
+from runwatch.base.sealing import CannotOpen, MasterKeys
 from runwatch.base.secret import Secret
 from runwatch.base.servicefile import (
     ServiceFile,
     is_running,
     lock_of,
+    open_owner_key,
     read_service_file,
     service_line,
     write_service_file,
 )
+from tests.support.master_keys import MASTER_KEYS
 
 
 def test_the_environment_names_the_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,8 +63,14 @@ async def test_the_system_clock_is_aware_and_only_grows() -> None:
 
 def test_a_service_file_comes_back_as_it_was_written_and_is_private(tmp_path: Path) -> None:
     written = ServiceFile("http://127.0.0.1:4021", Secret("rw_local_key"), tmp_path, 4711, tmp_path / "a.sock")
-    write_service_file(written)
-    assert read_service_file(tmp_path) == written
+    write_service_file(written, MASTER_KEYS)
+    sealed = read_service_file(tmp_path)
+    assert sealed is not None
+    assert open_owner_key(sealed, MASTER_KEYS) == written
+    assert not sealed.api_key
+    assert "rw_local_key" not in (tmp_path / "service.json").read_text()
+    with pytest.raises(CannotOpen):
+        open_owner_key(sealed, MasterKeys.new())
     assert stat.S_IMODE((tmp_path / "service.json").stat().st_mode) == 0o600
     assert "rw_local_key" not in repr(written)
 
@@ -82,6 +91,7 @@ def test_the_line_of_serve_has_five_members(tmp_path: Path) -> None:
 def test_a_service_file_whose_socket_is_no_path_names_none(socket: object, tmp_path: Path) -> None:
     content = {"base_url": "http://127.0.0.1:4021", "api_key": "k", "pid": 4711, "socket": socket}
     (tmp_path / "service.json").write_text(json.dumps(content))
+    (tmp_path / "service.json").chmod(0o600)
     found = read_service_file(tmp_path)
     assert found is not None
     assert found.socket is None
@@ -90,10 +100,12 @@ def test_a_service_file_whose_socket_is_no_path_names_none(socket: object, tmp_p
 @pytest.mark.parametrize(
     "content",
     [b"", b"{", b"[]", b"1", b"\xff", b"{}", b'{"base_url": "x", "api_key": "y", "pid": "z"}', b"[" * 100_000,
-     b'{"base_url": "x", "api_key": "y", "pid": 1e999}'],
+     b'{"base_url": "x", "api_key": "y", "pid": 1e999}', b'{"base_url": "x", "sealed_key": "%", "pid": 1}',
+     b'{"base_url": "x", "sealed_key": 7, "pid": 1}'],
 )  # fmt: skip
 def test_a_service_file_that_cannot_be_read_is_none(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "service.json").write_bytes(content)
+    (tmp_path / "service.json").chmod(0o600)
     assert read_service_file(tmp_path) is None
     assert read_service_file(tmp_path / "nowhere") is None
 

@@ -14,6 +14,7 @@ import pytest
 from runwatch.api.client import Client
 from runwatch.api.errors import NoAnswer
 from runwatch.base.clock import SystemClock
+from runwatch.base.paths import find_paths
 from runwatch.base.secret import Secret
 from runwatch.base.servicefile import lock_of, read_service_file
 from runwatch.settings import local
@@ -66,7 +67,7 @@ async def kill_and_poll(data_dir: Path, client: Client, *, comes_back_elsewhere:
     """
     with PortTaker(kill(data_dir)) as taker:
         await polls_are_refused(client)
-        async with running_service(data_dir, SystemClock()) as found:
+        async with running_service(find_paths(), SystemClock()) as found:
             assert found is None
         if comes_back_elsewhere:
             local.ensure(data_dir)

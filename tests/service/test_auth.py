@@ -9,11 +9,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from runwatch.base.servicefile import read_service_file
 from runwatch.service.access.auth import KEY_PREFIX, Keys
 from runwatch.service.tables import api_keys, tenants
 from tests.service.conftest import Local, Serving
 from tests.service.test_problems import check
+from tests.support.master_keys import opened_service_file
 
 
 async def other_tenant(local: Local) -> str:
@@ -93,6 +93,7 @@ async def test_a_key_has_the_form_that_public_clients_know_and_only_its_hash_is_
     assert me.startswith("key_")
     for file in data_dir.glob("service.db*"):
         assert local.key.encode() not in file.read_bytes()
+    assert local.key not in (data_dir / "service.json").read_text()
     assert (data_dir / "service.json").stat().st_mode & 0o777 == 0o600
 
 
@@ -113,6 +114,16 @@ async def test_a_lost_file_gives_a_new_key_and_ends_the_old_one(serving: Serving
         await service.get(f"/v1/executions/{run['execution_id']}")
 
 
+async def test_a_file_that_others_could_read_gives_a_new_key(serving: Serving, data_dir: Path) -> None:
+    async with serving() as service:
+        old = service.key
+    (data_dir / "service.json").chmod(0o644)
+    async with serving() as service:
+        assert service.key != old
+        check(await service.http.get("/v1/account", headers={"Authorization": f"Bearer {old}"}), "unauthenticated")
+    assert (data_dir / "service.json").stat().st_mode & 0o777 == 0o600
+
+
 async def test_a_lost_database_keeps_the_key(serving: Serving, data_dir: Path) -> None:
     async with serving() as service:
         key = service.key
@@ -131,7 +142,7 @@ async def test_a_revoked_owner_key_is_replaced_and_never_taken_back(serving: Ser
         )
     async with serving() as service:
         assert service.key != old
-        file = read_service_file(data_dir)
+        file = opened_service_file(data_dir)
         assert file is not None
         assert file.api_key.reveal() == service.key
         check(await service.http.get("/v1/account", headers={"Authorization": f"Bearer {old}"}), "unauthenticated")
@@ -141,5 +152,6 @@ async def test_a_file_with_a_key_of_another_form_gets_a_new_one(serving: Serving
     data_dir.mkdir()
     content = {"base_url": "http://127.0.0.1:nonsense", "api_key": "guess", "data_dir": "x", "pid": 1}
     (data_dir / "service.json").write_text(json.dumps(content))
+    (data_dir / "service.json").chmod(0o600)
     async with serving() as service:
         assert service.key.startswith(KEY_PREFIX)

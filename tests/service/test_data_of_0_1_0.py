@@ -83,7 +83,7 @@ async def test_its_secrets_are_sealed_at_the_first_start_and_stay_as_they_are_th
         pass
     first = sealed_files(data_dir)
     assert all(content.startswith(MAGIC) for content in first.values())
-    assert plain_files(data_dir, *(told[name] for name in SECRETS)) == []
+    assert plain_files(data_dir, told["owner_key"], *(told[name] for name in SECRETS)) == []
     async with serving() as service:
         assert await kept_secrets(service, told) == tuple(told[name] for name in SECRETS)
     assert sealed_files(data_dir) == first
@@ -111,6 +111,9 @@ async def test_without_the_master_key_it_starts_names_what_is_closed_and_deletes
         assert f"runwatch sources rotate {told['connection_id']}" in closed
         assert f"runwatch verifiers connect {told['verifier_id']}" in closed
         assert f"runwatch webhooks rotate {told['webhook_id']}" in closed
+        assert "the key of the owner" in closed
+        owner = {"Authorization": f"Bearer {told['owner_key']}"}
+        assert (await service.http.get("/v1/account", headers=owner)).status_code == 401
         assert await kept_secrets(service, told) == ("", "", "")
         assert (await service.http.get("/v1/account")).status_code == 200
         tested = await service.http.post(f"/v1/source-connections/{told['connection_id']}/test")
@@ -158,6 +161,7 @@ async def test_a_rotation_seals_everything_with_a_new_key_and_the_old_one_opens_
     assert all(rotated.is_newest(content) for content in sealed_files(data_dir).values())
     assert len(sealed_files(data_dir)) == len(SECRETS)
     async with serving(master_keys=lambda: MasterKeys(rotated.keys[:1])) as service:
+        assert service.key == told["owner_key"]
         assert await kept_secrets(service, told) == tuple(told[name] for name in SECRETS)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import pytest
 
 from runwatch.base.clock import iso
 from runwatch.base.log import REDACTED, redact
+from runwatch.base.secret import Secret
+from runwatch.base.servicefile import write_service_file
 from runwatch.records.apikey import ApiKey
 from runwatch.service.access import auth
 from runwatch.service.access.auth import KEY_PREFIX, Keys, Principal, hash_of
@@ -23,6 +26,7 @@ from tests.service.conftest import Json, Local, Serving, echo_body
 from tests.service.test_auth import other_tenant
 from tests.service.test_problems import check, fields
 from tests.support.clock import START, FakeClock
+from tests.support.master_keys import MASTER_KEYS
 from tests.support.timers import FakeTimers
 
 
@@ -216,8 +220,8 @@ async def test_a_database_from_before_the_files_key_was_noted_keeps_its_owner(se
 async def test_a_file_with_the_key_of_a_reader_is_given_an_owners(serving: Serving, data_dir: Path) -> None:
     async with serving() as service:
         reader = await mint(service, role="reader")
-        whole = (data_dir / "service.json").read_text().replace(service.key, reader["key"])
-    (data_dir / "service.json").write_text(whole)
+        whole = service.running.file
+    write_service_file(replace(whole, api_key=Secret(reader["key"])), MASTER_KEYS)
     async with serving() as service:
         assert service.key != reader["key"]
         await mint(service)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import logging
 import os
@@ -18,7 +19,7 @@ import httpx
 import pytest
 
 from runwatch.base.errors import LocalServiceError, UntrustedSocketError, UsageError
-from runwatch.base.servicefile import is_running, lock_of, read_service_file
+from runwatch.base.servicefile import is_running, lock_of
 from runwatch.base.text import is_clean
 from runwatch.service import server
 from runwatch.service.http.answer import Answer
@@ -28,7 +29,7 @@ from runwatch.settings.local import stop
 from tests.service.conftest import Local, Serving, serve_in_process, step
 from tests.service.test_problems import check
 from tests.support.clock import FakeClock
-from tests.support.master_keys import master_keys
+from tests.support.master_keys import MASTER_KEYS, master_keys, opened_service_file
 
 SCRIPT = """
 import sys
@@ -79,7 +80,9 @@ def test_one_line_says_where_the_service_is_and_a_second_one_is_sent_there(
     line = json.loads(start[0].first_line("stdout"))
     assert list(line) == ["base_url", "api_key", "data_dir", "pid", "socket"]
     assert (line["data_dir"], line["pid"]) == (str(data_dir), start[0].process.pid)
-    assert json.loads((data_dir / "service.json").read_text()) == line
+    kept = json.loads((data_dir / "service.json").read_text())
+    assert MASTER_KEYS.open(base64.b64decode(kept.pop("sealed_key")), "owner").decode() == line["api_key"]
+    assert kept == {name: value for name, value in line.items() if name != "api_key"}
     assert data_dir.stat().st_mode & 0o777 == 0o700
     with httpx.Client(base_url=line["base_url"], headers={"Authorization": f"Bearer {line['api_key']}"}) as client:
         assert client.get("/v1/account").status_code == 200
@@ -99,13 +102,14 @@ def test_a_person_is_told_where_it_listens_and_how_to_stop_it_and_stops_it_with_
 ) -> None:
     start.append(Process(data_dir, "person"))
     first = start[0].first_line("stderr")
-    file = read_service_file(data_dir)
+    file = opened_service_file(data_dir)
     assert file is not None
     assert file.base_url in first
     start[0].process.send_signal(signal.SIGINT)
     code, out, error = start[0].rest()
     assert (code, out) == (INTERRUPTED, "")
     assert str(data_dir / "service.json") in error
+    assert "Start it with --json" in error
     assert "serve --stop" in error
     assert file.api_key.reveal() not in first + error
 
@@ -362,7 +366,7 @@ def test_a_starter_that_has_gone_does_not_take_the_service_with_it(data_dir: Pat
     file = None
     while file is None:
         assert process.process.poll() is None
-        file = read_service_file(data_dir)
+        file = opened_service_file(data_dir)
     with httpx.Client(base_url=file.base_url, headers={"Authorization": f"Bearer {file.api_key.reveal()}"}) as client:
         assert client.get("/v1/account").status_code == 200
     assert stop(data_dir) is True

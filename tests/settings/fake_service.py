@@ -14,9 +14,11 @@ import sys
 import threading
 from pathlib import Path
 
+from runwatch.base.paths import find_paths
 from runwatch.base.secret import Secret
 from runwatch.base.servicefile import ServiceFile, lock_of, service_line, write_service_file
 from runwatch.base.servicesocket import listen_on_socket
+from runwatch.settings.masterkey import find_master_keys
 
 KEY = "rw_fake_service_key"
 
@@ -47,7 +49,7 @@ def main() -> int:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         path, local_listener = listen_on_socket(data_dir, os.environ)
         file = ServiceFile(address, Secret(KEY), data_dir, os.getpid(), None if manner == "is old" else path)
-        write_service_file(file)
+        write_service_file(file, find_master_keys(find_paths().settings_file))
         (data_dir / "seen.json").write_text(
             json.dumps(
                 {

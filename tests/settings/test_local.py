@@ -20,11 +20,13 @@ import pytest
 from runwatch.base import log
 from runwatch.base.errors import DataError, LocalServiceError, UntrustedSocketError
 from runwatch.base.files import FileLock
+from runwatch.base.paths import find_paths
 from runwatch.base.secret import Secret
 from runwatch.base.servicefile import ServiceFile, is_running, lock_of, read_service_file, write_service_file
 from runwatch.base.servicesocket import listen_on_socket
 from runwatch.settings import local
 from runwatch.settings.local import LocalService, Pace, attach, ensure, stop
+from runwatch.settings.masterkey import find_master_keys, master_key_file
 from tests.settings import fake_service
 from tests.settings.fake_service import KEY
 
@@ -77,11 +79,16 @@ def seen(data_dir: Path) -> dict[str, Any]:
     return content
 
 
+def write_down(file: ServiceFile) -> None:
+    """Write a service file with the master key of this test's installation."""
+    write_service_file(file, find_master_keys(find_paths().settings_file))
+
+
 def held(data_dir: Path, pid: int, path: Path | None, port: int = 1) -> FileLock:
     """A lock held by this process, with a service file that says what the test wants."""
     lock = lock_of(data_dir)
     assert lock.acquire(wait=False)
-    write_service_file(ServiceFile(f"http://127.0.0.1:{port}", Secret(KEY), data_dir, pid, path))
+    write_down(ServiceFile(f"http://127.0.0.1:{port}", Secret(KEY), data_dir, pid, path))
     return lock
 
 
@@ -179,9 +186,9 @@ def test_who_loses_against_one_started_by_hand_attaches_to_that(
     by_hand: list[subprocess.Popen[bytes]] = []
     real = local.attach
 
-    def attach_first_finds_nobody(directory: Path, *, pace: Pace) -> LocalService | None:
+    def attach_first_finds_nobody(directory: Path, *, settings_file: Path, pace: Pace) -> LocalService | None:
         if by_hand:
-            return real(directory, pace=pace)
+            return real(directory, settings_file=settings_file, pace=pace)
         command = [*COMMAND, "--json", "--data-dir", str(directory), "--idle-exit-s", "1"]
         by_hand.append(
             subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=dict(environment()))
@@ -262,7 +269,7 @@ def test_attaching_waits_until_the_running_service_has_written_its_file(
 ) -> None:
     lock = held(data_dir, ended_pid(), path_of(listener))
     now = ServiceFile("http://127.0.0.1:1", Secret(KEY), data_dir, os.getpid(), path_of(listener))
-    time = FakeTime([lambda: None, lambda: write_service_file(now)])
+    time = FakeTime([lambda: None, lambda: write_down(now)])
     found = attach(data_dir, pace=time.pace())
     lock.release()
     assert found == LocalService(now.base_url, now.api_key, os.getpid(), path_of(listener))
@@ -356,10 +363,62 @@ def test_a_service_that_never_answers_is_an_error_after_the_patience(
     assert {number for number, _ in signals} <= {10**30}
 
 
+def test_the_key_of_a_service_with_another_master_key_is_not_opened_and_it_can_be_stopped(data_dir: Path) -> None:
+    service = start(data_dir)
+    assert KEY not in (data_dir / "service.json").read_text()
+    attached = attach(data_dir)
+    assert attached is not None
+    assert attached.key.reveal() == KEY
+    master_key_file(find_paths().settings_file).unlink()
+    with pytest.raises(LocalServiceError, match="cannot be opened") as told:
+        attach(data_dir)
+    assert "RUNWATCH_CONFIG" in str(told.value.hint)
+    assert stop(data_dir) is True
+    assert service.pid > 0
+
+
+def test_a_service_is_given_the_settings_file_of_its_console_by_its_full_name(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RUNWATCH_CONFIG", "relative.toml")
+    start(data_dir)
+    assert seen(data_dir)["environment"]["RUNWATCH_CONFIG"] == str(tmp_path / "relative.toml")
+    stop(data_dir)
+    other = tmp_path / "demo" / "settings.toml"
+    ensure(data_dir, settings_file=other, command=COMMAND, environment=environment(), pace=PATIENT)
+    assert seen(data_dir)["environment"]["RUNWATCH_CONFIG"] == str(other)
+    found = attach(data_dir, settings_file=other)
+    assert found is not None
+    assert found.key.reveal() == KEY
+    stop(data_dir)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o622])
+def test_a_service_file_that_others_may_open_is_not_used(mode: int, data_dir: Path, listener: socket.socket) -> None:
+    lock = held(data_dir, os.getpid(), path_of(listener))
+    (data_dir / "service.json").chmod(mode)
+    for look in (attach, stop):
+        with pytest.raises(LocalServiceError, match="not private"):
+            look(data_dir)
+    lock.release()
+    (data_dir / "service.json").chmod(0o600)
+
+
+def test_a_service_file_that_is_a_link_is_not_followed(data_dir: Path, tmp_path: Path, listener: socket.socket) -> None:
+    lock = held(data_dir, os.getpid(), path_of(listener))
+    (data_dir / "service.json").rename(tmp_path / "elsewhere.json")
+    (data_dir / "service.json").symlink_to(tmp_path / "elsewhere.json")
+    with pytest.raises(LocalServiceError, match="symbolic link"):
+        attach(data_dir)
+    lock.release()
+    (data_dir / "service.json").unlink()
+
+
 def test_a_service_file_that_leads_elsewhere_is_not_followed(data_dir: Path, listener: socket.socket) -> None:
     lock = lock_of(data_dir)
     lock.acquire(wait=True)
-    write_service_file(ServiceFile("http://evil.example", Secret(KEY), data_dir, os.getpid(), path_of(listener)))
+    write_down(ServiceFile("http://evil.example", Secret(KEY), data_dir, os.getpid(), path_of(listener)))
     with pytest.raises(LocalServiceError, match="this machine"):
         attach(data_dir)
     lock.release()

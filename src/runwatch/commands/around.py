@@ -62,7 +62,7 @@ async def _look(call: Call, asked: Around) -> tuple[Nearby, Answered | None, str
 async def _ask(call: Call, question: Callable[[Client], Awaitable[Answered]]) -> tuple[Answered | None, str]:
     """The answer of the local service's store, or ``None`` and why there is none."""
     try:
-        async with running_service(call.paths.local_service_dir, call.clock) as client:
+        async with running_service(call.paths, call.clock) as client:
             return (None, NOT_RUNNING) if client is None else (await question(client), "")
     except (ApiError, LocalServiceError) as error:
         return None, str(error)

@@ -33,7 +33,9 @@ def demo(call: Call) -> int:
 
 
 async def _demo(call: Call) -> int:
-    service = await asyncio.to_thread(local.ensure, call.paths.local_service_dir, idle_exit_s=IDLE_EXIT_S)
+    service = await asyncio.to_thread(
+        local.ensure, call.paths.local_service_dir, settings_file=call.paths.settings_file, idle_exit_s=IDLE_EXIT_S
+    )
     call.output.note(f"A local service, for this demo alone, listens on {service.base_url}.")
     async with open_session(call, service.target(), Settings()) as session:
         run = await send(session, dumps_body(REQUEST), str(uuid.uuid4()))

@@ -101,7 +101,10 @@ def _announce(options: ServeOptions, service: Running) -> None:
     _say(
         sys.stderr,
         f"The service listens on {service.file.base_url}",
-        f"Data: {options.data_dir}; the key is in {options.data_dir / 'service.json'}",
+        f"Data: {options.data_dir}; the owner's key is sealed in {options.data_dir / 'service.json'}",
+        f"{options.key_command} prints it as a header for other clients"
+        if options.key_command
+        else "Start it with --json to have it printed for other clients",
         "Stop it with Ctrl+C, or with runwatch serve --stop and the same data directory",
         sample_note(options),
     )

@@ -27,6 +27,7 @@ class ServeOptions:
         port: The port, or 0 for that of the last start, else any free one.
         data_dir: Where the service keeps its data.
         master_keys: Finds the master keys that seal secrets at rest; it may raise any error of runwatch's.
+        key_command: Prints the header with the owner's key for other clients; empty where no command does.
         json: Whether one JSON line with address and key goes to standard output.
         allow_remote: Whether an address that other machines can reach is taken.
         idle_exit_s: Seconds without a caller and without a live run after which the service ends; ``None`` for never.
@@ -48,6 +49,7 @@ class ServeOptions:
     port: int = 0
     data_dir: Path
     master_keys: Callable[[], MasterKeys]
+    key_command: str = ""
     json: bool
     allow_remote: bool = False
     idle_exit_s: float | None = None

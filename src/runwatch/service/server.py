@@ -19,9 +19,10 @@ import uvicorn
 
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError, LocalServiceError, UsageError
-from runwatch.base.files import FileLock, check_data_dir, private_directory
+from runwatch.base.files import FileLock, UnsafePlaceError, check_data_dir, private_directory
 from runwatch.base.log import AtMost, keep_secret, start_log
-from runwatch.base.servicefile import ServiceFile, lock_of, read_service_file, write_service_file
+from runwatch.base.sealing import CannotOpen, MasterKeys
+from runwatch.base.servicefile import ServiceFile, lock_of, open_owner_key, read_service_file, write_service_file
 from runwatch.base.servicesocket import listen_on_socket, require_unix_sockets
 from runwatch.base.target import is_loopback_address, may_be_loopback
 from runwatch.service.access.auth import new_key
@@ -41,6 +42,7 @@ LINES_A_MINUTE: Final = 120
 """How many lines a minute the event loop, the HTTP server and callers without a key each may add to the log."""
 
 _BELOW: Final = ("uvicorn", "asyncio")
+_NEW_KEY: Final = "the key of the owner: a new one takes its place, and the one before is revoked"
 _LAST_PORT: Final = 65_535
 _BACKLOG: Final = 1024
 _LOCK_TRIES: Final = 20
@@ -121,7 +123,7 @@ async def running(
         stack.callback(lock.release)
         # A command that prints the keys may take its time; the lock is held already, so that it runs once.
         keys = await asyncio.to_thread(options.master_keys)
-        before = read_service_file(options.data_dir)
+        before, is_closed = _read_before(options.data_dir, keys)
         listener = _listen(options, before)
         stack.callback(listener.close)
         path, local_listener = listen_on_socket(options.data_dir, os.environ, backlog=_BACKLOG)
@@ -135,7 +137,7 @@ async def running(
             path,
         )
         # Written at once: what the file said until now may be the address of somebody else, and the id of no service.
-        _write_down(file)
+        _write_down(file, keys)
         context, key = await open_context(
             options, keys, file.api_key, clock=clock, origin=file.base_url, timers=timers
         )
@@ -143,7 +145,9 @@ async def running(
         stack.push_async_callback(context.close)
         if key != file.api_key:
             file = replace(file, api_key=key)
-            _write_down(file)
+            _write_down(file, keys)
+        if is_closed:
+            context.closed_secrets = (_NEW_KEY, *context.closed_secrets)
         keep_secret(key)
         stop = asyncio.Event()
         docks = Docks(clock, context.strangers.bytes_in_flight) if options.sample else None
@@ -159,6 +163,8 @@ async def running(
 async def seal_again(options: ServeOptions, clock: Clock) -> int:
     """Seal every secret of a data directory with the newest master key, and say how many no master key opens.
 
+    The owner's key counts as one of them.
+
     Raises:
         LocalServiceError: a service holds the data directory.
         DataError: the data directory is not usable.
@@ -166,7 +172,11 @@ async def seal_again(options: ServeOptions, clock: Clock) -> int:
     lock = await _take(options.data_dir, clock)
     try:
         keys = await asyncio.to_thread(options.master_keys)
-        return len(await Vault(options.data_dir, keys).take_over())
+        closed = await Vault(options.data_dir, keys).take_over()
+        written, is_closed = _read_before(options.data_dir, keys)
+        if written is not None and not is_closed and written.api_key:
+            _write_down(written, keys)
+        return len(closed) + is_closed
     finally:
         lock.release()
 
@@ -213,14 +223,29 @@ def _config(application: Application) -> uvicorn.Config:
     )
 
 
-def _write_down(file: ServiceFile) -> None:
+def _read_before(data_dir: Path, keys: MasterKeys) -> tuple[ServiceFile | None, bool]:
+    """What the last service of this directory wrote, and whether its key is there and cannot be opened."""
+    try:
+        before = read_service_file(data_dir)
+    except UnsafePlaceError as error:
+        # Others may have read the key in it, so that it is not the owner's any longer.
+        _log.warning("the owner gets a new key: %s", error)
+        return None, False
+    try:
+        return (None if before is None else open_owner_key(before, keys)), False
+    except CannotOpen as error:
+        _log.warning("the owner gets a new key: %s", error)
+        return before, True
+
+
+def _write_down(file: ServiceFile, keys: MasterKeys) -> None:
     """Write ``service.json``.
 
     Raises:
         DataError: the data directory is not writable, or its disk is full.
     """
     try:
-        write_service_file(file)
+        write_service_file(file, keys)
     except OSError as error:
         raise _unusable(file.data_dir, error) from error
 
@@ -248,7 +273,9 @@ async def _take(data_dir: Path, clock: Clock) -> FileLock:
             await clock.sleep(_LOCK_PAUSE_S)
     except OSError as error:
         raise _unusable(data_dir, error) from error
-    other = read_service_file(data_dir)
+    other = None
+    with contextlib.suppress(UnsafePlaceError):
+        other = read_service_file(data_dir)
     raise LocalServiceError(
         "A service already runs on this data directory",
         detail=f"It listens on {other.base_url} (process {other.pid})." if other else f"{data_dir} is held.",

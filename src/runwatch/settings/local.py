@@ -19,8 +19,16 @@ from urllib.parse import urlsplit
 from runwatch.base.errors import LocalServiceError, SettingsError
 from runwatch.base.files import FileLock, UnsafePlaceError, check_data_dir, open_private_append, private_directory
 from runwatch.base.log import keep_secret, redact
+from runwatch.base.paths import find_paths
+from runwatch.base.sealing import CannotOpen
 from runwatch.base.secret import Secret
-from runwatch.base.servicefile import ServiceFile, is_running, parse_service_line, read_service_file
+from runwatch.base.servicefile import (
+    ServiceFile,
+    is_running,
+    open_owner_key,
+    parse_service_line,
+    read_service_file,
+)
 from runwatch.base.servicesocket import connect_to_socket, require_unix_sockets
 from runwatch.base.target import Target, normalise_base_url
 from runwatch.base.text import clean_block
@@ -84,22 +92,29 @@ class Pace:
 _USUAL: Final = Pace()
 
 
-def attach(data_dir: Path, *, pace: Pace = _USUAL) -> LocalService | None:
+def attach(data_dir: Path, *, settings_file: Path | None = None, pace: Pace = _USUAL) -> LocalService | None:
     """The running service of a data directory once it accepts connections, or ``None`` when none runs.
 
+    Args:
+        data_dir: The service's data directory.
+        settings_file: Says where the master key is that opens the service's own key; this installation's when left out.
+        pace: How the waiting is done.
+
     Raises:
+        SettingsError: the master key cannot be had.
         UntrustedSocketError: its socket, the socket's directory or the listening process is not the user's own.
         LocalServiceError: one holds the directory and does not accept connections within the pace's patience, or it is
             of version 0.1.0 and has no socket.
         DataError: others own the directory or may change it.
     """
     found = _find_running(data_dir, pace, _accepts)
-    return None if found is None else _service(found)
+    return None if found is None else _service(_with_key(found, settings_file or find_paths().settings_file))
 
 
 def ensure(
     data_dir: Path,
     *,
+    settings_file: Path | None = None,
     idle_exit_s: float = IDLE_EXIT_S,
     more: Sequence[str] = (),
     command: Sequence[str] | None = None,
@@ -113,6 +128,7 @@ def ensure(
 
     Args:
         data_dir: The service's data directory; made when there is none.
+        settings_file: Says where the master key is, here and for the service; this installation's when left out.
         idle_exit_s: Seconds without a caller and without a live run after which it ends by itself.
         more: Further arguments for ``runwatch serve``, where it is started.
         command: What to start in place of ``runwatch serve``, with the same arguments; for tests.
@@ -138,12 +154,15 @@ def ensure(
             hint="Make it writable, or name another place in RUNWATCH_DATA_DIR.",
         ) from None
     try:
-        found = attach(data_dir, pace=pace)
+        settings_file = settings_file or find_paths().settings_file
+        found = attach(data_dir, settings_file=settings_file, pace=pace)
         if found is not None:
             return found
         words = command or (sys.executable, "-m", "runwatch", "serve")
         arguments = ("--json", "--data-dir", str(data_dir), "--idle-exit-s", f"{idle_exit_s:g}", *more)
-        return _start(data_dir, [*words, *arguments], os.environ if environment is None else environment, pace)
+        # Named in full, because the service works in another directory.
+        own = {**(os.environ if environment is None else environment), "RUNWATCH_CONFIG": str(settings_file)}
+        return _start(data_dir, [*words, *arguments], own, pace)
     finally:
         starting.release()
 
@@ -187,7 +206,7 @@ def _find_running(data_dir: Path, pace: Pace, accepts: Callable[[ServiceFile], b
     _check(data_dir)
     deadline = pace.monotonic() + pace.patience_s
     while _is_running(data_dir):
-        written = read_service_file(data_dir)
+        written = _read(data_dir)
         # Until the running service has written the file, it is that of an earlier one.
         if written is not None and _lives(written.pid) and accepts(written):
             return written
@@ -239,7 +258,7 @@ def _start(data_dir: Path, command: Sequence[str], environment: Mapping[str, str
     if line:
         return _service(_said(line, data_dir), started_here=True)
     # It has ended. When somebody else started one by hand at the same moment, ours has refused and that one serves.
-    found = attach(data_dir, pace=pace)
+    found = attach(data_dir, settings_file=Path(environment["RUNWATCH_CONFIG"]), pace=pace)
     if found is None:
         raise _not_started("It has ended.", log, before)
     return found
@@ -271,6 +290,33 @@ def _service(written: ServiceFile, *, started_here: bool = False) -> LocalServic
             "The local service does not listen on this machine alone", detail=str(written.data_dir)
         ) from error
     return LocalService(origin, written.api_key, written.pid, written.socket, started_here)
+
+
+def _read(data_dir: Path) -> ServiceFile | None:
+    try:
+        return read_service_file(data_dir)
+    except UnsafePlaceError as error:
+        raise LocalServiceError(
+            "The local service is not called, because its file is not private",
+            detail=str(error),
+            hint="End its process, and start it again; it makes a new file and a new key.",
+        ) from None
+
+
+def _with_key(written: ServiceFile, settings_file: Path) -> ServiceFile:
+    if not written.sealed_key:
+        return written
+    from runwatch.settings.masterkey import find_master_keys
+
+    try:
+        return open_owner_key(written, find_master_keys(settings_file))
+    except CannotOpen as error:
+        raise LocalServiceError(
+            "The key of the local service cannot be opened",
+            detail=f"{written.data_dir}: {error}",
+            hint="Name the settings file that it was started with in RUNWATCH_CONFIG, or end it with 'runwatch serve"
+            " --stop' and the same data directory; the next start makes a new key.",
+        ) from None
 
 
 def _check(data_dir: Path) -> None:

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from runwatch.base.clock import Clock, iso
+from runwatch.base.paths import Paths
 from runwatch.base.target import Target
 from runwatch.records.answered import AnsweredProblem, ProblemLookup
 from runwatch.settings.model import LOCAL
@@ -81,8 +81,8 @@ async def answered_as(client: Client, instances: Sequence[str]) -> Answered:
 
 
 @asynccontextmanager
-async def running_service(data_dir: Path, clock: Clock) -> AsyncIterator[Client | None]:
-    """A client of the local service of a data directory while the block runs; ``None`` when none runs.
+async def running_service(paths: Paths, clock: Clock) -> AsyncIterator[Client | None]:
+    """A client of the local service of an installation while the block runs; ``None`` when none runs.
 
     It is not started, because one that is not running has answered nobody since, and what it answered before is told
     as soon as it runs again.
@@ -96,7 +96,7 @@ async def running_service(data_dir: Path, clock: Clock) -> AsyncIterator[Client 
     from runwatch.api.client import Client
     from runwatch.settings import local
 
-    service = await asyncio.to_thread(local.attach, data_dir)
+    service = await asyncio.to_thread(local.attach, paths.local_service_dir, settings_file=paths.settings_file)
     if service is None:
         yield None
         return

@@ -65,7 +65,7 @@ def open_demo(environment: Mapping[str, str]) -> int:
     from runwatch.settings.throwaway import IDLE_EXIT_S, throw_away, throw_away_place
 
     own = {name: value for name, value in environment.items() if name not in _FOREIGN}
-    start_local = partial(local.ensure, idle_exit_s=IDLE_EXIT_S, more=_SERVICE)
     with throw_away_place() as paths:
+        start_local = partial(local.ensure, settings_file=paths.settings_file, idle_exit_s=IDLE_EXIT_S, more=_SERVICE)
         opening = Opening(paths, own, Options(local=True), start_local=start_local, demo=True)
         return run_app(ConsoleApp(opening), at_forced_end=partial(throw_away, paths))

@@ -103,8 +103,7 @@ class AroundSource:
             if is_local(desk.target):
                 await desk.live.scheduler.turn_of_a_person()
                 return await answered_around(desk.client, asked.windows), ""
-            directory = self.screen.console.opening.paths.local_service_dir
-            async with running_service(directory, desk.clock) as client:
+            async with running_service(self.screen.console.opening.paths, desk.clock) as client:
                 return (None, NOT_RUNNING) if client is None else (await answered_around(client, asked.windows), "")
         except RunwatchError as error:
             return None, str(error)
