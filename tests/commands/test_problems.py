@@ -105,7 +105,8 @@ def test_what_cannot_be_read_is_a_usage_error(runwatch: Here, words: tuple[str, 
 
 
 def test_the_local_service_s_own_store_is_searched_where_it_runs(runwatch: Here) -> None:
-    with ServiceProcess(find_paths().local_service_dir) as local:
+    own = {"RUNWATCH_CONFIG": str(find_paths().settings_file)}
+    with ServiceProcess(find_paths().local_service_dir, env=own) as local:
         answer = httpx.get(
             f"{local.base_url}/v1/executions/ex_lost", headers={"Authorization": f"Bearer {local.api_key}"}
         )
