@@ -1,7 +1,7 @@
 """Secrets at rest: sealed with AES-256-GCM under a master key, and bound to the handle that names them.
 
-This is the only module that imports ``cryptography``, and it does so when something is sealed or opened: the console's
-first paint and ``--help`` do not pay for it. The format of a sealed secret is :data:`MAGIC`, the id of the master key,
+``cryptography`` is imported when something is sealed or opened: the console's first paint and ``--help`` do not pay for
+it. The format of a sealed secret is :data:`MAGIC`, the id of the master key,
 the nonce, and the ciphertext with its tag. Magic, key id and handle are authenticated too, so that a sealed secret
 opens under its own handle only (manual, Security: Secrets at rest).
 """
