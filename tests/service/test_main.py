@@ -395,7 +395,7 @@ async def test_a_request_under_way_when_the_service_stops_is_answered(
 def test_why_it_did_not_start_is_cleaned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = tmp_path / "\x1b]52;c;cm0gLXJmIH4=\x07\u202e"
     place.touch()
-    assert serve(ServeOptions(data_dir=place / "data", json=False)) == REFUSED
+    assert serve(ServeOptions(data_dir=place / "data", json=False, master_keys=master_keys)) == REFUSED
     told = capsys.readouterr().err
     assert "␛]52;c;" in told
     assert is_clean(told)

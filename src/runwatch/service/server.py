@@ -138,9 +138,7 @@ async def running(
         )
         # Written at once: what the file said until now may be the address of somebody else, and the id of no service.
         _write_down(file, keys)
-        context, key = await open_context(
-            options, keys, file.api_key, clock=clock, origin=file.base_url, timers=timers
-        )
+        context, key = await open_context(options, keys, file.api_key, clock=clock, origin=file.base_url, timers=timers)
         context.connections = Connections(bounds or Bounds.within(raise_descriptor_limit()))
         stack.push_async_callback(context.close)
         if key != file.api_key:
