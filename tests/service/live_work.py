@@ -32,9 +32,9 @@ def said(
     return Generation(text, read, written, None if usd is None else Decimal(usd), "served-by", "req_88")
 
 
-def failure(kind: str, *, was_sent: bool = True) -> ProviderError:
+def failure(kind: str, *, was_sent: bool = True, **more: Any) -> ProviderError:
     """A call that gets no usable answer."""
-    return ProviderError(kind, was_sent=was_sent)
+    return ProviderError(kind, was_sent=was_sent, **more)
 
 
 @dataclass(slots=True)

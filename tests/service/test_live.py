@@ -202,8 +202,10 @@ async def test_a_call_that_fails_ends_the_run_with_its_reason(
     (attempt,) = part["attempts"]
     assert (attempt["outcome"], attempt["reason"], attempt["failure_kind"]) == ("failed", reason, kind)
     assert part["cost"]["calls"] == calls
-    is_known = kind in {"network", "candidate_too_large"}
+    is_known = kind in {"network", "candidate_too_large", "authentication"}
     assert part["cost"].get("usage") == (None if is_known else "unknown")
+    assert part["cost"].get("unknown_calls") == (None if is_known else 1)
+    assert (attempt["usd"] is None) is not is_known
     assert part["recorded_check"]["state"] == "terminal_no_evaluation"
     assert part["route"]["selected"]["model_key"] == "northwind/ember"
     assert "sentinel" not in caplog.text
@@ -335,7 +337,7 @@ async def test_cancelling_during_a_call_hangs_up_and_says_that_it_is_not_reverse
     receipt = await work.receipt(run)
     part = only_slice(receipt)
     (attempt,) = part["attempts"]
-    assert (attempt["outcome"], attempt["usage"], attempt["usd"]) == ("cancelled_in_flight", "unknown", 0)
+    assert (attempt["outcome"], attempt["usage"], attempt["usd"]) == ("cancelled_in_flight", "unknown", None)
     assert "could not be reversed" in attempt["note"]
     assert (part["cost"]["usage"], part["cost"]["calls"], receipt["totals"]["usd"]) == ("unknown", 1, 0)
 
@@ -357,7 +359,7 @@ async def test_cancelling_during_a_check_keeps_what_the_call_cost(work: LiveWork
 
 async def test_a_call_has_no_more_time_than_the_run(work: LiveWork) -> None:
     await work.having(add_model, "ember")
-    work.providers.script("ember", failure("timeout"))
+    work.providers.script("ember", failure("timeout", is_deadline=True))
     run = await work.done(live_body(["fallback"], max_runtime_s=20))
     assert work.providers.calls[0].timeout_s == 20
     assert (run["status"], run["reason"]) == ("expired", "runtime_exceeded")

@@ -27,7 +27,9 @@ OPTIONS = tuple(Option(f"arm_{name}", 0.5, {}, {}) for name in "abc")
 
 def attempt(number: int, arm: str = "a", state: str = "answered", phase: str = "candidate", **more: Any) -> Attempt:
     skilled = None if phase == "candidate" else SKILL.arm_id
-    return Attempt(number, f"arm_{arm}", skilled, phase, state, "2026-11-21T12:00:00.000Z", **more)
+    basis = "source_reported" if state == "answered" else None
+    told = {"pricing_basis": basis, "worst_usd": "0.01", **more}
+    return Attempt(number, f"arm_{arm}", skilled, phase, state, "2026-11-21T12:00:00.000Z", **told)
 
 
 def accepts(number: int) -> Check:
@@ -132,6 +134,23 @@ def test_the_cap_stops_further_calls_only(spent: str, is_called: bool) -> None:
     assert isinstance(next_move(state), Call) is is_called
     accepted = replace(state, checks=(accepts(1),))
     assert isinstance(next_move(accepted), Accept)
+
+
+@pytest.mark.parametrize(("worst", "is_called"), [("0.29", True), ("0.3", False), ("9", False), (None, False)])
+def test_a_call_of_unknown_cost_counts_with_the_most_that_it_may_have_cost(worst: str | None, is_called: bool) -> None:
+    lost = attempt(2, "b", "failed", reason="dispatch_timeout", worst_usd=worst)
+    state = live("fallback", attempts=(attempt(1, usd="0.7"), lost), checks=(rejects(1),))
+    assert (state.spend, state.unknown_calls) == (Decimal("0.7"), 1)
+    assert isinstance(next_move(state), Call) is is_called
+    if not is_called:
+        assert next_move(state) == Fail("cost_budget_exhausted")
+
+
+def test_a_call_that_was_never_sent_costs_a_known_nothing() -> None:
+    missed = attempt(1, state="failed", was_sent=False, reason="arm_not_ready", worst_usd=None)
+    state = live("fallback", attempts=(missed,))
+    assert (state.spend, state.unknown_calls, state.worst_spend) == (0, 0, 0)
+    assert next_move(state) == Call(OPTIONS[1], "candidate", "fallback")
 
 
 def test_spend_is_exact() -> None:

@@ -131,7 +131,7 @@ async def test_a_call_that_a_restart_interrupted_is_told_and_not_made_again(
     run, receipt, events, _ = await finish(serving, scripted, run_id)
     part = only_slice(receipt)
     interrupted = part["attempts"][0]
-    assert (interrupted["outcome"], interrupted["usage"], interrupted["usd"]) == ("interrupted", "unknown", 0)
+    assert (interrupted["outcome"], interrupted["usage"], interrupted["usd"]) == ("interrupted", "unknown", None)
     assert "stopped during the call" in interrupted["note"]
     assert part["cost"]["usage"] == "unknown"
     if falls_back:

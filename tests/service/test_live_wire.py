@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sqlite3
 from collections.abc import AsyncIterator
@@ -18,6 +19,19 @@ from tests.service.test_problems import check
 from tests.support.clock import FakeClock
 from tests.support.dock import Dock, dock
 from tests.support.model_server import DROP, HANG, ModelServer
+from tests.support.scripted import Said
+
+SAID = Said(
+    200,
+    json.dumps(
+        {
+            "choices": [{"message": {"content": "sentinel-output"}}],
+            "usage": {"prompt_tokens": 12, "completion_tokens": 5},
+        }
+    ).encode(),
+    content_type="application/json",
+)
+"""An answer that can be used."""
 
 
 @pytest.fixture
@@ -95,13 +109,80 @@ async def test_a_server_that_hangs_up_is_followed_by_the_next_model(
     async with serving(allow_loopback_checks=True) as service:
         await save_all(service, server)
         server.say("POST", "/v1/chat/completions", DROP)
-        run, receipt = await final(service, live_body(["fallback"]))
+        # Two lost calls may have cost eight dollars each.
+        run, receipt = await final(service, live_body(["fallback"], max_cost_usd=100))
     assert (run["status"], run["reason"]) == ("failed", "fallback_exhausted")
     attempts = only_slice(receipt)["attempts"]
     assert [(entry["reason"], entry["failure_kind"]) for entry in attempts] == [
         ("dispatch_network_error", "network")
     ] * 2
     assert [body["model"] for body in server.bodies] == ["tiny-1", "tiny-2"]
+
+
+async def test_a_lost_call_that_may_have_cost_the_whole_budget_is_followed_by_none(
+    serving: Serving, server: ModelServer, judge: Dock
+) -> None:
+    async with serving(allow_loopback_checks=True) as service:
+        await save_all(service, server)
+        server.say("POST", "/v1/chat/completions", DROP)
+        run, receipt = await final(service, live_body(["fallback"]))
+    assert (run["status"], run["reason"]) == ("failed", "cost_budget_exhausted")
+    assert (run["spend_usd"], run["known_spend_usd"], run["unknown_calls"]) == (None, 0, 1)
+    assert (receipt["totals"]["usd"], receipt["totals"]["unknown_calls"]) == (0, 1)
+    assert [body["model"] for body in server.bodies] == ["tiny-1"]
+
+
+def answer(status: int, value: object) -> Said:
+    return Said(status, json.dumps(value).encode(), content_type="application/json")
+
+
+@pytest.mark.parametrize(
+    "said", [answer(408, {"error": {"message": "Slow."}}), answer(200, {"error": {"code": 408}})], ids=["408", "200"]
+)
+@pytest.mark.parametrize("max_runtime_s", [60, 3600])
+async def test_a_provider_that_says_its_time_is_over_expires_nothing_and_fallback_goes_on(
+    serving: Serving, server: ModelServer, said: Said, max_runtime_s: int
+) -> None:
+    async with serving() as service:
+        await save_all(service, server)
+        server.say("POST", "/v1/chat/completions", said, SAID)
+        body = live_body(["fallback"], max_runtime_s=max_runtime_s, max_cost_usd=100)
+        run, receipt = await final(service, body)
+    assert (run["status"], run["reason"]) == ("completed", None)
+    assert outcomes(receipt) == [("candidate", "failed"), ("candidate", "answered")]
+    first, second = only_slice(receipt)["attempts"]
+    assert (first["reason"], first["failure_kind"], first["usd"]) == ("dispatch_timeout", "timeout", None)
+    # The second call's 12 tokens in and 5 out are known; nobody says what the first one cost.
+    assert (second["usd"], receipt["totals"]["usd"], receipt["totals"]["unknown_calls"]) == (0.022, 0.022, 1)
+    assert (run["spend_usd"], run["known_spend_usd"], run["unknown_calls"]) == (None, 0.022, 1)
+
+
+async def test_usage_that_comes_with_an_answer_without_choices_is_counted(
+    serving: Serving, server: ModelServer
+) -> None:
+    async with serving() as service:
+        await save_all(service, server)
+        usage = {"prompt_tokens": 12, "completion_tokens": 5}
+        server.say("POST", "/v1/chat/completions", answer(200, {"choices": [], "usage": usage}))
+        run, receipt = await final(service, live_body())
+    assert (run["status"], run["reason"], run["spend_usd"]) == ("failed", "dispatch_internal_error", 0.022)
+    cost = {"usd": 0.022, "input_tokens": 12, "output_tokens": 5, "calls": 1, "pricing_basis": "source_reported"}
+    assert only_slice(receipt)["cost"] == cost
+    assert receipt["totals"]["usd"] == 0.022
+    assert "unknown_calls" not in receipt["totals"]
+
+
+async def test_a_model_without_a_price_behind_a_key_costs_an_unknown_amount(
+    serving: Serving, server: ModelServer
+) -> None:
+    async with serving() as service:
+        saved = await save(service, server)
+        await model_arm(service, saved.deployments["tiny-1"])
+        run, receipt = await final(service, live_body())
+    assert (run["status"], run["spend_usd"], run["unknown_calls"]) == ("completed", None, 1)
+    part = only_slice(receipt)
+    assert (part["attempts"][0]["usd"], part["attempts"][0]["usage"]) == (None, "known")
+    assert part["cost"] == {"usd": 0, "input_tokens": 12, "output_tokens": 5, "calls": 1, "unknown_calls": 1}
 
 
 async def test_a_check_that_fails_stops_the_run(serving: Serving, server: ModelServer, judge: Dock) -> None:

@@ -7,7 +7,7 @@ from decimal import Decimal, localcontext
 import pytest
 
 from runwatch.service.models.providers import Generation
-from runwatch.service.models.providers.prices import cost_of, estimated_tokens, quote, worst_case
+from runwatch.service.models.providers.prices import LOST_CALL_TOKENS, cost_of, estimated_tokens, quote, worst_case
 
 TABLE = {
     "small": {"input_usd_per_million": "0.15", "output_usd_per_million": "0.60"},
@@ -22,15 +22,15 @@ def generation(
 
 
 def test_what_the_provider_reports_wins_over_the_table() -> None:
-    assert cost_of(generation(usd="0.0123"), TABLE, "small") == (Decimal("0.0123"), "source_reported")
+    assert cost_of(generation(usd="0.0123"), TABLE, "small", is_keyless=False) == (Decimal("0.0123"), "source_reported")
 
 
 def test_counted_tokens_at_the_price_of_the_model_are_source_reported() -> None:
-    assert cost_of(generation(), TABLE, "small") == (Decimal("0.00045"), "source_reported")
+    assert cost_of(generation(), TABLE, "small", is_keyless=False) == (Decimal("0.00045"), "source_reported")
 
 
 def test_a_model_without_a_price_of_its_own_has_that_of_all_others() -> None:
-    assert cost_of(generation(), TABLE, "large") == (Decimal("0.0105"), "source_reported")
+    assert cost_of(generation(), TABLE, "large", is_keyless=False) == (Decimal("0.0105"), "source_reported")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_a_model_without_a_price_of_its_own_has_that_of_all_others() -> None:
 def test_tokens_that_nobody_counted_are_estimated_from_the_texts(
     counts: tuple[int | None, int | None], usd: str
 ) -> None:
-    assert cost_of(generation(*counts), TABLE, "small") == (Decimal(usd), "estimated")
+    assert cost_of(generation(*counts), TABLE, "small", is_keyless=False) == (Decimal(usd), "estimated")
 
 
 @pytest.mark.parametrize(
@@ -53,27 +53,43 @@ def test_tokens_that_nobody_counted_are_estimated_from_the_texts(
         {"small": {"input_usd_per_million": "cheap", "output_usd_per_million": "NaN"}},
     ],
 )
-def test_without_a_usable_price_the_cost_is_nothing_and_only_estimated(
+def test_without_a_usable_price_the_cost_is_unknown_but_for_a_server_without_keys(
     table: dict[str, dict[str, str]] | None,
 ) -> None:
-    assert cost_of(generation(), table, "small") == (Decimal(0), "estimated")
-    assert quote(table, "small", 10, 10) == (Decimal(0), "estimated")
-    assert worst_case(table, "small", input_bytes=10, max_output_tokens=10) == 0
+    assert cost_of(generation(), table, "small", is_keyless=False) is None
+    assert quote(table, "small", 10, 10, is_keyless=False) is None
+    assert worst_case(table, "small", input_bytes=10, is_keyless=False) is None
+    assert cost_of(generation(), table, "small", is_keyless=True) == (Decimal(0), "estimated")
+    assert quote(table, "small", 10, 10, is_keyless=True) == (Decimal(0), "estimated")
+    assert worst_case(table, "small", input_bytes=10, is_keyless=True) == 0
+
+
+@pytest.mark.parametrize("counts", [(None, 500), (1000, None), (None, None)])
+def test_an_answer_without_an_output_is_not_estimated(counts: tuple[int | None, int | None]) -> None:
+    assert cost_of(generation(*counts), TABLE, "small", is_keyless=False, may_estimate=False) is None
+    counted = cost_of(generation(), TABLE, "small", is_keyless=False, may_estimate=False)
+    assert counted == (Decimal("0.00045"), "source_reported")
 
 
 def test_no_digit_is_lost_whatever_the_precision_of_the_thread() -> None:
     table = {"*": {"input_usd_per_million": "0.123456789123456789", "output_usd_per_million": "0"}}
     with localcontext(prec=3):
-        usd, _ = cost_of(generation(10**9, 0), table, "any")
-    assert usd == Decimal("123.456789123456789")
+        cost = cost_of(generation(10**9, 0), table, "any", is_keyless=False)
+    assert cost == (Decimal("123.456789123456789"), "source_reported")
 
 
 def test_a_quote_is_the_price_of_so_many_tokens() -> None:
-    assert quote(TABLE, "small", 1_000_000, 1_000_000) == (Decimal("0.75"), "source_reported")
+    assert quote(TABLE, "small", 1_000_000, 1_000_000, is_keyless=False) == (Decimal("0.75"), "source_reported")
 
 
 def test_the_worst_case_takes_every_byte_for_a_token() -> None:
-    assert worst_case(TABLE, "small", input_bytes=4000, max_output_tokens=1000) == Decimal("0.0012")
+    worst = worst_case(TABLE, "small", input_bytes=4000, is_keyless=False, max_output_tokens=1000)
+    assert worst == Decimal("0.0012")
+
+
+def test_a_call_without_a_cap_on_its_output_is_taken_to_write_4096_tokens() -> None:
+    worst = worst_case(TABLE, "small", input_bytes=0, is_keyless=False)
+    assert worst == LOST_CALL_TOKENS * Decimal("0.60") / 1_000_000
 
 
 @pytest.mark.parametrize(("characters", "tokens"), [(0, 0), (1, 1), (4, 1), (5, 2)])

@@ -276,6 +276,7 @@ async def test_each_status_has_its_kind(providers: Providers, form: str, status:
     async with ModelServer() as server:
         error = await failure(providers, server, Said(status, b"<html>no</html>", content_type="text/html"), form=form)
         assert (error.kind, error.was_sent, error.http_status) == (kind, True, status)
+        assert not error.is_deadline
 
 
 @pytest.mark.parametrize(
@@ -342,6 +343,22 @@ async def test_an_answer_above_8_mib_is_too_large(providers: Providers) -> None:
         assert (caught.value.kind, caught.value.was_sent) == ("response_too_large", True)
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("status", "body"), [(200, {"choices": [], "output": {}}), (200, {"error": {"code": 502}}), (500, {"error": {}})]
+)
+async def test_usage_in_an_answer_that_cannot_be_used_is_not_lost(
+    providers: Providers, form: str, status: int, body: dict[str, Any]
+) -> None:
+    usage = {"prompt_tokens": 7, "completion_tokens": 3, "input_tokens": 7, "output_tokens": 3, "cost": "0.01"}
+    async with ModelServer() as server:
+        error = await failure(providers, server, said({**body, "usage": usage, "id": "req_1"}, status), form=form)
+    assert error.spent is not None
+    spent = error.spent
+    assert (spent.input_tokens, spent.output_tokens, spent.usd) == (7, 3, Decimal("0.01"))
+    assert (spent.text, spent.source_request_id) == ("", "req_1")
+
+
 @pytest.mark.parametrize("fault", [DROP, CUT])
 async def test_a_lost_connection_is_a_network_failure_that_may_have_been_heard(
     providers: Providers, fault: Fault
@@ -354,6 +371,7 @@ async def test_a_lost_connection_is_a_network_failure_that_may_have_been_heard(
 async def test_no_answer_in_time_is_a_timeout(providers: Providers) -> None:
     async with ModelServer() as server:
         error = await failure(providers, server, HANG, timeout_s=0.05)
+        assert error.is_deadline
         assert error.kind == "timeout"
 
 

@@ -35,6 +35,7 @@ class Slice:
         work: ``provider``, ``model`` and ``phase`` of the provider call that was begun last, on live runs.
         finish_reason: Why the output of the last call ends; ``length`` where it was cut at a limit of tokens.
         packet: The decision packet of a review composer run, in the form of wire reference 2.13.
+        unknown_calls: How many provider calls have ended without their cost being known.
     """
 
     slice_id: str
@@ -44,6 +45,7 @@ class Slice:
     work: dict[str, Any] | None = None
     finish_reason: str | None = None
     packet: dict[str, Any] | None = None
+    unknown_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Run:
         max_runtime_s: The runtime cap, in seconds from ``created_at``.
         created_at: When it was accepted.
         slices: Its parts.
-        spend_usd: US dollars recorded so far, as decimal digits.
+        spend_usd: US dollars recorded so far, as decimal digits; without the calls whose cost is not known.
         reason: Why it ended, where there is something to say.
         cancelled_by: Who cancelled it.
         completed_at: When it became final.
@@ -82,6 +84,11 @@ class Run:
     def packet(self) -> dict[str, Any] | None:
         """The decision packet, on review composer runs after the decision."""
         return next((part.packet for part in self.slices if part.packet is not None), None)
+
+    @property
+    def unknown_calls(self) -> int:
+        """How many provider calls have ended without their cost being known."""
+        return sum(part.unknown_calls for part in self.slices)
 
     @property
     def is_final(self) -> bool:

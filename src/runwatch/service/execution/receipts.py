@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from runwatch.base.clock import iso
 from runwatch.service.execution.lifecycle import ECHO_CHECK, ECHO_IDENTITY, Run, Slice
-from runwatch.service.execution.live.facts import live_slice
+from runwatch.service.execution.live.facts import live_slice, unknown_form
 from runwatch.service.execution.live.state import Live, numeral
 from runwatch.service.organization.wallet import PLATFORM_FEE_USD
 
@@ -17,6 +17,9 @@ _ECHO_HASH: Final = f"sha256:{hashlib.sha256(ECHO_IDENTITY.encode()).hexdigest()
 
 def receipt_of(run: Run, live: Live | None = None) -> dict[str, Any]:
     """The receipt of a final run; it holds neither prompt nor output, and its totals are never null.
+
+    ``totals.usd`` is the known part of the spend. Where calls have ended without their cost being known, the member
+    ``unknown_calls`` beside it counts them; it is not in the specification.
 
     Args:
         run: The run.
@@ -39,6 +42,7 @@ def receipt_of(run: Run, live: Live | None = None) -> dict[str, Any]:
         "totals": {
             "usd": 0 if live is None else numeral(live.spend),
             "platform_fee_usd": numeral(fee_of(live)),
+            **unknown_form(live),
             "runtime_s": round((run.completed_at - run.created_at).total_seconds(), 3),
         },
         **({} if run.packet is None else {"decision_packet": run.packet}),

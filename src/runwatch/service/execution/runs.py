@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from runwatch.service.execution.lifecycle import Change, Run, Slice
 from runwatch.service.execution.live import rows as live_rows
 from runwatch.service.execution.live.checks import statement_of
 from runwatch.service.execution.live.facts import IN_FLIGHT_NOTE
+from runwatch.service.execution.live.state import plain
 from runwatch.service.execution.receipts import arms_of, fee_of, receipt_of
 from runwatch.service.http.answer import Refusal
 from runwatch.service.ids import new_id
@@ -90,6 +91,7 @@ def end(transaction: Transaction, execution_id: str, status: str, reason: str, *
         note = IN_FLIGHT_NOTE if is_under_way else None
         finished = live_rows.load(transaction, run).checks
         check = statement_of(finished[-1]) if finished else None
+        run = _with_spend(transaction, run)
     change = lifecycle.end(run, status, reason, transaction.now, acted_by=acted_by, check=check, note=note)
     return record(transaction, change)
 
@@ -102,6 +104,18 @@ def record(transaction: Transaction, change: Change) -> Run:
     if run.is_final:
         _close(transaction, run)
     return run
+
+
+def record_spend(transaction: Transaction, run: Run) -> Run:
+    """Bring the spend of a live run up to date with its attempts."""
+    return record(transaction, Change(_with_spend(transaction, run), []))
+
+
+def _with_spend(transaction: Transaction, run: Run) -> Run:
+    live = live_rows.load(transaction, run)
+    first, *others = run.slices
+    parts = (replace(first, unknown_calls=live.unknown_calls), *others)
+    return replace(run, spend_usd=plain(live.spend), slices=parts)
 
 
 def run_of(row: Row) -> Run:
@@ -141,11 +155,19 @@ def read_form(run: Run) -> dict[str, Any]:
         "cancelled_by": run.cancelled_by,
         "mode": run.mode,
         "policy": loads(run.policy),
-        "spend_usd": Numeral(run.spend_usd),
+        **_spend_form(run),
         "reason": run.reason,
         "current": None if current is None else _current_form(current),
         **decided,
     }
+
+
+def _spend_form(run: Run) -> dict[str, Any]:
+    """What a run has spent; a sum of which a part is not known is ``null``, with its known part beside it."""
+    known = Numeral(run.spend_usd)
+    if not run.unknown_calls:
+        return {"spend_usd": known}
+    return {"spend_usd": None, "known_spend_usd": known, "unknown_calls": run.unknown_calls}
 
 
 def _current_form(part: Slice) -> dict[str, Any]:

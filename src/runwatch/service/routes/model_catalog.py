@@ -35,7 +35,8 @@ async def read_catalog(call: Call) -> Answer:
 async def quote_call(call: Call) -> Answer:
     """What a call of some size would cost at the prices that are known; stateless, no provider is asked.
 
-    Body and answer are ours. A model without a price costs 0 with the basis ``estimated``.
+    Not in the specification. ``usd`` and ``pricing_basis`` are ``null`` where the cost is not known: a model without a
+    price, on a server that asks for a key. On a keyless server it counts as free, with the basis ``estimated``.
     """
     request = read_as(QuoteRequest, call.content)
 
@@ -47,10 +48,10 @@ async def quote_call(call: Call) -> Answer:
         connection = transaction.one(connections, {"connection_id": row["connection_id"]})
         assert connection is not None
         prices = connection["endpoint"]["prices"]
-        usd, basis = quote(prices, row["upstream_ref"], request.input_tokens, request.output_tokens)
-        return answer_json(
-            {"model_deployment_id": request.model_deployment_id, "usd": numeral(usd), "pricing_basis": basis}
-        )
+        is_keyless = connection["auth_scheme"] == "none"
+        quoted = quote(prices, row["upstream_ref"], request.input_tokens, request.output_tokens, is_keyless=is_keyless)
+        usd, basis = (None, None) if quoted is None else (numeral(quoted[0]), quoted[1])
+        return answer_json({"model_deployment_id": request.model_deployment_id, "usd": usd, "pricing_basis": basis})
 
     return await call.read(read)
 

@@ -61,6 +61,15 @@ attempts: Final = Table(
 """Provider calls. A row is written before its call begins. ``candidate`` is what the model put out, kept for the check
 and removed when the run is final."""
 
+attempt_bounds: Final = Table(
+    "attempt_bounds",
+    metadata,
+    Column("execution_id", Text, ForeignKey("runs.execution_id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("worst_usd", Text, nullable=False),
+)
+"""What a provider call may cost at the most, written with its attempt. An attempt without a row has no bound."""
+
 results: Final = Table(
     "results",
     metadata,

@@ -10,7 +10,8 @@ could not run is no rejection: with any reaction named the run fails with ``inte
 the output may pass; without one the run completes.
 
 A call that failed, or that a restart interrupted, goes on with the next option where ``fallback`` is named, and fails
-the run otherwise. Nothing is called once recorded spend has reached the cost cap.
+the run otherwise. Nothing is called once spend has reached the cost cap. A call whose cost is not known counts with the
+most that it may have cost, or with the whole cap where nothing bounds that.
 """
 
 from __future__ import annotations
@@ -88,9 +89,11 @@ Move = Interrupt | Call | Judge | Accept | Fail
 def next_move(live: Live) -> Move:
     """What happens next to a live run whose options are ranked and whose slice is being worked on."""
     move = _next(live)
-    # Also the first call: a cap that is reached by nothing at all permits nothing.
-    if isinstance(move, Call) and live.spend >= live.max_cost_usd:
-        return Fail("cost_budget_exhausted")
+    if isinstance(move, Call):
+        worst = live.worst_spend
+        # Also the first call: a cap that is reached by nothing at all permits nothing.
+        if worst is None or worst >= live.max_cost_usd:
+            return Fail("cost_budget_exhausted")
     return move
 
 

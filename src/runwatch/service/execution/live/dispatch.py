@@ -11,11 +11,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final, Protocol
 
 from runwatch.service.models.providers import Generation, ProviderAddress, ProviderError, cost_of
+from runwatch.service.models.providers.prices import SOURCE_REPORTED
 from runwatch.service.transaction import Row
 
 CALL_S: Final = 300.0
@@ -30,6 +31,15 @@ REASONS: Final[Mapping[str, str]] = {
     "response_too_large": "response_too_large",
 }
 OTHER_REASON: Final = "dispatch_internal_error"
+
+REFUSALS: Final = frozenset(
+    {"authentication", "permission", "model_not_found", "rate_limited", "capacity", "provider_insufficient_funds"}
+)
+"""Failures in which the provider turned the request away before a model read it: they use and cost nothing. What a
+provider that failed later charges for is not known unless it says so."""
+
+_UNKNOWN: Final = (Decimal(0), None)
+_NOTHING_USED: Final = Generation("", 0, 0, None, None, None)
 
 _log: Final = logging.getLogger("runwatch.service.execution.live")
 
@@ -83,8 +93,8 @@ class Outcome:
         was_sent: Whether the provider may have got the call.
         ran_out: Whether the run's time was over before the answer came.
         generation: What the provider told, where it answered.
-        usd: What it cost.
-        pricing_basis: Where that is from.
+        usd: What it cost in US dollars; 0 where that is not known.
+        pricing_basis: Where ``usd`` is from; ``None`` where the cost is not known, or nothing was sent.
     """
 
     candidate: str | None = field(default=None, repr=False)
@@ -107,21 +117,23 @@ async def call(providers: Providers, address: ProviderAddress, order: Order, lef
         left_s: Seconds until the run's time is over.
     """
     limit = min(CALL_S, left_s)
+    is_keyless = address.auth_scheme == "none"
     try:
-        # The provider's own limit comes first; this one holds against an adapter that does not keep it.
-        async with asyncio.timeout(limit):
+        # The adapter's own limit comes first; this one holds against an adapter that does not keep it.
+        async with asyncio.timeout(limit) as scope:
             generation = await providers.generate(
                 address, order.upstream_ref, order.objective, order.inputs, max_output_tokens=None, timeout_s=limit
             )
     except TimeoutError:
-        return _failed("timeout", was_sent=True, ran_out=limit >= left_s)
+        return _failed("timeout", was_sent=True, ran_out=scope.expired() and limit >= left_s)
     except ProviderError as error:
-        return _failed(error.kind, was_sent=error.was_sent, ran_out=error.kind == "timeout" and limit >= left_s)
+        return _refused(error, order, is_keyless=is_keyless, ran_out=error.is_deadline and limit >= left_s)
     except Exception as error:
         # Neither its text nor its traceback is kept: both may hold the prompt or what the model said.
         _log.error("a provider call failed unforeseen: %s", type(error).__name__)
         return _failed("internal", was_sent=True)
-    usd, basis = cost_of(generation, order.prices, order.upstream_ref)
+    cost = cost_of(generation, order.prices, order.upstream_ref, is_keyless=is_keyless)
+    usd, basis = cost or _UNKNOWN
     if len(generation.text.encode("utf-8", "surrogatepass")) > CANDIDATE_BYTES:
         return Outcome(
             reason="candidate_too_large",
@@ -131,6 +143,21 @@ async def call(providers: Providers, address: ProviderAddress, order: Order, lef
             pricing_basis=basis,
         )
     return Outcome(candidate=generation.text, generation=generation, usd=usd, pricing_basis=basis)
+
+
+def _refused(error: ProviderError, order: Order, *, is_keyless: bool, ran_out: bool) -> Outcome:
+    """The outcome of a call without a usable answer, with what the provider says that it used."""
+    failed = _failed(error.kind, was_sent=error.was_sent, ran_out=ran_out)
+    spent = error.spent
+    if not error.was_sent:
+        return failed
+    if spent is not None and not spent.is_without_usage:
+        cost = cost_of(spent, order.prices, order.upstream_ref, is_keyless=is_keyless, may_estimate=False)
+        usd, basis = cost or _UNKNOWN
+        return replace(failed, generation=spent, usd=usd, pricing_basis=basis)
+    if error.kind in REFUSALS:
+        return replace(failed, generation=_NOTHING_USED, pricing_basis=SOURCE_REPORTED)
+    return failed
 
 
 def _failed(kind: str, *, was_sent: bool, ran_out: bool = False) -> Outcome:

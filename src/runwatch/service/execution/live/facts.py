@@ -117,7 +117,12 @@ def _cost(live: Live) -> dict[str, Any]:
         cost["pricing_basis"] = "estimated" if "estimated" in bases else "source_reported"
     if not all(attempt.is_usage_known for attempt in sent):
         cost["usage"] = "unknown"
-    return cost
+    return cost | unknown_form(live)
+
+
+def unknown_form(live: Live | None) -> dict[str, int]:
+    """The member that goes beside a sum of costs: how many calls it lacks, because nobody said what they cost."""
+    return {"unknown_calls": live.unknown_calls} if live is not None and live.unknown_calls else {}
 
 
 def _attempt_form(attempt: Attempt) -> dict[str, Any]:
@@ -135,7 +140,7 @@ def _attempt_form(attempt: Attempt) -> dict[str, Any]:
         "usage": "known" if attempt.is_usage_known else "unknown",
         "input_tokens": attempt.input_tokens,
         "output_tokens": attempt.output_tokens,
-        "usd": numeral(Decimal(attempt.usd)),
+        "usd": numeral(Decimal(attempt.usd)) if attempt.is_cost_known else None,
         "pricing_basis": attempt.pricing_basis,
         **({} if note is None else {"note": note}),
     }

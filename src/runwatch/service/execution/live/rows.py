@@ -15,13 +15,13 @@ from runwatch.base.json import dumps, loads
 from runwatch.service.execution.lifecycle import Run
 from runwatch.service.execution.live.state import STARTED, Attempt, Check, Live, Option, Skill
 from runwatch.service.organization import money
-from runwatch.service.tables.live import attempts, live_runs, results, tasks
+from runwatch.service.tables.live import attempt_bounds, attempts, live_runs, results, tasks
 from runwatch.service.transaction import Row, Transaction
 
 RETENTION: Final = timedelta(days=7)
 """How long a result can be read; ours, the references say only that it is bounded."""
 
-_ATTEMPT_FIELDS: Final = tuple(field.name for field in fields(Attempt))
+_ATTEMPT_FIELDS: Final = tuple(field.name for field in fields(Attempt) if field.name != "worst_usd")
 
 
 def add(
@@ -50,6 +50,8 @@ def load(transaction: Transaction, run: Run) -> Live:
     row = transaction.one(live_runs, {"execution_id": run.execution_id})
     assert row is not None
     policy = loads(run.policy)
+    where = {"execution_id": run.execution_id}
+    bounds = {bound["number"]: bound["worst_usd"] for bound in transaction.every(attempt_bounds, where)}
     return Live(
         verifier_id=row["verifier_id"],
         required_arm_id=row["required_arm_id"],
@@ -58,7 +60,7 @@ def load(transaction: Transaction, run: Run) -> Live:
         options=tuple(Option(**option) for option in row["options"] or ()),
         skill=None if row["skill"] is None else Skill(**row["skill"]),
         attempts=tuple(
-            _attempt_of(attempt) for attempt in transaction.oldest(attempts, {"execution_id": run.execution_id})
+            _attempt_of(attempt, bounds.get(attempt["number"])) for attempt in transaction.oldest(attempts, where)
         ),
         checks=tuple(Check(**check) for check in row["checks"]),
         acted_on_eval=row["acted_on_eval"],
@@ -103,6 +105,8 @@ def task_of(transaction: Transaction, execution_id: str) -> dict[str, Any]:
 def add_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) -> None:
     """Record a new attempt."""
     transaction.add(attempts, execution_id=execution_id, **_attempt_columns(attempt))
+    if attempt.worst_usd is not None:
+        transaction.add(attempt_bounds, execution_id=execution_id, number=attempt.number, worst_usd=attempt.worst_usd)
 
 
 def keep_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) -> None:
@@ -162,11 +166,13 @@ def result_form(row: Row) -> dict[str, Any]:
     }
 
 
-def _attempt_of(row: Row) -> Attempt:
+def _attempt_of(row: Row, worst_usd: str | None) -> Attempt:
     columns = {name: row[name] for name in _ATTEMPT_FIELDS}
-    return Attempt(**columns | {"candidate": None if row["candidate"] is None else loads(row["candidate"])})
+    candidate = None if row["candidate"] is None else loads(row["candidate"])
+    return Attempt(**columns | {"candidate": candidate, "worst_usd": worst_usd})
 
 
 def _attempt_columns(attempt: Attempt) -> dict[str, Any]:
     candidate = attempt.candidate
-    return asdict(attempt) | {"candidate": None if candidate is None else dumps(candidate)}
+    columns = {name: getattr(attempt, name) for name in _ATTEMPT_FIELDS}
+    return columns | {"candidate": None if candidate is None else dumps(candidate)}

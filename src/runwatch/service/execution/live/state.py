@@ -81,10 +81,12 @@ class Attempt:
         was_sent: Whether the provider may have got the call.
         input_tokens: Tokens read; ``None`` where nobody told.
         output_tokens: Tokens written; likewise.
-        usd: What it cost; 0 where that is not known.
-        pricing_basis: Where ``usd`` is from.
+        usd: What it cost in US dollars; 0 where that is not known.
+        pricing_basis: Where ``usd`` is from; ``None`` where the cost is not known, or nothing was sent.
         resolved: Which model answered, as in wire reference 2.5.
         candidate: The output, until the run is final.
+        worst_usd: What a budget assumes the call to cost in US dollars while its cost is not known; ``None`` where
+            nothing bounds that.
     """
 
     number: int
@@ -103,6 +105,12 @@ class Attempt:
     pricing_basis: str | None = None
     resolved: dict[str, Any] | None = None
     candidate: str | None = None
+    worst_usd: str | None = None
+
+    @property
+    def is_cost_known(self) -> bool:
+        """Whether the cost is known; a call that was not sent costs nothing."""
+        return not self.was_sent or self.pricing_basis is not None
 
     @property
     def checked_arm_id(self) -> str:
@@ -180,8 +188,26 @@ class Live:
 
     @property
     def spend(self) -> Decimal:
-        """US dollars recorded so far."""
+        """US dollars recorded so far, without the calls whose cost is not known."""
         return spend_of(self.attempts)
+
+    @property
+    def unknown_calls(self) -> int:
+        """How many calls have ended without their cost being known."""
+        return sum(attempt.state != STARTED and not attempt.is_cost_known for attempt in self.attempts)
+
+    @property
+    def worst_spend(self) -> Decimal | None:
+        """US dollars that may have been spent so far at the most; ``None`` where nothing bounds them."""
+        worst = [attempt.usd if attempt.is_cost_known else attempt.worst_usd for attempt in self.attempts]
+        known = [Decimal(usd) for usd in worst if usd is not None]
+        return money.total(known) if len(known) == len(worst) else None
+
+    def artifact_of(self, attempt: Attempt) -> str | None:
+        """The hash of the skill text that an attempt works with; ``None`` for one without a skill."""
+        if attempt.skill_arm_id is None or self.skill is None:
+            return None
+        return self.skill.artifact_hash
 
     def check_of(self, attempt: Attempt) -> Check | None:
         """The check of an attempt's output, once it is finished."""

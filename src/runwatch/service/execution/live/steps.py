@@ -33,6 +33,8 @@ from runwatch.service.execution.live.state import (
     Live,
     plain,
 )
+from runwatch.service.models.providers.message import message_of
+from runwatch.service.models.providers.prices import worst_case
 from runwatch.service.organization import proposals
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.models import arms
@@ -81,7 +83,7 @@ def take(transaction: Transaction, execution_id: str) -> Run | Dispatch | Evalua
         case Interrupt(attempt):
             ended = replace(attempt, state=INTERRUPTED, ended_at=iso(transaction.now), reason="dispatch_internal_error")
             rows.keep_attempt(transaction, execution_id, ended)
-            return run
+            return runs.record_spend(transaction, run)
         case Accept():
             return _accept(transaction, run, live, move)
         case Fail(reason):
@@ -123,11 +125,10 @@ def answered(transaction: Transaction, execution_id: str, number: int, outcome: 
         )
     rows.keep_attempt(transaction, execution_id, ended)
     live = replace(live, attempts=(*live.attempts[: number - 1], ended))
-    run = replace(run, spend_usd=plain(live.spend))
     if ended.phase != SKILL_DRAFT and ended.state == ANSWERED and generation is not None:
         part = replace(run.slices[0], finish_reason=generation.finish_reason)
         run = replace(run, slices=(part, *run.slices[1:]))
-    run = runs.record(transaction, Change(run, []))
+    run = runs.record_spend(transaction, run)
     is_waiting = ended.state == ANSWERED and ended.phase != SKILL_DRAFT and live.verifier_id is not None
     if is_waiting and run.slices[0].recorded_check is None:
         pending = checks.pending(execution_id, transaction.now)
@@ -192,19 +193,27 @@ def _begin(transaction: Transaction, run: Run, live: Live, move: Call) -> Run | 
         missed = replace(attempt, state=FAILED, ended_at=attempt.started_at, reason="arm_not_ready", was_sent=False)
         rows.add_attempt(transaction, run.execution_id, missed)
         return run
-    rows.add_attempt(transaction, run.execution_id, attempt)
     deployment, connection = route
+    objective, inputs = _message(live, move.phase, rows.task_of(transaction, run.execution_id))
+    prices = connection["endpoint"].get("prices")
+    worst = worst_case(
+        prices,
+        deployment["upstream_ref"],
+        input_bytes=len(message_of(objective, inputs).encode()),
+        is_keyless=connection["auth_scheme"] == "none",
+    )
+    attempt = replace(attempt, worst_usd=None if worst is None else plain(worst))
+    rows.add_attempt(transaction, run.execution_id, attempt)
     selected = move.option.selected
     work = {"provider": selected["provider"], "model": selected["model_key"], "phase": move.phase}
     run = runs.record(transaction, Change(replace(run, slices=(replace(run.slices[0], work=work),)), []))
-    objective, inputs = _message(live, move.phase, rows.task_of(transaction, run.execution_id))
     return Dispatch(
         run,
         Order(
             number=attempt.number,
             connection=connection,
             upstream_ref=deployment["upstream_ref"],
-            prices=connection["endpoint"].get("prices"),
+            prices=prices,
             objective=objective,
             inputs=inputs,
         ),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from runwatch.service.models.providers.model import Generation
-from runwatch.service.models.providers.reading import count, dollars, finish, joined, member, name, objects, unusable
+from runwatch.service.models.providers.reading import joined, objects, unusable
 from runwatch.service.models.providers.wire import Protocol
 
 VERSION: Final = "2023-06-01"
@@ -26,27 +25,21 @@ def _body(model: str, message: str, max_output_tokens: int | None) -> dict[str, 
     return {"model": model, "max_tokens": cap, "messages": [{"role": "user", "content": message}]}
 
 
-def _generation(answer: Mapping[str, Any]) -> Generation:
+def _text(answer: Mapping[str, Any]) -> str:
     content = answer.get("content")
     if not isinstance(content, list):
         raise unusable()
-    usage = answer.get("usage")
-    return Generation(
-        text=joined(part.get("text") for part in objects(content) if part.get("type") == "text"),
-        input_tokens=count(member(usage, "input_tokens")),
-        output_tokens=count(member(usage, "output_tokens")),
-        usd=dollars(member(usage, "cost")),
-        upstream_ref=name(answer.get("model")),
-        source_request_id=name(answer.get("id")),
-        finish_reason=finish(answer.get("stop_reason")),
-    )
+    return joined(part.get("text") for part in objects(content) if part.get("type") == "text")
 
 
 PROTOCOL: Final = Protocol(
     path="messages",
     headers=_headers,
     body=_body,
-    generation=_generation,
+    text=_text,
+    input_member="input_tokens",
+    output_member="output_tokens",
+    finish=lambda answer: answer.get("stop_reason"),
     list_query="?limit=1000",
     pages_by="after_id",
     publisher="anthropic",

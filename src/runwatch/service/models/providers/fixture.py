@@ -138,7 +138,7 @@ class Fixture:
     async def _wait(self, seconds: float, timeout_s: float) -> None:
         await self._clock.sleep(min(seconds, timeout_s))
         if seconds > timeout_s:
-            raise ProviderError("timeout", was_sent=True)
+            raise ProviderError("timeout", was_sent=True, is_deadline=True)
 
 
 def _offered(address: ProviderAddress) -> Iterator[tuple[SampleSource, SampleModel]]:
@@ -187,7 +187,8 @@ def _generation(source: SampleSource, sample: SampleModel, message: str, text: s
     read, written = estimated_tokens(len(message)), estimated_tokens(len(text))
     usd: Decimal | None = None
     if source.reports_cost:
-        usd, _ = quote(source.source.prices, served.upstream_ref, read, written)
+        quoted = quote(source.source.prices, served.upstream_ref, read, written, is_keyless=True)
+        usd = None if quoted is None else quoted[0]
     return Generation(
         text=text,
         input_tokens=read,

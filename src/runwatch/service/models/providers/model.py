@@ -38,13 +38,26 @@ class ProviderError(RunwatchError):
         kind: One of :data:`KINDS`.
         was_sent: Whether the provider may have got the request, and may charge for it.
         http_status: The status it answered with, where it answered.
+        is_deadline: Whether the call's own time limit ended it. A provider that says that its time is over has a
+            ``timeout`` of its own, which says nothing about this service's clock.
+        spent: What the provider says the call used, where it answered with usage and without a usable output.
     """
 
-    def __init__(self, kind: str, *, was_sent: bool, http_status: int | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        *,
+        was_sent: bool,
+        http_status: int | None = None,
+        is_deadline: bool = False,
+        spent: Generation | None = None,
+    ) -> None:
         super().__init__("A model provider gave no usable answer", detail=kind)
         self.kind = kind
         self.was_sent = was_sent
         self.http_status = http_status
+        self.is_deadline = is_deadline
+        self.spent = spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +147,8 @@ class Generation:
     source_request_id: str | None
     input_characters: int = 0
     finish_reason: str | None = None
+
+    @property
+    def is_without_usage(self) -> bool:
+        """Whether the provider says neither what the call used nor what it cost."""
+        return self.input_tokens is None and self.output_tokens is None and self.usd is None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from runwatch.service.models.providers.model import Generation
-from runwatch.service.models.providers.reading import count, dollars, finish, joined, member, name, objects, unusable
+from runwatch.service.models.providers.reading import joined, member, objects, unusable
 from runwatch.service.models.providers.wire import Protocol, bearer
 
 
@@ -18,26 +17,12 @@ def _body(model: str, message: str, max_output_tokens: int | None) -> dict[str, 
     return body
 
 
-def _generation(answer: Mapping[str, Any]) -> Generation:
+def _text(answer: Mapping[str, Any]) -> str:
+    """The output: a text, a list of parts, or the refusal that takes its place."""
     choices = objects(answer.get("choices"))
     message = member(choices[0], "message") if choices else None
     if not isinstance(message, Mapping):
         raise unusable()
-    usage = answer.get("usage")
-    return Generation(
-        text=_text(message),
-        input_tokens=count(member(usage, "prompt_tokens")),
-        output_tokens=count(member(usage, "completion_tokens")),
-        # OpenRouter and gateways like it tell what they charge.
-        usd=dollars(member(usage, "cost")),
-        upstream_ref=name(answer.get("model")),
-        source_request_id=name(answer.get("id")),
-        finish_reason=finish(choices[0].get("finish_reason")),
-    )
-
-
-def _text(message: Mapping[str, Any]) -> str:
-    """The output: a text, a list of parts, or the refusal that stands in its place."""
     content = message.get("content")
     if content is None:
         return joined([message.get("refusal")])
@@ -48,4 +33,12 @@ def _text(message: Mapping[str, Any]) -> str:
     return joined(part.get("text") for part in objects(content) if part.get("type") == "text")
 
 
-PROTOCOL: Final = Protocol(path="chat/completions", headers=bearer, body=_body, generation=_generation)
+PROTOCOL: Final = Protocol(
+    path="chat/completions",
+    headers=bearer,
+    body=_body,
+    text=_text,
+    input_member="prompt_tokens",
+    output_member="completion_tokens",
+    finish=lambda answer: member(objects(answer.get("choices"))[0], "finish_reason"),
+)

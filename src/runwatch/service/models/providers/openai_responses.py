@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from runwatch.service.models.providers.model import Generation
-from runwatch.service.models.providers.reading import count, dollars, finish, joined, member, name, objects, unusable
+from runwatch.service.models.providers.reading import joined, member, objects, unusable
 from runwatch.service.models.providers.wire import Protocol, bearer
 
 
@@ -18,22 +17,21 @@ def _body(model: str, message: str, max_output_tokens: int | None) -> dict[str, 
     return body
 
 
-def _generation(answer: Mapping[str, Any]) -> Generation:
+def _text(answer: Mapping[str, Any]) -> str:
     output = answer.get("output")
     # A cap on the output leaves a response incomplete, with the text up to there.
     if not isinstance(output, list) or answer.get("status") not in {None, "completed", "incomplete"}:
         raise unusable()
     parts = [part for item in objects(output) if item.get("type") == "message" for part in objects(item.get("content"))]
-    usage = answer.get("usage")
-    return Generation(
-        text=joined(part.get("refusal" if part.get("type") == "refusal" else "text") for part in parts),
-        input_tokens=count(member(usage, "input_tokens")),
-        output_tokens=count(member(usage, "output_tokens")),
-        usd=dollars(member(usage, "cost")),
-        upstream_ref=name(answer.get("model")),
-        source_request_id=name(answer.get("id")),
-        finish_reason=finish(member(answer.get("incomplete_details"), "reason")),
-    )
+    return joined(part.get("refusal" if part.get("type") == "refusal" else "text") for part in parts)
 
 
-PROTOCOL: Final = Protocol(path="responses", headers=bearer, body=_body, generation=_generation)
+PROTOCOL: Final = Protocol(
+    path="responses",
+    headers=bearer,
+    body=_body,
+    text=_text,
+    input_member="input_tokens",
+    output_member="output_tokens",
+    finish=lambda answer: member(answer.get("incomplete_details"), "reason"),
+)

@@ -17,6 +17,9 @@ ESTIMATED: Final = "estimated"
 ANY_MODEL: Final = "*"
 """The entry of a price table for every model without one of its own."""
 
+LOST_CALL_TOKENS: Final = 4096
+"""Output tokens that a budget assumes for a call whose usage is not known. Not in the specification."""
+
 CHARACTERS_PER_TOKEN: Final = 4
 """Characters that a token stands for where nobody has counted; ours, a usual rule of thumb for English."""
 
@@ -28,19 +31,36 @@ PriceTable = Mapping[str, Mapping[str, str]]
 texts."""
 
 
-def cost_of(generation: Generation, prices: PriceTable | None, upstream_ref: str) -> tuple[Decimal, str]:
-    """What a call cost in US dollars, and the ``pricing_basis`` of that amount (wire reference 2.5).
+def cost_of(
+    generation: Generation,
+    prices: PriceTable | None,
+    upstream_ref: str,
+    *,
+    is_keyless: bool,
+    may_estimate: bool = True,
+) -> tuple[Decimal, str] | None:
+    """What a call cost in US dollars and the ``pricing_basis`` of that amount; ``None`` where the cost is not known.
 
-    What the provider reports wins. Otherwise its tokens are multiplied with the price table; tokens that it does not
-    count are estimated from the length of the texts. Without a price the cost is 0 and the basis ``estimated``: models
-    on one's own machine are free, and what any other costs is not known here.
+    The provider's own report wins. Otherwise its token counts are multiplied with the price table. The basis is that of
+    wire reference 2.5.
+
+    Args:
+        generation: The answer.
+        prices: The price table of the connection.
+        upstream_ref: The model's name in it.
+        is_keyless: Whether the server asks for no key. Such a server has no account to charge, so a model of it that
+            has no price is taken to be free, as an estimate.
+        may_estimate: Whether missing token counts may be estimated from the length of the texts; not for an answer
+            without a usable output.
     """
     if generation.usd is not None:
         return generation.usd, SOURCE_REPORTED
+    counted = generation.input_tokens is not None and generation.output_tokens is not None
+    if not counted and not may_estimate:
+        return None
     price = price_of(prices, upstream_ref)
     if price is None:
-        return Decimal(0), ESTIMATED
-    counted = generation.input_tokens is not None and generation.output_tokens is not None
+        return (Decimal(0), ESTIMATED) if is_keyless else None
     read = generation.input_tokens
     written = generation.output_tokens
     usd = _at(
@@ -51,20 +71,33 @@ def cost_of(generation: Generation, prices: PriceTable | None, upstream_ref: str
     return usd, SOURCE_REPORTED if counted else ESTIMATED
 
 
-def quote(prices: PriceTable | None, upstream_ref: str, input_tokens: int, output_tokens: int) -> tuple[Decimal, str]:
-    """What a call of this size would cost in US dollars, and the ``pricing_basis``; 0 where no price is known."""
+def quote(
+    prices: PriceTable | None, upstream_ref: str, input_tokens: int, output_tokens: int, *, is_keyless: bool
+) -> tuple[Decimal, str] | None:
+    """What a call of this size would cost in US dollars and the ``pricing_basis``; see :func:`cost_of`."""
     price = price_of(prices, upstream_ref)
-    return (Decimal(0), ESTIMATED) if price is None else (_at(price, input_tokens, output_tokens), SOURCE_REPORTED)
+    if price is None:
+        return (Decimal(0), ESTIMATED) if is_keyless else None
+    return _at(price, input_tokens, output_tokens), SOURCE_REPORTED
 
 
-def worst_case(prices: PriceTable | None, upstream_ref: str, *, input_bytes: int, max_output_tokens: int) -> Decimal:
-    """The most that a call with this input and this cap on the output can cost in US dollars; 0 without a price.
+def worst_case(
+    prices: PriceTable | None,
+    upstream_ref: str,
+    *,
+    input_bytes: int,
+    is_keyless: bool,
+    max_output_tokens: int = LOST_CALL_TOKENS,
+) -> Decimal | None:
+    """The most in US dollars that a budget assumes for a call of unknown cost; ``None`` where nothing bounds it.
 
-    A token is at least one byte, so that the input cannot have more tokens than bytes; the few with which a provider
+    A token is at least one byte, so the input has no more tokens than bytes. The few tokens with which a provider
     frames a message are not counted.
     """
     price = price_of(prices, upstream_ref)
-    return Decimal(0) if price is None else _at(price, input_bytes, max_output_tokens)
+    if price is None:
+        return Decimal(0) if is_keyless else None
+    return _at(price, input_bytes, max_output_tokens)
 
 
 def price_of(prices: PriceTable | None, upstream_ref: str) -> tuple[Decimal, Decimal] | None:

@@ -20,7 +20,7 @@ from runwatch.service.models.providers.model import (
     ServedModel,
     ServedModels,
 )
-from runwatch.service.models.providers.reading import member, name, unusable
+from runwatch.service.models.providers.reading import count, dollars, finish, member, name, unusable
 from runwatch.service.outbound import Outbound, OutboundAnswer, OutboundError
 from runwatch.service.reach import Reach
 
@@ -44,7 +44,10 @@ class Protocol:
         path: Where messages are sent to, below the base URL.
         headers: The headers of a call, from the key or ``None``.
         body: The body of a call, from model, message and the cap on the output.
-        generation: Reads the answer; raises :class:`.ProviderError` when it is none.
+        text: Reads the output; raises :class:`.ProviderError` when the answer has none that can be used.
+        input_member: The member of an answer's ``usage`` that counts the tokens read.
+        output_member: The member of it that counts the tokens written.
+        finish: Reads why the output ends, in the protocol's own word.
         list_query: The query of the list call.
         pages_by: The query parameter that takes the last id of a page, where lists come in pages.
         publisher: Who makes all models that are spoken to in this protocol, where that is one.
@@ -53,10 +56,26 @@ class Protocol:
     path: str
     headers: Callable[[str | None], dict[str, str]]
     body: Callable[[str, str, int | None], dict[str, Any]]
-    generation: Callable[[Mapping[str, Any]], Generation]
+    text: Callable[[Mapping[str, Any]], str]
+    input_member: str
+    output_member: str
+    finish: Callable[[Mapping[str, Any]], object]
     list_query: str = ""
     pages_by: str = ""
     publisher: str | None = None
+
+    def spent(self, answer: Mapping[str, Any]) -> Generation:
+        """What an answer says about itself and its usage, without the output; every value may be absent."""
+        usage = answer.get("usage")
+        return Generation(
+            text="",
+            input_tokens=count(member(usage, self.input_member)),
+            output_tokens=count(member(usage, self.output_member)),
+            # OpenRouter and gateways like it say what they charge.
+            usd=dollars(member(usage, "cost")),
+            upstream_ref=name(answer.get("model")),
+            source_request_id=name(answer.get("id")),
+        )
 
 
 def bearer(key: str | None) -> dict[str, str]:
@@ -115,8 +134,15 @@ class Wire:
         if not isinstance(answer, Mapping):
             raise unusable()
         if error := error_of(answer):
-            raise ProviderError(kind_of_code(error) or "invalid_response", was_sent=True)
-        return replace(protocol.generation(answer), input_characters=len(message))
+            kind = kind_of_code(error) or "invalid_response"
+            raise ProviderError(kind, was_sent=True, spent=protocol.spent(answer))
+        try:
+            text = protocol.text(answer)
+        except ProviderError as failure:
+            failure.spent = protocol.spent(answer)
+            raise
+        ended = finish(protocol.finish(answer))
+        return replace(protocol.spent(answer), text=text, input_characters=len(message), finish_reason=ended)
 
     async def _listed(self, protocol: Protocol, address: ProviderAddress) -> list[ServedModel]:
         found: dict[str, ServedModel] = {}
@@ -157,11 +183,13 @@ class Wire:
                 limit_bytes=ANSWER_BYTES,
             )
         except OutboundError as error:
-            raise ProviderError(kind_of_outbound(error), was_sent=error.was_sent) from None
+            kind = kind_of_outbound(error)
+            raise ProviderError(kind, was_sent=error.was_sent, is_deadline=kind == "timeout") from None
         decoded = _decoded(answer)
         if not 200 <= answer.status < 300:
             kind = kind_of_status(answer.status, decoded)
-            raise ProviderError(kind, was_sent=True, http_status=answer.status)
+            spent = protocol.spent(decoded) if isinstance(decoded, Mapping) else None
+            raise ProviderError(kind, was_sent=True, http_status=answer.status, spent=spent)
         if decoded is None:
             raise unusable()
         return decoded
