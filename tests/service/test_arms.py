@@ -14,7 +14,8 @@ from runwatch.service.access.vault import DIRECTORY
 from runwatch.service.tables.models import arms
 from runwatch.service.tables.organization import audit
 from tests.service.conftest import Json, Local, Serving
-from tests.service.sourcing import Saved, model_arm, post, save, save_sample, sync
+from tests.service.live_work import live_body
+from tests.service.sourcing import SECRET, Saved, completed, model_arm, post, save, save_sample, sync
 from tests.service.test_agents import AGENTS, KEY, connect_repository, enter_key
 from tests.service.test_auth import other_tenant
 from tests.service.test_problems import check, fields
@@ -110,11 +111,11 @@ async def test_a_model_named_by_provider_is_bound_to_what_serves_it(local: Local
 
 
 async def test_a_model_that_nothing_serves_is_registered_as_degraded(local: Local) -> None:
-    body = {**SKILL, "kind": "model", "provider": "elsewhere", "model_id": "big", "credential_ref": "cred_1"}
+    body = {**SKILL, "kind": "model", "provider": "elsewhere", "model_id": "big"}
     del body["artifact"]
     arm = await post(local, "/v1/arms", body)
     assert (arm["status"], arm["status_reason"]) == ("degraded", "No tested connection serves this provider and model.")
-    assert (arm["provider"], arm["model_id"], arm["credential_ref"]) == ("elsewhere", "big", "cred_1")
+    assert (arm["provider"], arm["model_id"]) == ("elsewhere", "big")
     assert "model_deployment_id" not in arm
 
 
@@ -447,3 +448,85 @@ async def test_a_key_that_may_only_run_registers_nothing(local: Local) -> None:
     headers = {"Authorization": f"Bearer {key}"}
     check(await local.http.post("/v1/arms", json=SKILL, headers=headers), "permission_denied")
     assert (await local.http.get("/v1/arms", headers=headers)).status_code == 200
+
+
+async def two_connections(local: Local, server: ModelServer) -> tuple[Saved, Saved]:
+    """An older and a newer connection to one server, each with prices of its own."""
+
+    def prices(usd: str) -> Json:
+        return {"*": {"input_usd_per_million": usd, "output_usd_per_million": usd}}
+
+    older = await save(local, server, prices=prices("100"))
+    return older, await save(local, server, prices=prices("900"))
+
+
+def by_provider(**more: Any) -> Json:
+    """A model named by its provider, or by a deployment."""
+    named = {} if "model_deployment_id" in more else {"provider": "openai_compatible", "model_id": "tiny-1"}
+    body = {**SKILL, "kind": "model", "capability_tags": ["text.generate"], **named, **more}
+    del body["artifact"]
+    return body
+
+
+@pytest.mark.parametrize("name", ["connection_id", "auth_binding_ref"])
+@pytest.mark.parametrize("is_older", [True, False])
+async def test_a_credential_reference_decides_the_connection_of_a_run(local: Local, name: str, is_older: bool) -> None:
+    async with ModelServer(models=("tiny-1",), key=SECRET) as server:
+        older, newer = await two_connections(local, server)
+        wanted = older if is_older else newer
+        arm = await post(local, "/v1/arms", by_provider(credential_ref=wanted.connection[name]))
+        assert arm["status"] == "ready"
+        assert arm["model_deployment_id"] == wanted.deployments["tiny-1"]["model_deployment_id"]
+        run = await local.finished((await local.submit(live_body()))["execution_id"])
+        (part,) = (await local.get(f"/v1/receipts/{run['execution_id']}"))["slices"]
+    assert part["route"]["selected"]["connection_id"] == wanted.connection["connection_id"]
+    # 17 tokens at the prices of that connection.
+    assert part["cost"]["usd"] == (0.0017 if is_older else 0.0153)
+
+
+async def test_a_credential_reference_that_names_nothing_is_refused(local: Local) -> None:
+    named = await post(local, "/v1/credentials", {"display_name": "A name without a key"})
+    async with ModelServer(models=("tiny-1",), key=SECRET) as server:
+        older, newer = await two_connections(local, server)
+        for reference in ("cred_1", named["credential_ref"], newer.connection["display_name"]):
+            answer = await local.http.post("/v1/arms", json=by_provider(credential_ref=reference))
+            assert fields(check(answer, "validation_failed")) == ["credential_ref"]
+        arm = await post(local, "/v1/arms", by_provider())
+        answer = await local.http.patch(f"/v1/arms/{arm['arm_id']}", json={"credential_ref": "cred_1"})
+        assert fields(check(answer, "validation_failed")) == ["credential_ref"]
+        # A deployment belongs to one connection, so the reference of another one contradicts it.
+        deployment_id = newer.deployments["tiny-1"]["model_deployment_id"]
+        body = by_provider(model_deployment_id=deployment_id, credential_ref=older.connection["connection_id"])
+        answer = await local.http.post("/v1/arms", json=body)
+        assert fields(check(answer, "validation_failed")) == ["credential_ref"]
+        bearer, _ = await local.add_key(await other_tenant(local))
+        foreign = by_provider(credential_ref=older.connection["connection_id"])
+        answer = await local.http.post("/v1/arms", json=foreign, headers={"Authorization": f"Bearer {bearer}"})
+        assert fields(check(answer, "validation_failed")) == ["credential_ref"]
+
+
+async def test_a_credential_reference_follows_the_rotation_of_its_connection(local: Local) -> None:
+    async with ModelServer(models=("tiny-1",), key=SECRET) as server:
+        older, _ = await two_connections(local, server)
+        arm = await post(local, "/v1/arms", by_provider(credential_ref=older.connection["auth_binding_ref"]))
+        handoff = await completed(local, server.base_url)
+        rotated = await post(local, f"{older.path}/rotate", {"handoff_intent_id": handoff["handoff_intent_id"]})
+        await post(local, f"{older.path}/test")
+        shown = await read(local, arm)
+        assert (shown["status"], shown["credential_ref"]) == ("ready", rotated["auth_binding_ref"])
+        run = await local.finished((await local.submit(live_body()))["execution_id"])
+    assert run["status"] == "completed"
+
+
+async def test_a_stored_reference_that_names_another_connection_is_not_run(local: Local) -> None:
+    async with ModelServer(models=("tiny-1",), key=SECRET) as server:
+        _, newer = await two_connections(local, server)
+        arm = await post(local, "/v1/arms", by_provider())
+        await local.context.database.write(
+            lambda transaction: transaction.change(arms, {"arm_id": arm["arm_id"]}, credential_ref="cred_1")
+        )
+        run = await local.finished((await local.submit(live_body()))["execution_id"])
+        assert (run["status"], run["reason"]) == ("failed", "no_eligible_arms")
+        await post(local, f"{newer.path}/test")
+        shown = await read(local, arm)
+        assert (shown["status"], "credential" in shown["status_reason"]) == ("degraded", True)

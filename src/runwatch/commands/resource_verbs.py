@@ -45,7 +45,7 @@ SAVED = (
     Flag("--deployment-id", "the model deployment that it stands for", "ID", "text"),
     Flag("--provider", "the provider of a model without a deployment", "NAME", "text"),
     Flag("--model-id", "the provider's name of the model", "ID", "text"),
-    Flag("--credential-ref", "the reference of the provider's credential", "REF", "text"),
+    Flag("--credential-ref", "the connection to use: its id or auth_binding_ref", "REF", "text"),
     *ENDPOINT,
     Flag("--max-runtime-s", "how long an agent may work on one run", "SECONDS", "count"),
     Flag("--artifact", "a skill: the file with its text, - for standard input", "FILE", "text"),

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from runwatch.service.execution.live.state import Option, Skill
-from runwatch.service.models.availability import READY, standing_of
+from runwatch.service.models.availability import READY, is_of, standing_of
 from runwatch.service.models.catalog import lane_form, provenance, provider_name
 from runwatch.service.tables.live import arm_verdicts
 from runwatch.service.tables.models import arms, connections, deployments
@@ -86,6 +86,8 @@ def route_of(transaction: Transaction, arm: Row) -> tuple[Row, Row] | None:
 
 
 def _route(arm: Row, deployment: Row, connection: Row) -> tuple[Row, Row] | None:
+    if not is_of(arm["credential_ref"], connection):
+        return None
     return (deployment, connection) if standing_of(arm["data_class_grants"], deployment, connection) == READY else None
 
 

@@ -16,7 +16,7 @@ from runwatch.records.requests.arm import AgentArmRequest, ArmRequest, ModelArmR
 from runwatch.service.checks import bindings
 from runwatch.service.http.answer import Refusal, invalid
 from runwatch.service.ids import new_id
-from runwatch.service.models.availability import READY, is_usable, standing_of
+from runwatch.service.models.availability import READY, is_of, is_usable, standing_of
 from runwatch.service.models.catalog import cost_class
 from runwatch.service.models.skill_regions import missing_regions
 from runwatch.service.organization import audit
@@ -26,6 +26,7 @@ from runwatch.service.transaction import Row, Transaction
 DISABLED_BY_OWNER: Final = "Disabled by the organization."
 DISCONNECTED: Final = "The source connection was disconnected."
 NO_ROUTE: Final = "No tested connection serves this provider and model."
+OTHER_CONNECTION: Final = "The credential reference names no connection that serves this model."
 
 _CLAIMS: Final = {"capability_tags": "capabilities", "data_class_grants": "data classes"}
 
@@ -149,12 +150,20 @@ def bound_to(transaction: Transaction, served: Sequence[Row]) -> Sequence[Row]:
     return transaction.every(arms, {"model_deployment_id": ids, "status": ("ready", "degraded")})
 
 
+def follow_binding(transaction: Transaction, connection: Row, binding_ref: str) -> None:
+    """Let the options that name a connection by its ``auth_binding_ref`` name it by a new one."""
+    where = {"tenant_id": connection["tenant_id"], "credential_ref": connection["auth_binding_ref"]}
+    transaction.change(arms, where, credential_ref=binding_ref)
+
+
 def settle(transaction: Transaction, connection: Row) -> None:
     """Bring the status of every option behind a connection up to date."""
     served = transaction.every(deployments, {"connection_id": connection["connection_id"]})
     by_id = {row["model_deployment_id"]: row for row in served}
     for arm in bound_to(transaction, served):
         status, reason = standing_of(arm["data_class_grants"], by_id[arm["model_deployment_id"]], connection)
+        if not is_of(arm["credential_ref"], connection):
+            status, reason = "degraded", OTHER_CONNECTION
         if (status, reason) != (arm["status"], arm["status_reason"]):
             transaction.change(
                 arms,
@@ -244,9 +253,12 @@ def _model_columns(
     checked: frozenset[str],
     before: Row | None,
 ) -> dict[str, Any]:
+    named_connection = _credential(transaction, tenant_id, request.credential_ref)
     found = _named(transaction, tenant_id, request) if request.model_deployment_id else None
+    if found is not None and not is_of(request.credential_ref, found[1]):
+        raise invalid(("credential_ref", "Names another connection than the one that serves the deployment."))
     if found is None and request.model_deployment_id is None:
-        found = _serving(transaction, tenant_id, request)
+        found = _serving(transaction, tenant_id, request, named_connection)
     own: dict[str, Any] = {"credential_ref": request.credential_ref}
     if found is None:
         named = {"model_deployment_id": None, "provider": request.provider, "model_id": request.model_id}
@@ -293,9 +305,34 @@ def _named(transaction: Transaction, tenant_id: str, request: ModelArmRequest) -
     return row, _connection_of(transaction, row)
 
 
-def _serving(transaction: Transaction, tenant_id: str, request: ModelArmRequest) -> tuple[Row, Row] | None:
-    """The newest listed deployment of a usable connection for a provider's and a model's name."""
+def _credential(transaction: Transaction, tenant_id: str, credential_ref: str | None) -> Row | None:
+    """The connection that a credential reference names; ``None`` without a reference.
+
+    Raises:
+        Refusal: ``validation_failed``: it names no connection of the organization. A reference that is given decides
+            whose key and prices a run uses, so one that names nothing is never left aside.
+    """
+    if credential_ref is None:
+        return None
+    for name in ("connection_id", "auth_binding_ref"):
+        row = transaction.one(connections, {name: credential_ref, "tenant_id": tenant_id})
+        if row is not None and row["revoked_at"] is None:
+            return row
+    raise invalid(
+        ("credential_ref", "Must be the connection_id or the auth_binding_ref of a source connection that is open.")
+    )
+
+
+def _serving(
+    transaction: Transaction, tenant_id: str, request: ModelArmRequest, connection: Row | None
+) -> tuple[Row, Row] | None:
+    """The newest listed deployment of a usable connection for a provider's and a model's name.
+
+    With a connection given, no other one is looked at.
+    """
     where = {"tenant_id": tenant_id, "source_id": request.provider, "upstream_ref": request.model_id}
+    if connection is not None:
+        where["connection_id"] = connection["connection_id"]
     for row in transaction.newest(deployments, {**where, "status": "listed"}):
         connection = _connection_of(transaction, row)
         if is_usable(connection):

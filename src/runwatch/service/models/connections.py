@@ -199,10 +199,12 @@ def rotate(transaction: Transaction, tenant_id: str, connection_id: str, handoff
     asked, kept = handoff["endpoint"]["base_url"], row["endpoint"]["base_url"]
     if not same_source or kept not in {asked, f"{asked}/v1"}:
         raise invalid(("handoff_intent_id", "Must be a handoff of the same source, scheme and address."))
+    binding_ref = new_id("bind", transaction.now)
+    arms.follow_binding(transaction, row, binding_ref)
     _change(
         transaction,
         row,
-        auth_binding_ref=new_id("bind", transaction.now),
+        auth_binding_ref=binding_ref,
         secret_handle=handoff["secret_handle"],
         binding_revision=row["binding_revision"] + 1,
         test_state="untested",

@@ -8,6 +8,7 @@ from typing import Any, Final
 from runwatch.records.arm import Arm
 from runwatch.records.credential import Credential
 from runwatch.records.model import CatalogEntry, Deployment
+from runwatch.records.source import SourceConnection
 from runwatch.view.form import text_of
 from runwatch.view.mutation import Ask, Mutation, Offer
 from runwatch.view.resource import Action
@@ -96,8 +97,8 @@ CREATE_MODEL: Final = Action[None](
                 offer=Offer(kind=Deployment)),
             Ask(path="provider", label="provider", hint="the provider's name, where no deployment is named"),
             Ask(path="model_id", label="model", hint="the model's name at that provider"),
-            Ask(path="credential_ref", label="credential", hint="id of a credential reference; never a key",
-                offer=Offer(kind=Credential)),
+            Ask(path="credential_ref", label="connection", hint="the connection to use, where several serve the model",
+                offer=Offer(kind=SourceConnection)),
         ),
         request="arm.ModelArmRequest",
     ),
