@@ -14,6 +14,7 @@ import pytest
 from runwatch.base.clock import iso
 from runwatch.service.checks.evaluation import Evaluation
 from runwatch.service.ids import new_id
+from runwatch.service.models.arms import artifact_hash
 from runwatch.service.models.providers import Generation, ProviderAddress, ProviderError
 from runwatch.service.tables import checks, models
 from runwatch.service.transaction import Row, Transaction
@@ -216,7 +217,9 @@ def add_skill(transaction: Transaction, tenant_id: str, content: str = SKILL) ->
     """Save a skill and return the arm's id."""
     arm_id = new_id("arm", transaction.now)
     artifact = {"content": content, "version": "1", "editable_regions": ["absent", "tone"]}
-    _add_arm(transaction, tenant_id, arm_id, "skill", ("public",), artifact=artifact, artifact_hash="sha256:5k1ll")
+    _add_arm(
+        transaction, tenant_id, arm_id, "skill", ("public",), artifact=artifact, artifact_hash=artifact_hash(content)
+    )
     return arm_id
 
 

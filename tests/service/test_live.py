@@ -489,6 +489,35 @@ async def test_a_repaired_skill_becomes_a_proposal_without_prompt_or_output(work
     assert "Use five bullets.?\n[[/region:tone]]\nNo jargon.\n\nsentinel-objective" in repair.objective
 
 
+async def test_the_next_run_uses_the_skill_that_an_approval_has_repaired(work: LiveWork) -> None:
+    await work.having(add_model, "ember")
+    skill_id = await work.having(add_skill)
+    verifier_id = await work.having(add_verifier)
+    work.providers.script("ember", said("bad"), said("bad"), said("Use five bullets."), said())
+    work.judge.script(REJECTED, REJECTED, ACCEPTED)
+    receipt = await work.receipt(await work.done(live_body(["repair_retry"], verifier_id=verifier_id)))
+    part = only_slice(receipt)
+    path = f"/v1/proposals/{part['acted_on_eval']['proposal_id']}"
+    proposal = await work.service.get(path)
+    parent, candidate = proposal["parent_artifact_id"], proposal["candidate_artifact_id"]
+    assert [attempt["artifact_id"] for attempt in part["attempts"]] == [None, parent, parent, candidate]
+
+    async def next_run() -> tuple[str, list[str | None], list[str | None]]:
+        work.judge.script(REJECTED, ACCEPTED)
+        run = await work.done(live_body(["repair_retry"], verifier_id=verifier_id))
+        attempts = only_slice(await work.receipt(run))["attempts"]
+        events = await work.service.events(run["execution_id"])
+        told = [event.get("artifact_id") for event in events if event.get("state") == "progress"]
+        return work.providers.calls[-1].objective, [attempt["artifact_id"] for attempt in attempts], told
+
+    objective, used, told = await next_run()
+    assert ("Be brief." in objective, used, told) == (True, [None, parent], [parent])
+    assert (await work.service.http.post(f"{path}/approve")).json()["status"] == "approved"
+    objective, used, told = await next_run()
+    assert ("Use five bullets." in objective, used, told) == (True, [None, candidate], [candidate])
+    assert (await work.service.get(f"/v1/arms/{skill_id}"))["artifact_hash"] == candidate
+
+
 async def test_a_repair_that_is_rejected_ends_the_run(work: LiveWork) -> None:
     await work.having(add_model, "ember")
     await work.having(add_skill)

@@ -10,7 +10,10 @@ import pytest
 from runwatch.base.clock import iso
 from runwatch.records.proposal import Proposal
 from runwatch.service.access.auth import local_tenant
+from runwatch.service.models.arms import artifact_hash
 from runwatch.service.organization import proposals
+from runwatch.service.tables.models import arms
+from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local
 from tests.service.test_auth import other_tenant
 from tests.service.test_keys import bearing, keyed, me
@@ -20,22 +23,61 @@ from tests.support.clock import START, FakeClock
 EVIDENCE = {"verifier_id": "vrf_1", "is_correct": True, "quality_score": 0.8}
 
 
-async def propose(local: Local, run_id: str, *, tenant_id: str | None = None, arm_id: str = "arm_1") -> str:
-    """Have a run propose a repair, and return its id."""
-    return await local.context.database.write(
-        lambda transaction: proposals.add(
+DRY, WARM = "Be dry.", "Be warm."
+
+
+async def propose(
+    local: Local, run_id: str, *, tenant_id: str | None = None, arm_id: str = "arm_1", **more: Any
+) -> str:
+    """Have a run propose a repair of a skill, which is registered where it is not yet, and return the proposal's id."""
+
+    def effect(transaction: Transaction) -> str:
+        tenant = tenant_id or local_tenant(transaction)
+        if transaction.one(arms, {"arm_id": arm_id}) is None:
+            register(transaction, tenant, arm_id)
+        return proposals.add(
             transaction,
-            tenant_id or local_tenant(transaction),
+            tenant,
             execution_id=run_id,
             slice_id="sl_1",
             arm_id=arm_id,
             diff="@@ region:tone @@\n-dry\n+warm",
             verifier_evidence=EVIDENCE,
-            parent_artifact_id="art_1",
-            parent_score=0.4,
-            candidate_score=0.8,
+            **{
+                "parent_artifact_id": artifact_hash(DRY),
+                "candidate": WARM,
+                "parent_score": 0.4,
+                "candidate_score": 0.8,
+                **more,
+            },
         )
+
+    return await local.context.database.write(effect)
+
+
+def register(transaction: Transaction, tenant_id: str, arm_id: str) -> None:
+    """Register a skill under a given id."""
+    transaction.add(
+        arms,
+        arm_id=arm_id,
+        tenant_id=tenant_id,
+        kind="skill",
+        display_name="Tone",
+        status="ready",
+        capability_tags=[],
+        data_class_grants=["public"],
+        artifact={"content": DRY, "version": "1", "editable_regions": ["tone"]},
+        artifact_hash=artifact_hash(DRY),
+        created_at=iso(transaction.now),
+        updated_at=iso(transaction.now),
     )
+
+
+async def skill_of(local: Local, arm_id: str = "arm_1") -> tuple[str, str, str]:
+    """A skill's text, version and hash as they are stored."""
+    row = await local.context.database.read(lambda transaction: transaction.one(arms, {"arm_id": arm_id}))
+    assert row is not None
+    return row["artifact"]["content"], row["artifact"]["version"], row["artifact_hash"]
 
 
 async def proposed(local: Local, count: int = 1, **more: Any) -> list[str]:
@@ -71,7 +113,8 @@ async def test_a_proposal_is_a_whole_record_alone_and_a_short_one_in_the_list(he
         "execution_id": run_id,
         "slice_id": "sl_1",
         "arm_id": "arm_1",
-        "parent_artifact_id": "art_1",
+        "parent_artifact_id": artifact_hash(DRY),
+        "candidate_artifact_id": artifact_hash(WARM),
         "parent_score": 0.4,
         "candidate_score": 0.8,
         "diff": "@@ region:tone @@\n-dry\n+warm",
@@ -82,7 +125,7 @@ async def test_a_proposal_is_a_whole_record_alone_and_a_short_one_in_the_list(he
     assert not Proposal(raw).flaws()
     assert not Proposal(raw).unknown()
     page = await held.get("/v1/proposals")
-    del raw["diff"], raw["verifier_evidence"]
+    del raw["diff"], raw["verifier_evidence"], raw["candidate_artifact_id"]
     assert page == {"proposals": [raw], "next_cursor": None}
 
 
@@ -136,6 +179,73 @@ async def test_a_decision_is_made_once(
     for other in ("approve", "reject"):
         check(await held.http.post(f"/v1/proposals/{proposal_id}/{other}"), "invalid_state")
     assert await read(held, proposal_id) == answer.json()
+
+
+async def test_an_approved_repair_takes_the_place_of_the_skill(held: Local) -> None:
+    (proposal_id,) = await proposed(held)
+    assert await skill_of(held) == (DRY, "1", artifact_hash(DRY))
+    await held.http.post(f"/v1/proposals/{proposal_id}/approve")
+    assert await skill_of(held) == (WARM, "2", artifact_hash(WARM))
+    assert (await held.get("/v1/arms/arm_1"))["artifact_hash"] == artifact_hash(WARM)
+    log = (await held.get("/v1/compliance-export"))["decision_log"]
+    assert [(row["kind"], row["resource"]["id"]) for row in log] == [
+        ("registry_action", "arm_1"), ("proposal_decision", proposal_id),
+    ]  # fmt: skip
+
+
+async def test_a_rejected_and_an_expired_repair_leave_the_skill_as_it_is(held: Local) -> None:
+    rejected, expired = await proposed(held, 2)
+    await held.http.post(f"/v1/proposals/{rejected}/reject")
+    clock_of(held).advance(timedelta(days=31).total_seconds())
+    check(await held.http.post(f"/v1/proposals/{expired}/approve"), "invalid_state")
+    assert await skill_of(held) == (DRY, "1", artifact_hash(DRY))
+
+
+async def test_a_repair_of_a_skill_that_has_changed_is_a_conflict_and_stays_pending(held: Local) -> None:
+    first, second = await proposed(held, 2)
+    await held.http.post(f"/v1/proposals/{first}/approve")
+    problem = check(await held.http.post(f"/v1/proposals/{second}/approve"), "invalid_state")
+    assert "has changed" in (problem.detail or "")
+    assert (await read(held, second))["status"] == "pending"
+    assert await skill_of(held) == (WARM, "2", artifact_hash(WARM))
+    assert (await held.http.post(f"/v1/proposals/{second}/reject")).status_code == 200
+
+
+async def test_a_repair_of_a_disabled_skill_or_without_its_text_cannot_be_approved(held: Local) -> None:
+    run_id = (await held.submit())["execution_id"]
+    old = await propose(held, run_id, candidate=None)
+    problem = check(await held.http.post(f"/v1/proposals/{old}/approve"), "invalid_state")
+    assert "not kept" in (problem.detail or "")
+    new = await propose(held, run_id)
+    await held.http.delete("/v1/arms/arm_1")
+    check(await held.http.post(f"/v1/proposals/{new}/approve"), "invalid_state")
+    assert await skill_of(held) == (DRY, "1", artifact_hash(DRY))
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"), [("1", "2"), ("41", "42"), ("v1", "v1+prop_9"), ("v1+prop_8", "v1+prop_9")]
+)
+def test_a_repaired_skill_has_a_version_of_its_own(version: str, expected: str) -> None:
+    assert proposals.next_version(version, "prop_9") == expected
+
+
+@pytest.mark.parametrize("role", ["runner", "reader"])
+async def test_only_those_who_may_decide_see_the_change_in_reading_and_in_the_export(held: Local, role: str) -> None:
+    (proposal_id,) = await proposed(held)
+    await held.http.post(f"/v1/proposals/{proposal_id}/approve")
+    bearer, _ = await held.add_key(role=role)
+    alone = (await held.http.get(f"/v1/proposals/{proposal_id}", headers=bearing(bearer))).json()
+    assert alone["status"] == "approved"
+    assert not {"diff", "verifier_evidence"} & set(alone)
+    export = (await held.http.get("/v1/compliance-export", headers=bearing(bearer))).json()
+    (told,) = [row["proposal"] for row in export["decision_log"] if "proposal" in row]
+    assert told == alone
+    whole = await read(held, proposal_id)
+    assert {"diff", "verifier_evidence"} <= set(whole)
+    (told,) = [
+        row["proposal"] for row in (await held.get("/v1/compliance-export"))["decision_log"] if "proposal" in row
+    ]
+    assert told == whole
 
 
 @pytest.mark.parametrize("reason", [7, "x" * 2001])

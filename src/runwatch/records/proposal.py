@@ -23,6 +23,7 @@ class Proposal(Record):
     parent_artifact_id = text("parent_artifact_id")
     parent_score = amount("parent_score")
     candidate_score = amount("candidate_score")
+    candidate_artifact_id = text("candidate_artifact_id")
     diff = anything("diff")
     verifier_evidence = mapping("verifier_evidence")
     created_at = moment("created_at")

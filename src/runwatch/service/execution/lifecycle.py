@@ -218,10 +218,18 @@ def start_slice(run: Run, now: datetime) -> Change:
     return Change(replace(run, slices=(part,)), [lifecycle_event("running", now, part)])
 
 
-def progress(run: Run, reason: str, now: datetime) -> Change:
-    """Tell that the work on its slice goes on in another way, ``reason`` names which."""
+def progress(run: Run, reason: str, now: datetime, *, artifact_id: str | None = None) -> Change:
+    """Go on with the work on its slice in another way.
+
+    Args:
+        run: The run.
+        reason: In which way.
+        now: When.
+        artifact_id: The hash of the skill text that is used; the member is not in the specification.
+    """
     part = replace(run.slices[0], status="progress")
-    return Change(replace(run, slices=(part,)), [lifecycle_event("progress", now, part, reason=reason)])
+    event = lifecycle_event("progress", now, part, reason=reason, artifact_id=artifact_id)
+    return Change(replace(run, slices=(part,)), [event])
 
 
 def state_check(run: Run, check: dict[str, Any], now: datetime) -> Change:

@@ -2,7 +2,12 @@
 
 A proposal holds the change of the editable regions, the check's evidence, scores and ids, and no task output. The
 references name the state ``expired`` without a rule; ours: a proposal that nobody decided for 30 days is expired.
-Deciding is recorded and changes nothing else: this service keeps no artifact that an approval could replace.
+
+Approving puts the candidate in place of the skill's artifact, and every run that ranks its options later uses it. An
+approval is refused where the artifact is no longer the one that the proposal was made from. Rejecting changes nothing.
+
+The change and the evidence are for those who may decide; everybody else who may read sees the rest. Reading and the
+compliance export follow the same rule, :func:`visible_form`.
 """
 
 from __future__ import annotations
@@ -12,10 +17,13 @@ from typing import Any, Final
 
 from runwatch.base.clock import iso
 from runwatch.service.access.auth import Principal
+from runwatch.service.access.roles import MANAGE, permits
 from runwatch.service.http.answer import Refusal
 from runwatch.service.ids import new_id
+from runwatch.service.models.arms import artifact_hash
 from runwatch.service.organization import audit
-from runwatch.service.tables.organization import proposals
+from runwatch.service.tables.models import arms
+from runwatch.service.tables.organization import proposal_artifacts, proposals
 from runwatch.service.transaction import Row, Transaction
 
 OPEN_FOR: Final = timedelta(days=30)
@@ -39,7 +47,7 @@ _SHORT: Final = (
     "created_at",
     "expires_at",
 )
-_WHOLE: Final = (*_SHORT, "diff", "verifier_evidence")
+_CONTENT: Final = ("diff", "verifier_evidence")
 _HISTORY: Final = (
     "proposal_id",
     "execution_id",
@@ -63,6 +71,7 @@ def add(
     arm_id: str,
     diff: str,
     verifier_evidence: dict[str, Any],
+    candidate: str | None = None,
     parent_artifact_id: str | None = None,
     parent_score: float | None = None,
     candidate_score: float | None = None,
@@ -77,6 +86,7 @@ def add(
         arm_id: The arm that it would change.
         diff: The change of the editable regions, as text.
         verifier_evidence: What the output check said of the candidate; no task output.
+        candidate: The whole text that would replace the skill's; without it the proposal cannot be approved.
         parent_artifact_id: What it would replace.
         parent_score: The score of what it would replace, 0 to 1.
         candidate_score: The score of the candidate, 0 to 1.
@@ -98,6 +108,13 @@ def add(
         created_at=iso(transaction.now),
         expires_at=iso(transaction.now + OPEN_FOR),
     )
+    if candidate is not None:
+        transaction.add(
+            proposal_artifacts,
+            proposal_id=proposal_id,
+            content=candidate,
+            artifact_hash=artifact_hash(candidate),
+        )
     return proposal_id
 
 
@@ -163,12 +180,15 @@ def decide(
         reason: Why, in the person's words.
 
     Raises:
-        Refusal: ``not_found``, or ``invalid_state`` when it is not pending.
+        Refusal: ``not_found``; ``invalid_state`` when it is not pending, and for an approval when the skill has changed
+            since the proposal was made.
     """
     row = find(transaction, principal.tenant_id, proposal_id)
     status = status_of(row, iso(transaction.now))
     if status != "pending":
         raise Refusal("invalid_state", f"The proposal is {status} already.")
+    if decision == "approved":
+        _apply(transaction, principal, row)
     transaction.change(
         proposals,
         {"proposal_id": proposal_id},
@@ -183,6 +203,50 @@ def decide(
     return find(transaction, principal.tenant_id, proposal_id)
 
 
+def _apply(transaction: Transaction, principal: Principal, row: Row) -> None:
+    """Put a proposal's candidate in place of the skill's artifact.
+
+    Raises:
+        Refusal: ``invalid_state``.
+    """
+    artifact = transaction.one(proposal_artifacts, {"proposal_id": row["proposal_id"]})
+    if artifact is None:
+        raise Refusal("invalid_state", "The candidate was not kept, so it cannot be put in place; reject the proposal.")
+    arm = transaction.one(arms, {"arm_id": row["arm_id"], "tenant_id": row["tenant_id"], "kind": "skill"})
+    if arm is None or arm["status"] == "disabled":
+        raise Refusal("invalid_state", "The skill is disabled, so nothing can be put in place; reject the proposal.")
+    if arm["artifact_hash"] != row["parent_artifact_id"]:
+        raise Refusal(
+            "invalid_state", "The skill has changed since the proposal was made from it; reject the proposal."
+        )
+    before = arm["artifact"]
+    transaction.change(
+        arms,
+        {"arm_id": arm["arm_id"]},
+        artifact={
+            **before,
+            "content": artifact["content"],
+            "version": next_version(before["version"], row["proposal_id"]),
+        },
+        artifact_hash=artifact["artifact_hash"],
+        updated_at=iso(transaction.now),
+    )
+    audit.note(transaction, principal.tenant_id, "registry_action", "changed", "arm", arm["arm_id"], principal.key_id)
+
+
+def next_version(version: str, proposal_id: str) -> str:
+    """The version of a repaired skill: the next number, or the old name and the proposal's id."""
+    if version.isascii() and version.isdecimal() and len(version) < 10:
+        return str(int(version) + 1)
+    return f"{version.partition('+prop_')[0][:140]}+{proposal_id}"
+
+
+def artifact_of(transaction: Transaction, proposal_id: str) -> str | None:
+    """The hash of the text that a proposal would put in place; ``None`` where it was not kept."""
+    row = transaction.one(proposal_artifacts, {"proposal_id": proposal_id})
+    return None if row is None else str(row["artifact_hash"])
+
+
 def status_of(row: Row, now: str) -> str:
     """The state of a proposal at a moment."""
     status: str = row["status"]
@@ -194,9 +258,14 @@ def short_form(row: Row, now: str) -> dict[str, Any]:
     return _form(row, _SHORT, now)
 
 
-def whole_form(row: Row, now: str) -> dict[str, Any]:
-    """A proposal as it is read alone."""
-    return _form(row, _WHOLE, now)
+def visible_form(transaction: Transaction, row: Row, role: str) -> dict[str, Any]:
+    """A proposal as a role may see it: the change and the evidence only where the role may decide.
+
+    ``candidate_artifact_id`` is not in the specification: the hash of the text that an approval puts in place.
+    """
+    members = (*_SHORT, *_CONTENT) if permits(role, MANAGE) else _SHORT
+    form = _form(row, members, iso(transaction.now))
+    return {**form, "candidate_artifact_id": artifact_of(transaction, row["proposal_id"])}
 
 
 def history_form(row: Row, now: str) -> dict[str, Any]:

@@ -37,17 +37,17 @@ async def list_proposals(call: Call) -> Answer:
 
 
 async def read_proposal(call: Call) -> Answer:
-    """One proposal with its change and the evidence."""
+    """One proposal; its change and the evidence too for those who may decide about it."""
 
     def read(transaction: Transaction) -> Answer:
         row = proposals.find(transaction, call.principal.tenant_id, call.ids["proposal_id"])
-        return answer_json(proposals.whole_form(row, iso(transaction.now)))
+        return answer_json(proposals.visible_form(transaction, row, call.principal.role))
 
     return await call.read(read)
 
 
 async def approve(call: Call) -> Answer:
-    """Approve a pending proposal."""
+    """Approve a pending proposal: the skill has the repaired text from now on."""
     return await _decide(call, "approved", None)
 
 
@@ -59,7 +59,7 @@ async def reject(call: Call) -> Answer:
 async def _decide(call: Call, decision: str, reason: str | None) -> Answer:
     def effect(transaction: Transaction) -> Answer:
         row = proposals.decide(transaction, call.principal, call.ids["proposal_id"], decision, reason)
-        return answer_json(proposals.whole_form(row, iso(transaction.now)))
+        return answer_json(proposals.visible_form(transaction, row, call.principal.role))
 
     return await call.write(effect)
 

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from runwatch.base.clock import iso
 from runwatch.base.json import dumps, loads
-from runwatch.service.access.roles import MANAGE, permits
 from runwatch.service.execution import attribution
 from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.call import Call, Endpoint
@@ -61,8 +60,8 @@ async def read_compliance_export(call: Call) -> Answer:
 
     ``receipts_ndjson`` holds the receipts word for word as they were issued, the oldest first, each followed by a line
     feed. The references do not say what the digest covers; ours is over exactly the bytes of that text in UTF-8, in
-    hexadecimal digits. A decision about a proposal shows the proposal itself to owners alone, which is how we read the
-    policy ``role_scoped_d8b``.
+    hexadecimal digits. A decision about a proposal shows the proposal as the caller's role may read it; that is how the
+    policy ``role_scoped_d8b`` is understood here.
     """
     period = read_period(call.query, call.context.clock.now())
     opening = {
@@ -88,10 +87,9 @@ async def _export(call: Call, period: Period) -> AsyncGenerator[bytes, None]:
 
     def read_ending(transaction: Transaction) -> bytes:
         log = audit.entries(transaction, principal.tenant_id, period.since, period.before)
-        shows_proposals = permits(principal.role, MANAGE)
         ending = {
             "usage_totals": sums.read_form,
-            "decision_log": [_decision(transaction, row, shows_proposals=shows_proposals) for row in log],
+            "decision_log": [_decision(transaction, row, principal.role) for row in log],
             "attestation": {"algorithm": "sha256", "digest": digest.hexdigest()},
         }
         return f'",{dumps(ending)[1:]}'.encode("ascii")
@@ -119,7 +117,7 @@ def _part(transaction: Transaction, tenant_id: str, period: Period, after: int) 
     )
 
 
-def _decision(transaction: Transaction, row: Row, *, shows_proposals: bool) -> dict[str, Any]:
+def _decision(transaction: Transaction, row: Row, role: str) -> dict[str, Any]:
     decision = {
         "decision_id": row["decision_id"],
         "kind": row["kind"],
@@ -128,9 +126,9 @@ def _decision(transaction: Transaction, row: Row, *, shows_proposals: bool) -> d
         "acted_by": row["acted_by"],
         "at": row["at"],
     }
-    if row["resource_type"] == "proposal" and shows_proposals:
+    if row["resource_type"] == "proposal":
         proposal = proposals.find(transaction, row["tenant_id"], row["resource_id"])
-        decision["proposal"] = proposals.whole_form(proposal, iso(transaction.now))
+        decision["proposal"] = proposals.visible_form(transaction, proposal, role)
     return decision
 
 

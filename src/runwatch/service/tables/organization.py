@@ -123,6 +123,15 @@ proposals: Final = Table(
 )
 """Repairs that wait for a person, and what was decided. ``expired`` is never stored: the time says it."""
 
+proposal_artifacts: Final = Table(
+    "proposal_artifacts",
+    metadata,
+    Column("proposal_id", Text, ForeignKey("proposals.proposal_id"), primary_key=True),
+    Column("content", Text, nullable=False),
+    Column("artifact_hash", Text, nullable=False),
+)
+"""The whole skill text that a proposal would put in place of its parent. Proposals of version 0.1.0 have no row."""
+
 webhooks: Final = Table(
     "webhooks",
     metadata,

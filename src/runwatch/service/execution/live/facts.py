@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.service.execution.lifecycle import Slice
+from runwatch.service.execution.live import skill
 from runwatch.service.execution.live.checks import verifier_form
 from runwatch.service.execution.live.decide import reaction_to_rejections
 from runwatch.service.execution.live.state import (
@@ -18,11 +19,14 @@ from runwatch.service.execution.live.state import (
     EXPIRED_IN_FLIGHT,
     FAILED,
     INTERRUPTED,
+    SKILL_DRAFT,
+    SKILL_REPAIR,
     Attempt,
     Live,
     Option,
     numeral,
 )
+from runwatch.service.models.arms import artifact_hash
 
 IN_FLIGHT_NOTE: Final = "A provider call was in progress. It could not be reversed, and what it used is not known."
 """What events and receipts say of a run that ended during a call (specification, rule 4)."""
@@ -59,7 +63,7 @@ def live_slice(part: Slice, live: Live, *, is_completed: bool) -> dict[str, Any]
         **({} if part.finish_reason is None else {"finish_reason": part.finish_reason}),
         **checks,
         "cost": _cost(live),
-        "attempts": [_attempt_form(attempt) for attempt in live.attempts],
+        "attempts": [_attempt_form(live, attempt) for attempt in live.attempts],
         "model_provenance": None if last is None else provenance_of(live, last),
     }
 
@@ -125,12 +129,23 @@ def unknown_form(live: Live | None) -> dict[str, int]:
     return {"unknown_calls": live.unknown_calls} if live is not None and live.unknown_calls else {}
 
 
-def _attempt_form(attempt: Attempt) -> dict[str, Any]:
+def _artifact_of(live: Live, attempt: Attempt) -> str | None:
+    """The hash of the skill text that an attempt works with; ``None`` for one without a skill."""
+    if attempt.skill_arm_id is None or live.skill is None:
+        return None
+    region, draft = skill.region_of(live.skill), live.attempt_in(SKILL_DRAFT)
+    if attempt.phase != SKILL_REPAIR or region is None or draft is None:
+        return live.skill.artifact_hash
+    return None if draft.candidate is None else artifact_hash(skill.repaired(live.skill, region, draft.candidate))
+
+
+def _attempt_form(live: Live, attempt: Attempt) -> dict[str, Any]:
     note = _NOTES.get(attempt.state)
     return {
         "attempt": attempt.number,
         "arm_id": attempt.arm_id,
         "skill_arm_id": attempt.skill_arm_id,
+        "artifact_id": _artifact_of(live, attempt),
         "phase": attempt.phase,
         "outcome": attempt.state,
         "reason": attempt.reason,

@@ -203,12 +203,6 @@ class Live:
         known = [Decimal(usd) for usd in worst if usd is not None]
         return money.total(known) if len(known) == len(worst) else None
 
-    def artifact_of(self, attempt: Attempt) -> str | None:
-        """The hash of the skill text that an attempt works with; ``None`` for one without a skill."""
-        if attempt.skill_arm_id is None or self.skill is None:
-            return None
-        return self.skill.artifact_hash
-
     def check_of(self, attempt: Attempt) -> Check | None:
         """The check of an attempt's output, once it is finished."""
         return next((check for check in self.checks if check.attempt == attempt.number), None)

@@ -176,7 +176,8 @@ def _start(transaction: Transaction, run: Run) -> Run:
 def _begin(transaction: Transaction, run: Run, live: Live, move: Call) -> Run | Dispatch:
     """Record that a call begins, before it does."""
     if move.progress is not None:
-        run = runs.record(transaction, lifecycle.progress(run, move.progress, transaction.now))
+        used = None if live.skill is None or move.phase not in _SKILLED else live.skill.artifact_hash
+        run = runs.record(transaction, lifecycle.progress(run, move.progress, transaction.now, artifact_id=used))
     attempt = Attempt(
         number=len(live.attempts) + 1,
         arm_id=move.option.arm_id,
@@ -282,6 +283,7 @@ def _propose(transaction: Transaction, run: Run, live: Live, check: Check) -> st
         slice_id=run.slices[0].slice_id,
         arm_id=live.skill.arm_id,
         diff=skill.diff_of(region, draft.candidate or ""),
+        candidate=skill.repaired(live.skill, region, draft.candidate or ""),
         verifier_evidence=evidence,
         parent_artifact_id=live.skill.artifact_hash,
         parent_score=parent.form["quality_score"],
