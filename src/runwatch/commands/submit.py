@@ -20,7 +20,7 @@ from runwatch.records.run import Run
 from runwatch.store.outbox import Kept, Order
 from runwatch.view.drawn import line
 from runwatch.view.facts import RunFacts, own_request
-from runwatch.view.format import duration, money_exact
+from runwatch.view.format import duration, money_exact, spent
 from runwatch.view.resources.runs import RUNS
 
 SUBMIT: Final = "postExecutions"
@@ -173,4 +173,6 @@ async def _summary(session: Session, run_id: str, status: str | None) -> str:
 def _spend(receipt: Receipt) -> str:
     if receipt.mode == "echo":
         return "test run, no charge"
-    return "spend unknown" if receipt.spend_usd is None else f"spent {money_exact(receipt.spend_usd)}"
+    known = receipt.known_spend_usd
+    told = "unknown" if known is None else spent(known, receipt.unknown_calls, money_exact)
+    return "spend unknown" if told == "unknown" else f"spent {told}"

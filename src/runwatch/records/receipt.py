@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from runwatch.records.check import RecordedCheck, VerificationCheck
 from runwatch.records.record import Record, Wire, amount, anything, flag, integer, many, mapping, moment, one, text
+from runwatch.records.spend import total, unknown_calls
 
 
 class Declaration(Record):
@@ -74,6 +75,7 @@ class Cost(Record):
     pricing_basis = text("pricing_basis")
     waiver = one(Waiver, "waiver")
     usage = text("usage")
+    unknown_calls = integer("unknown_calls")
 
 
 class ReceiptSlice(Record):
@@ -98,6 +100,7 @@ class Totals(Record):
     platform_fee_usd = amount("platform_fee_usd")
     review_composer_fee_usd = amount("review_composer_fee_usd")
     runtime_s = amount("runtime_s")
+    unknown_calls = integer("unknown_calls")
 
 
 class Receipt(Record):
@@ -117,12 +120,25 @@ class Receipt(Record):
     decision_packet = mapping("decision_packet")
 
     @property
+    def unknown_calls(self) -> int:
+        """How many provider calls have no known cost; see :mod:`runwatch.records.spend`."""
+        counted = self.totals.unknown_calls if self.totals is not None else None
+        if counted is not None:
+            return max(counted, 0)
+        return sum(unknown_calls(part.raw) for part in self.slices or ())
+
+    @property
     def spend_usd(self) -> Decimal | None:
-        """Model usage plus platform fee, in US dollars; ``None`` unless both are known.
+        """Model usage plus platform fee, in US dollars; ``None`` unless both are known to the last call."""
+        return None if self.unknown_calls else self.known_spend_usd
+
+    @property
+    def known_spend_usd(self) -> Decimal | None:
+        """The known part of usage plus fee, in US dollars; ``None`` where the receipt lacks either.
 
         The composer fee is part of the platform fee already (wire reference 3.4).
         """
         totals = self.totals
         if totals is None or totals.usd is None or totals.platform_fee_usd is None:
             return None
-        return totals.usd + totals.platform_fee_usd
+        return total((totals.usd, totals.platform_fee_usd))

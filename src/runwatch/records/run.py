@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runwatch.records.record import Record, Wire, amount, anything, many, mapping, moment, one, text, texts
+from runwatch.records.record import Record, Wire, amount, anything, integer, many, mapping, moment, one, text, texts
 from runwatch.records.states import is_final
 
 
@@ -46,7 +46,8 @@ class Run(Record):
     """A submitted unit of work.
 
     ``completed_at``, ``mode``, ``policy``, ``spend_usd``, ``reason`` and ``current`` are open members that the local
-    service adds; a service that leaves them out is filled from our own request, the events or the receipt.
+    service adds; a service that leaves them out is filled from our own request, the events or the receipt. Where calls
+    have no known cost, ``spend_usd`` is ``null``, with ``known_spend_usd`` and ``unknown_calls`` beside it.
     """
 
     KIND = "run"
@@ -63,6 +64,8 @@ class Run(Record):
     mode = text("mode")
     policy = one(Policy, "policy")
     spend_usd = amount("spend_usd")
+    known_spend_usd = amount("known_spend_usd")
+    unknown_calls = integer("unknown_calls")
     reason = text("reason")
     current = anything("current")
 

@@ -1,4 +1,7 @@
-"""What was used and spent in a period, in US dollars and tokens (wire reference 2.9 and 6.15)."""
+"""What was used and spent in a period, in US dollars and tokens (wire reference 2.9 and 6.15).
+
+``unknown_calls`` is not in the specification; see :mod:`runwatch.records.spend`.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,7 @@ class UsageTotals(Record):
     usd = amount("usd")
     platform_usd = amount("platform_usd")
     passthrough_usd = amount("passthrough_usd")
+    unknown_calls = integer("unknown_calls")
 
 
 class ArmUsage(Record):
@@ -34,6 +38,7 @@ class ArmUsage(Record):
     input_tokens = integer("input_tokens")
     output_tokens = integer("output_tokens")
     usd = amount("usd")
+    unknown_calls = integer("unknown_calls")
 
 
 class DayUsage(Record):
@@ -44,6 +49,7 @@ class DayUsage(Record):
     platform_usd = amount("platform_usd")
     passthrough_usd = amount("passthrough_usd")
     usd = amount("usd")
+    unknown_calls = integer("unknown_calls")
 
 
 class KeyUsage(UsageTotals):

@@ -19,8 +19,8 @@ from runwatch.records.run import Run
 from runwatch.records.usage import Period, UsageTotals
 from runwatch.records.verifier import Verifier
 from runwatch.view.detail import Line, Section
-from runwatch.view.drawn import Drawn, decimal_text, json_text, line
-from runwatch.view.format import Context, ago, count, short_id, time_of_day
+from runwatch.view.drawn import Drawn, json_text, line
+from runwatch.view.format import Context, ago, count, money_exact, short_id, spent, time_of_day
 from runwatch.view.glyphs import Role
 from runwatch.view.resource import Styled
 from runwatch.view.usage import rest_of
@@ -69,7 +69,7 @@ def summary_sections(exported: ComplianceExport, context: Context) -> list[Secti
     log = exported.decision_log
     decisions = log or ()
     kinds = Counter(one.kind or context.glyphs.unknown for one in decisions)
-    spend = context.glyphs.unknown if totals.usd is None else f"{decimal_text(totals.usd)} USD"
+    spend = context.glyphs.unknown if totals.usd is None else spent(totals.usd, totals.unknown_calls, money_exact)
     policy = exported.content_policy or {}
     return [
         Section(

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from runwatch.records.record import Record
+from runwatch.records.spend import is_partial
 from runwatch.view import flat
 from runwatch.view.drawn import Drawn, block, json_text, line
-from runwatch.view.format import Context
+from runwatch.view.format import UNKNOWN, Context
 from runwatch.view.glyphs import Role
 from runwatch.view.resource import At, Lead, ResourceSpec, S, SectionSpec, Shown, Styled, Told, styled
 from runwatch.view.tree import nodes
@@ -151,7 +152,10 @@ class _Detail:
     def _at(self, entry: At, path: flat.Path, value: Any, lead: Lead | None) -> Iterator[Line]:
         label = entry.label or entry.path
         if entry.format is not None and not isinstance(value, (dict, list)):
-            yield self._line(label, entry.format(value, self.context), self._note(path), lead)
+            shown = entry.format(value, self.context)
+            if is_partial(flat.at(self.record.raw, path[:-1]), path[-1]):
+                shown = Styled(line(f"at least {styled(shown).text}" if value else UNKNOWN), Role.WARN)
+            yield self._line(label, shown, self._note(path), lead)
             return
         for leaf, inner in flat.leaves(value, path, lists=True):
             yield self._leaf(leaf, inner, label if leaf == path else f"{label}{_below(leaf, path)}", lead)

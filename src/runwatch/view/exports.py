@@ -18,9 +18,11 @@ from typing import Any, Final, Literal, get_args
 
 from runwatch.base.json import dumps
 from runwatch.base.text import clean_line
+from runwatch.records.receipt import Receipt
+from runwatch.records.spend import is_partial
 from runwatch.view import flat
 from runwatch.view.drawn import json_text
-from runwatch.view.format import Context
+from runwatch.view.format import UNKNOWN, Context
 from runwatch.view.resource import Column, ResourceSpec, S
 
 Form = Literal["ndjson", "csv", "json", "md"]
@@ -95,7 +97,7 @@ def export(form: Form, spec: ResourceSpec[S], subjects: Collection[S], context: 
 
             # Rows are made twice, once for their heads: to keep them would take several times the room of the records.
             def rows() -> Iterator[dict[str, Any]]:
-                return (_row(subject.raw, declared) for subject in subjects)
+                return (_row(with_unknown_spend(subject.raw), declared) for subject in subjects)
 
             heads = flat.header(spec.record, rows())
             yield from csv_table(heads, ([row.get(head) for head in heads] for row in rows()))
@@ -104,6 +106,31 @@ def export(form: Form, spec: ResourceSpec[S], subjects: Collection[S], context: 
             yield from markdown_table(
                 heads, ([_told(column, it, context) for column in spec.columns] for it in subjects)
             )
+
+
+def with_unknown_spend(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A record for CSV: an amount that lacks calls of unknown cost is the word ``unknown``.
+
+    The known part goes into a member of its own, ``known_usd`` for ``usd``. Arrays stay as they are.
+    """
+    lacking = Receipt(dict(raw)).unknown_calls if isinstance(raw.get("totals"), Mapping) and "slices" in raw else 0
+    return _marked(raw, lacking)
+
+
+def _marked(raw: Mapping[str, Any], lacking: int) -> Mapping[str, Any]:
+    marked: dict[str, Any] = {}
+    for name, value in raw.items():
+        if isinstance(value, Mapping):
+            # A receipt of a version without the count in its totals gets it from its attempts.
+            count = {"unknown_calls": lacking} if name == "totals" and lacking else {}
+            marked[name] = _marked({**value, **count}, 0)
+        elif is_partial(raw, name):
+            marked[name] = UNKNOWN
+            if value is not None:
+                marked[f"known_{name}"] = value
+        else:
+            marked[name] = value
+    return marked
 
 
 def _row(raw: Mapping[str, Any], declared: frozenset[str]) -> dict[str, Any]:

@@ -134,8 +134,24 @@ class RunFacts(NamedTuple):
 
     @property
     def cost_usd(self) -> Fact[Decimal]:
-        """What was spent, fee included, in US dollars; the receipt's word counts most."""
-        return _first((self._receipt.spend_usd, FROM_RECEIPT), (self.run.spend_usd, FROM_RUN))
+        """What was spent, fee included, in US dollars; nothing where the cost of a call is not known."""
+        return Fact(None, NOWHERE) if self.unknown_calls else self.known_cost_usd
+
+    @property
+    def known_cost_usd(self) -> Fact[Decimal]:
+        """The known part of what was spent, fee included, in US dollars; the receipt's word counts most."""
+        return _first(
+            (self._receipt.known_spend_usd, FROM_RECEIPT),
+            (self.run.spend_usd, FROM_RUN),
+            (self.run.known_spend_usd, FROM_RUN),
+        )
+
+    @property
+    def unknown_calls(self) -> int:
+        """How many provider calls have no known cost."""
+        if self._receipt.known_spend_usd is not None:
+            return self._receipt.unknown_calls
+        return self.run.unknown_calls or 0
 
     @property
     def reason(self) -> Fact[str]:

@@ -6,6 +6,7 @@ Every function takes what a record gives, ``None`` included, and answers clean t
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
@@ -19,6 +20,9 @@ TimeMode = Literal["relative", "local", "utc"]
 
 LIST_PLACES: Final = Decimal("0.0001")
 """Money in lists has four decimals; details have all the digits that the service sent."""
+
+UNKNOWN: Final = "unknown"
+"""The word for a spend of which nothing is known."""
 
 _MINUTE: Final = 60
 _HOUR: Final = 3600
@@ -57,6 +61,19 @@ def money(amount: Decimal | None) -> Drawn:
 def money_exact(amount: Decimal | None) -> Drawn:
     """US dollars for a detail, with the digits that the service sent."""
     return line(None if amount is None else f"{decimal_text(amount)} USD")
+
+
+def spent(known: Decimal | None, unknown_calls: int | None, draw: Callable[[Decimal | None], Drawn] = money) -> Drawn:
+    """A spend of which a part may not be known: the amount, ``at least`` the known part, or ``unknown``.
+
+    Args:
+        known: The known part, in US dollars.
+        unknown_calls: How many calls have no known cost.
+        draw: Draws an amount.
+    """
+    if not unknown_calls:
+        return draw(known)
+    return line(f"at least {draw(known)}" if known else UNKNOWN)
 
 
 def seconds_since(at: datetime, now: datetime) -> float:

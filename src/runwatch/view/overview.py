@@ -7,6 +7,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Final
 
+from runwatch.records.spend import total
 from runwatch.view.census import HOUR, QUARTER, Census, EndedRun
 from runwatch.view.drawn import line
 from runwatch.view.facts import RunFacts
@@ -84,13 +85,15 @@ def _cost_lines(known: Census, context: Context, cells: int) -> list[SpotLine]:
     if not charged:
         return [(quiet("cost now  "), spot(_of_tests(tests), Role.TEST, Way("runs", "is:live is:test")))]
     spent, allowed, unknown = _spent(charged)
+    lacking = sum(run.unknown_calls for run in charged)
     lines: list[SpotLine] = []
     part = share(spent, allowed)
     way = Way("runs", "is:live !is:test")
     if part is None:
         lines.append((quiet("cost now  "), spot(context.glyphs.unknown, way=way), quiet(" not told by these runs")))
     else:
-        amount = f"{money(spent)} of {money(allowed)}"
+        least = "at least " if lacking else ""
+        amount = f"{least}{money(spent)} of {money(allowed)}"
         lines.append((quiet("cost now  "), spot(amount, way=way), quiet(" allowed")))
         width = max(5, min(28, cells - 8))
         lines.append((spot(f"{gauge(part, width, context.glyphs)} {percent(part)}", share_role(part), way),))
@@ -106,11 +109,11 @@ def _of_tests(number: int) -> str:
 
 def _spent(runs: Sequence[RunFacts]) -> tuple[Decimal, Decimal, int]:
     """What runs have spent and what they may spend, where both are known, and of how many that is not so."""
-    pairs = [(run.cost_usd.value, run.max_cost_usd.value) for run in runs]
+    pairs = [(run.known_cost_usd.value, run.max_cost_usd.value) for run in runs]
     known = [(cost, cap) for cost, cap in pairs if cost is not None and cap is not None]
     return (
-        sum((cost for cost, _ in known), Decimal()),
-        sum((cap for _, cap in known), Decimal()),
+        total(cost for cost, _ in known),
+        total(cap for _, cap in known),
         len(runs) - len(known),
     )
 

@@ -16,7 +16,7 @@ from runwatch.records.record import Record
 from runwatch.view import detail, flat
 from runwatch.view.columns import member_column
 from runwatch.view.drawn import Drawn, fit, join, json_value, line
-from runwatch.view.exports import guarded
+from runwatch.view.exports import guarded, with_unknown_spend
 from runwatch.view.format import Context
 from runwatch.view.resource import Column, ResourceSpec, S
 from runwatch.view.table import Row
@@ -148,10 +148,12 @@ def csv_lines(
     """CSV, line by line, its heads first: nested objects by dotted paths, arrays as JSON.
 
     The declared members are always there, in the same order, and further ones follow as they came. Cells are cleaned,
-    and one that a spreadsheet would take for a formula gets a ``'`` in front, unless it is a plain number; whoever
-    needs exact values takes JSON. Where the rows are of several profiles, the profile of each stands in a first column.
+    and one that a spreadsheet would take for a formula gets a ``'`` in front, unless it is a plain number. An amount
+    that lacks calls of unknown cost is the word ``unknown``. JSON has the exact values. With several profiles, the
+    profile of each row is a first column.
     """
-    rows = [flat.flatten(raw) if fields is None else project(raw, fields) for raw in raws]
+    told = map(with_unknown_spend, raws)
+    rows = [flat.flatten(raw) if fields is None else project(raw, fields) for raw in told]
     heads = flat.header(record, rows) if fields is None else list(fields)
     yield _csv_line(heads if profiles is None else ["profile", *heads])
     for position, row in enumerate(rows):

@@ -14,7 +14,7 @@ from typing import Any, Final
 from runwatch.records.account import Account
 from runwatch.records.usage import Period, Usage, UsageTotals
 from runwatch.view.drawn import Drawn, line
-from runwatch.view.format import Context, count, money
+from runwatch.view.format import Context, count, spent
 from runwatch.view.owners import PROFILE
 from runwatch.view.receipt_sums import amount
 from runwatch.view.resource import Column, ResourceSpec, Shown, Styled
@@ -103,7 +103,7 @@ def _spent(told: Sequence[ProfileUsage]) -> str:
     usage = _sum(one.passthrough_usd for one in totals)
     fee = _sum(one.platform_usd for one in totals)
     whole = _sum(one.usd for one in totals)
-    if whole is None:
+    if whole is None or any(one.unknown_calls for one in totals):
         least = _sum(one.usd for one in totals if one.usd is not None) or Decimal(0)
         return f"at least {amount(least)}"
     if usage is None or fee is None or _EXACT.add(usage, fee) != whole:
@@ -145,7 +145,9 @@ def _usd(name: str, title: str, value: Callable[[UsageTotals], Decimal | None], 
         usd = value(row.totals)
         if usd is None:
             return line(context.glyphs.unknown if row.usage is not None else context.glyphs.nothing)
-        return money(usd) if row.currency == USD else line(f"{money(usd)} {row.currency}")
+        # The platform's fees are always known.
+        shown = spent(usd, 0 if name == "platform_usd" else row.totals.unknown_calls)
+        return shown if row.currency == USD else line(f"{shown} {row.currency}")
 
     return Column(
         id=name.removesuffix("_usd"), title=title, aliases=(name,), value=lambda row: value(row.totals), cell=cell,

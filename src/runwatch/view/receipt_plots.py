@@ -10,7 +10,7 @@ from typing import Final
 from runwatch.view.charts import Plotted, RoomOf, bar_section, column_section
 from runwatch.view.detail import Line, Section
 from runwatch.view.drawn import Drawn, line
-from runwatch.view.format import Context, count, money
+from runwatch.view.format import Context, count, spent
 from runwatch.view.glyphs import Role
 from runwatch.view.query_text import quoted
 from runwatch.view.receipt_sums import FEE, NO_DAY, NO_MODEL, ReceiptSums, Reconciliation, Sum, amount, day_filter
@@ -52,7 +52,7 @@ def spend_sections(
 
 def _sums(sums: ReceiptSums, context: Context, *, is_whole: bool) -> Section:
     counted = sums.total.count
-    least = "" if is_whole and not sums.untold else "at least "
+    least = "" if is_whole and sums.is_exact else "at least "
     lines = [
         Line(line("spend"), line(f"{least}{amount(sums.total.usd)} USD in {_receipts(counted)}")),
         Line(line("usage"), line(f"{amount(sums.usage)} USD + {amount(sums.fees)} USD in fees")),
@@ -61,6 +61,10 @@ def _sums(sums: ReceiptSums, context: Context, *, is_whole: bool) -> Section:
         lines.append(Line(line("test runs"), line(f"{count(sums.tests)} of them, at no charge"), Role.TEST))
     if sums.untold:
         lines.append(Line(line("not told"), line(f"{_receipts(sums.untold)} without a cost"), Role.WARN))
+    if sums.partial:
+        calls = sums.total.unknown_calls
+        what = f"{_receipts(sums.partial)} with {count(calls)} call{'s' * (calls != 1)} of unknown cost"
+        lines.append(Line(line("unknown"), line(what), Role.WARN))
     if not is_whole:
         lines.append(Line(line("end"), line("not proven: more may follow"), Role.WARN))
     return Section(line("Receipts shown"), tuple(lines))
@@ -116,7 +120,8 @@ def _rest(found: list[Sum], label: str) -> list[Plotted]:
 
 
 def _plotted(label: str, found: Sum, filter: str = "", role: Role = Role.PLAIN) -> Plotted:
-    return Plotted(line(label, 60), found.usd, money(found.usd), _receipts(found.count), filter or None, role)
+    number = spent(found.usd, found.unknown_calls)
+    return Plotted(line(label, 60), found.usd, number, _receipts(found.count), filter or None, role)
 
 
 def _receipts(number: int) -> str:

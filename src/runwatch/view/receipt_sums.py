@@ -15,7 +15,8 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Final
 
 from runwatch.records.receipt import Receipt, ReceiptSlice
-from runwatch.records.usage import Usage
+from runwatch.records.spend import unknown_calls
+from runwatch.records.usage import DayUsage, Usage, UsageTotals
 from runwatch.view.drawn import Drawn, decimal_text, line
 from runwatch.view.facts import selected
 
@@ -32,20 +33,29 @@ _CENTS: Final = Decimal("0.01")
 
 @dataclass(slots=True)
 class Sum:
-    """An amount, in US dollars, and of how many receipts it is the sum."""
+    """A sum of costs.
+
+    Attributes:
+        usd: The known part, in US dollars.
+        count: How many receipts it is the sum of.
+        unknown_calls: How many provider calls of those receipts have no known cost.
+    """
 
     usd: Decimal = Decimal(0)
     count: int = 0
+    unknown_calls: int = 0
 
-    def add(self, usd: Decimal) -> None:
-        """Count one more."""
+    def add(self, usd: Decimal, unknown_calls: int = 0) -> None:
+        """Count one more receipt."""
         self.usd = _EXACT.add(self.usd, usd)
         self.count += 1
+        self.unknown_calls += unknown_calls
 
     def merge(self, other: Sum) -> None:
         """Count everything that another one has counted."""
         self.usd = _EXACT.add(self.usd, other.usd)
         self.count += other.count
+        self.unknown_calls += other.unknown_calls
 
 
 @dataclass(slots=True)
@@ -53,17 +63,19 @@ class ReceiptSums:
     """What some receipts add up to.
 
     Attributes:
-        total: Usage and fee of those that tell both.
+        total: Usage and fee of those that name both; of a receipt with calls of unknown cost, the known part.
         fees: The part of the total that is the platform's fee, in US dollars.
-        untold: How many do not tell what they cost.
+        untold: How many name no cost.
+        partial: How many name a cost that lacks calls of unknown cost.
         tests: How many are of test runs.
         days: By day, ``YYYY-MM-DD`` or :data:`NO_DAY`; test runs count with their nought.
-        models: By model key, :data:`FEE` or :data:`NO_MODEL`; only what cost something.
+        models: By model key, :data:`FEE` or :data:`NO_MODEL`; only what cost something, or an unknown amount.
     """
 
     total: Sum = field(default_factory=Sum)
     fees: Decimal = Decimal(0)
     untold: int = 0
+    partial: int = 0
     tests: int = 0
     days: dict[str, Sum] = field(default_factory=dict)
     models: dict[str, Sum] = field(default_factory=dict)
@@ -73,22 +85,29 @@ class ReceiptSums:
         """The part of the total that models used, in US dollars."""
         return _EXACT.subtract(self.total.usd, self.fees)
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the total is the whole spend of the receipts, not a least amount."""
+        return not self.untold and not self.partial
+
     def add(self, receipt: Receipt) -> None:
         """Count a receipt."""
-        spend = receipt.spend_usd
+        spend, lacking = receipt.known_spend_usd, receipt.unknown_calls
         self.tests += receipt.mode == "echo"
         if spend is None:
             self.untold += 1
             return
-        self.total.add(spend)
-        self.days.setdefault(day_of(receipt), Sum()).add(spend)
-        parts: dict[str, Decimal] = {}
-        for name, usd in _parts(receipt):
-            parts[name] = _EXACT.add(parts.get(name, Decimal(0)), usd)
-        self.fees = _EXACT.add(self.fees, parts[FEE])
-        for name, usd in parts.items():
-            if usd:
-                self.models.setdefault(name, Sum()).add(usd)
+        self.partial += bool(lacking)
+        self.total.add(spend, lacking)
+        self.days.setdefault(day_of(receipt), Sum()).add(spend, lacking)
+        parts: dict[str, tuple[Decimal, int]] = {}
+        for name, usd, unknown in _parts(receipt):
+            before, lost = parts.get(name, (Decimal(0), 0))
+            parts[name] = _EXACT.add(before, usd), lost + unknown
+        self.fees = _EXACT.add(self.fees, parts[FEE][0])
+        for name, (usd, unknown) in parts.items():
+            if usd or unknown:
+                self.models.setdefault(name, Sum()).add(usd, unknown)
 
 
 def day_of(receipt: Receipt) -> str:
@@ -111,20 +130,22 @@ def _day(at: datetime) -> str:
         return at.date().isoformat()
 
 
-def _parts(receipt: Receipt) -> Iterator[tuple[str, Decimal]]:
-    """The spend of a receipt by what it was for; the parts add up to the whole."""
+def _parts(receipt: Receipt) -> Iterator[tuple[str, Decimal, int]]:
+    """The spend of a receipt by what it was for, with its calls of unknown cost; the parts add up to the whole."""
     totals = receipt.totals
     assert totals is not None
     assert totals.usd is not None
     assert totals.platform_fee_usd is not None
-    yield FEE, totals.platform_fee_usd
-    rest = totals.usd
+    yield FEE, totals.platform_fee_usd, 0
+    rest, lacking = totals.usd, receipt.unknown_calls
     for part in receipt.slices or ():
         usd = part.cost.usd if part.cost is not None else None
         if usd is not None:
             rest = _EXACT.subtract(rest, usd)
-            yield _model_of(part) or NO_MODEL, usd
-    yield selected(receipt).model_key or NO_MODEL, rest
+            unknown = min(unknown_calls(part.raw), lacking)
+            lacking -= unknown
+            yield _model_of(part) or NO_MODEL, usd, unknown
+    yield selected(receipt).model_key or NO_MODEL, rest, lacking
 
 
 def _model_of(part: ReceiptSlice) -> str | None:
@@ -139,7 +160,7 @@ def total_words(sums: ReceiptSums, *, is_whole: bool) -> Drawn:
         sums: The sums.
         is_whole: Whether the end of the list is proven.
     """
-    least = "" if is_whole and not sums.untold else "at least "
+    least = "" if is_whole and sums.is_exact else "at least "
     return line(f"spend {least}{amount(sums.total.usd)} USD")
 
 
@@ -161,11 +182,15 @@ class Compared:
         day: The day; empty for all.
         receipts: What the receipts add up to, in US dollars.
         usage: What the report says; ``None`` where it says nothing.
+        receipt_calls: How many calls of unknown cost the receipts name.
+        usage_calls: How many the report names.
     """
 
     day: str
     receipts: Decimal
     usage: Decimal | None
+    receipt_calls: int = 0
+    usage_calls: int | None = None
 
     @property
     def difference(self) -> Decimal:
@@ -175,17 +200,27 @@ class Compared:
     @property
     def agrees(self) -> bool:
         """Whether both say the same."""
-        return self.difference == 0
+        return self.difference == 0 and self.usage_calls in {None, self.receipt_calls}
 
     @property
     def words(self) -> Drawn:
         """What came of it: ``agrees: 4.12 USD``, or ``differs by 0.05 USD: usage 4.17, receipts 4.12``."""
+        unknown = f", and {_calls(self.receipt_calls)} of unknown cost" if self.receipt_calls else ""
         if self.agrees:
-            return line(f"agrees: {amount(self.receipts)} USD")
+            return line(f"agrees: {amount(self.receipts)} USD{unknown}")
         if self.usage is None:
             return line(f"usage tells nothing of it; receipts {amount(self.receipts)} USD")
+        if self.difference == 0:
+            return line(
+                f"differs: usage names {_calls(self.usage_calls or 0)} of unknown cost, receipts name "
+                f"{self.receipt_calls}"
+            )
         told, by = amount(self.usage), amount(abs(self.difference))
         return line(f"differs by {by} USD: usage {told}, receipts {amount(self.receipts)}")
+
+
+def _calls(number: int) -> str:
+    return f"{number} call{'s' * (number != 1)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,11 +272,16 @@ def reconcile(days: Mapping[str, Sum], usage: Usage, first: str, last: str) -> R
         first: The first day of the report, ``YYYY-MM-DD``.
         last: The last one.
     """
-    told = {part.date: part.usd for part in usage.by_day or () if part.date is not None}
+    told = {part.date: part for part in usage.by_day or () if part.date is not None}
     names = sorted(name for name in {*days, *told} if first <= name <= last)
-    compared = tuple(Compared(name, days[name].usd if name in days else Decimal(0), told.get(name)) for name in names)
-    total = Decimal(0)
-    for one in compared:
-        total = _EXACT.add(total, one.receipts)
-    whole = usage.totals.usd if usage.totals is not None else None
-    return Reconciliation(Compared("", total, whole), compared, first, last)
+    compared = tuple(_compared(name, days.get(name, Sum()), told.get(name)) for name in names)
+    total = Sum()
+    for name in names:
+        total.merge(days.get(name, Sum()))
+    return Reconciliation(_compared("", total, usage.totals), compared, first, last)
+
+
+def _compared(name: str, found: Sum, told: DayUsage | UsageTotals | None) -> Compared:
+    if told is None:
+        return Compared(name, found.usd, None, found.unknown_calls)
+    return Compared(name, found.usd, told.usd, found.unknown_calls, told.unknown_calls)

@@ -15,13 +15,14 @@ from typing import Final
 from runwatch.records.apikey import ApiKey
 from runwatch.records.arm import Arm
 from runwatch.records.record import Record
+from runwatch.records.spend import total
 from runwatch.records.usage import ArmUsage, DayUsage, KeyUsage, Period, Usage, UsageTotals
 from runwatch.settings.session import View
 from runwatch.view import flat
 from runwatch.view.charts import Plotted, RoomOf, bar_section, column_section, largest_first
 from runwatch.view.detail import FLAW, REST, Line, Section
 from runwatch.view.drawn import Drawn, block, decimal_text, json_text, line
-from runwatch.view.format import Context, count, money, short_id
+from runwatch.view.format import Context, count, money_exact, short_id, spent
 from runwatch.view.glyphs import Role
 from runwatch.view.query_text import quoted
 
@@ -150,6 +151,10 @@ def _totals(usage: Usage, context: Context) -> Section:
 def _spend(totals: UsageTotals, context: Context) -> tuple[Drawn, Role]:
     """Usage and fee added up in sight; where the service's own sum is another one, it is said to be."""
     usage, fee, whole = totals.passthrough_usd, totals.platform_usd, totals.usd
+    lacking = totals.unknown_calls
+    if lacking and whole is not None:
+        calls = f"the cost of {count(lacking)} call{'s' * (lacking != 1)} is not known"
+        return line(f"{spent(whole, lacking, money_exact)}: {calls}"), Role.WARN
     if usage is None or fee is None:
         return line(context.glyphs.unknown if whole is None else f"{decimal_text(whole)} USD"), Role.PLAIN
     added = f"{decimal_text(usage)} usage + {decimal_text(fee)} fee = {decimal_text(usage + fee)} USD"
@@ -189,7 +194,7 @@ def _every_day(period: Period, known: Sequence[str]) -> list[str]:
 
 def _one_day(day: DayUsage, context: Context) -> Plotted:
     target = receipts_of(Period({"from": day.date, "to": day.date}))
-    return Plotted(line(day.date), day.usd, _usd(day.usd, context), _counted((day.executions, "run")), target)
+    return Plotted(line(day.date), day.usd, _usd(day, context), _counted((day.executions, "run")), target)
 
 
 def _by_model(arms: Sequence[ArmUsage], names: Names) -> list[Plotted]:
@@ -200,27 +205,28 @@ def _by_model(arms: Sequence[ArmUsage], names: Names) -> list[Plotted]:
     found = []
     for model in dict.fromkeys(models):
         own = [one for one, its in zip(arms, models, strict=True) if its == model]
-        usd = sum((one.usd or Decimal(0) for one in own), Decimal(0))
+        usd = total(one.usd or Decimal(0) for one in own)
         selected = sum(one.selected_count or 0 for one in own)
         target = None if model == NO_MODEL else View("receipts", filter=f"model={quoted(model)}")
-        found.append(Plotted(line(model), usd, money(usd), _counted((selected, "selection")), target))
+        lacking = sum(one.unknown_calls or 0 for one in own)
+        found.append(Plotted(line(model), usd, spent(usd, lacking), _counted((selected, "selection")), target))
     return found
 
 
 def _arm(one: ArmUsage, period: Period, names: Names, context: Context) -> Plotted:
     more = _counted((one.selected_count, "selection"), (one.fallback_count or None, "fallback"))
     target = receipts_of(period, arm_id=one.arm_id)
-    return Plotted(names.arm(one.arm_id, context), one.usd, _usd(one.usd, context), more, target)
+    return Plotted(names.arm(one.arm_id, context), one.usd, _usd(one, context), more, target)
 
 
 def _key(one: KeyUsage, names: Names, context: Context) -> Plotted:
     target = (ApiKey.KIND, one.api_key_id) if one.api_key_id else None
     more = _counted((one.executions, "run"))
-    return Plotted(names.key(one.api_key_id, context), one.usd, _usd(one.usd, context), more, target)
+    return Plotted(names.key(one.api_key_id, context), one.usd, _usd(one, context), more, target)
 
 
-def _usd(value: Decimal | None, context: Context) -> Drawn:
-    return line(context.glyphs.unknown) if value is None else money(value)
+def _usd(part: ArmUsage | DayUsage | KeyUsage, context: Context) -> Drawn:
+    return line(context.glyphs.unknown) if part.usd is None else spent(part.usd, part.unknown_calls)
 
 
 def _counted(*counted: tuple[int | None, str]) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from decimal import Context, Decimal
-from functools import reduce
 from typing import Final
 
 from runwatch.base.json import Numeral
+from runwatch.records.spend import total
+
+__all__ = ["amount_of", "less", "numeral", "total"]
 
 # Sums of amounts that differ by less than this many digits are exact.
 _EXACT: Final = Context(prec=100)
@@ -19,11 +20,6 @@ def amount_of(value: object) -> Decimal:
         return Decimal(0)
     amount = Decimal(value.literal if isinstance(value, Numeral) else repr(value))
     return amount if amount.is_finite() else Decimal(0)
-
-
-def total(amounts: Iterable[Decimal]) -> Decimal:
-    """The sum of some amounts."""
-    return reduce(_EXACT.add, amounts, Decimal(0))
 
 
 def less(amount: Decimal, taken: Decimal) -> Decimal:

@@ -4,6 +4,9 @@ A run counts on the day (UTC) it became final; one that is not final counts nowh
 models cost, ``platform_usd`` the platform's fees, ``usd`` both. Tokens and costs count for the arm whose call used
 them, as the receipt's ``attempts`` tell; a slice that lists none counts whole for the arm that it selected. The
 references name the members; these rules, and the five arms of a key that ``top_arms`` names, are ours.
+
+An amount is the known part of a sum. ``unknown_calls`` beside it counts the provider calls whose cost nobody said; it
+is not in the specification.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
+from runwatch.records.spend import unknown_calls
 from runwatch.service.organization.money import amount_of, numeral, total
 
 TOP_ARMS: Final = 5
@@ -30,6 +34,7 @@ class Sums:
     calls: int = 0
     platform_usd: Decimal = Decimal(0)
     passthrough_usd: Decimal = Decimal(0)
+    unknown_calls: int = 0
 
     @property
     def usd(self) -> Decimal:
@@ -45,6 +50,7 @@ class Sums:
             self.input_tokens += _count(cost, "input_tokens")
             self.output_tokens += _count(cost, "output_tokens")
             self.calls += _count(cost, "calls")
+            self.unknown_calls += unknown_calls(part)
         totals = _object(receipt, "totals")
         self.platform_usd = total((self.platform_usd, amount_of(totals.get("platform_fee_usd"))))
         self.passthrough_usd = total((self.passthrough_usd, amount_of(totals.get("usd"))))
@@ -61,6 +67,7 @@ class Sums:
             "usd": numeral(self.usd),
             "platform_usd": numeral(self.platform_usd),
             "passthrough_usd": numeral(self.passthrough_usd),
+            "unknown_calls": self.unknown_calls,
         }
 
 
@@ -73,6 +80,7 @@ class _ArmSums:
     input_tokens: int = 0
     output_tokens: int = 0
     usd: Decimal = Decimal(0)
+    unknown_calls: int = 0
 
     def select(self, part: Mapping[str, Any]) -> None:
         self.selected_count += 1
@@ -82,6 +90,7 @@ class _ArmSums:
         self.input_tokens += _count(cost, "input_tokens")
         self.output_tokens += _count(cost, "output_tokens")
         self.usd = total((self.usd, amount_of(cost.get("usd"))))
+        self.unknown_calls += unknown_calls(cost)
 
 
 @dataclass(slots=True)
@@ -158,6 +167,7 @@ def _arm_form(arm_id: str, sums: _ArmSums) -> dict[str, Any]:
         "input_tokens": sums.input_tokens,
         "output_tokens": sums.output_tokens,
         "usd": numeral(sums.usd),
+        "unknown_calls": sums.unknown_calls,
     }
 
 
@@ -168,6 +178,7 @@ def _day_form(day: str, sums: Sums) -> dict[str, Any]:
         "platform_usd": numeral(sums.platform_usd),
         "passthrough_usd": numeral(sums.passthrough_usd),
         "usd": numeral(sums.usd),
+        "unknown_calls": sums.unknown_calls,
     }
 
 
@@ -182,7 +193,11 @@ def _key_form(key_id: str, key: _KeySums) -> dict[str, Any]:
         "output_tokens": key.sums.output_tokens,
         "calls": key.sums.calls,
         "usd": numeral(key.sums.usd),
-        "by_day": [{"date": day, "usd": numeral(key.days[day].usd)} for day in sorted(key.days)],
+        "unknown_calls": key.sums.unknown_calls,
+        "by_day": [
+            {"date": day, "usd": numeral(key.days[day].usd), "unknown_calls": key.days[day].unknown_calls}
+            for day in sorted(key.days)
+        ],
         "top_arms": [{"arm_id": arm_id, "selected_count": count} for arm_id, count in top],
     }
 

@@ -7,12 +7,13 @@ from datetime import datetime
 
 from runwatch.records.check import VerificationCheck
 from runwatch.records.receipt import Receipt, ReceiptSlice
+from runwatch.records.spend import unknown_calls
 from runwatch.view import flat
 from runwatch.view.checks import BASELINE_VERIFIER, attempt, slice_finding
 from runwatch.view.content_check import suspects
 from runwatch.view.drawn import block, decimal_text, iso_text, json_text, line
 from runwatch.view.explain import explain_reason
-from runwatch.view.format import Context, count, money_exact
+from runwatch.view.format import Context, count, money_exact, spent
 from runwatch.view.glyphs import Role
 from runwatch.view.resource import Shown, Styled, styled
 from runwatch.view.resources.common import as_moment
@@ -133,7 +134,9 @@ def cost(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
     cost = part.cost
     if cost is None:
         return None
-    words = [line(f"usage {money_exact(cost.usd)}")] if cost.usd is not None else []
+    lacking = unknown_calls(part.raw)
+    known = cost.usd is not None or lacking
+    words = [line(f"usage {spent(cost.usd, lacking, money_exact)}")] if known else []
     words += [
         line(f"{count(number)} {unit}")
         for number, unit in ((cost.input_tokens, "in"), (cost.output_tokens, "out"), (cost.calls, "calls"))
@@ -143,7 +146,9 @@ def cost(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
         words.append(line(f"waived: {line(cost.waiver.reason)}"))
     dot = f" {context.glyphs.dot} "
     if cost.usage == "unknown":
-        return Styled(line(dot.join([*words, "what a call used is not known"])), Role.WARN)
+        words.append(line("what a call used is not known"))
+    if cost.usage == "unknown" or lacking:
+        return Styled(line(dot.join(words)), Role.WARN)
     return line(dot.join(words)) if words else None
 
 
@@ -192,8 +197,12 @@ def total(receipt: Receipt, _: object, __: Context) -> Shown | None:
     if receipt.mode == "echo" and receipt.spend_usd == 0:
         return Styled(line("test run, no charge"), Role.TEST)
     usage, fee = decimal_text(totals.usd), decimal_text(totals.platform_fee_usd)
-    spend = decimal_text(totals.usd + totals.platform_fee_usd)
-    return line(f"{usage} usage + {fee} fee = {spend} USD")
+    known = totals.usd + totals.platform_fee_usd
+    lacking = receipt.unknown_calls
+    if not lacking:
+        return line(f"{usage} usage + {fee} fee = {decimal_text(known)} USD")
+    calls = f"the cost of {count(lacking)} call{'s' * (lacking != 1)} is not known"
+    return Styled(line(f"{spent(known, lacking, money_exact)}: {calls}"), Role.WARN)
 
 
 def why(receipt: Receipt, _: object, __: Context) -> Shown | None:

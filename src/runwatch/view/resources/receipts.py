@@ -10,7 +10,7 @@ from runwatch.view.checks import receipt_finding
 from runwatch.view.content_check import suspects
 from runwatch.view.drawn import line
 from runwatch.view.facts import selected
-from runwatch.view.format import Context, money
+from runwatch.view.format import Context, money, spent
 from runwatch.view.glyphs import Role
 from runwatch.view.packet import outcome, packet_of
 from runwatch.view.resource import (
@@ -53,8 +53,10 @@ def _model(receipt: Receipt, context: Context) -> Shown:
 
 
 def _spend(receipt: Receipt, context: Context) -> Shown:
-    spend = receipt.spend_usd
-    return line(context.glyphs.unknown) if spend is None else money(spend)
+    known = receipt.known_spend_usd
+    if known is None:
+        return line(context.glyphs.unknown)
+    return Styled(spent(known, receipt.unknown_calls), Role.WARN) if receipt.unknown_calls else money(known)
 
 
 def _check(receipt: Receipt, context: Context) -> Shown:

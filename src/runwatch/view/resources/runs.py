@@ -26,6 +26,7 @@ from runwatch.view.format import (
     share,
     share_role,
     short_id,
+    spent,
     state,
 )
 from runwatch.view.glyphs import Role, state_glyph
@@ -86,7 +87,9 @@ def _cost(facts: RunFacts, context: Context) -> Shown:
     """What was spent; a gauge against the cap while that can still change."""
     if facts.is_test:
         return no_charge()
-    cost = facts.cost_usd.value
+    cost = facts.known_cost_usd.value
+    if facts.unknown_calls:
+        return Styled(spent(cost, facts.unknown_calls), Role.WARN)
     if cost is None:
         return line(context.glyphs.unknown)
     part = share(cost, facts.max_cost_usd.value)
@@ -156,6 +159,21 @@ def _told(name: str, path: str, draw: Callable[[Any], Shown] = line) -> Told:
 
 def _seconds(value: Decimal | None) -> Drawn:
     return line(None if value is None else f"{decimal_text(value)} s")
+
+
+def _cost_line(facts: RunFacts, _: object, context: Context) -> Shown:
+    known = facts.known_cost_usd
+    return _known(known, spent(known.value, facts.unknown_calls, money_exact), context)
+
+
+def _lacking(facts: RunFacts, _: object, __: Context) -> Shown | None:
+    if not facts.unknown_calls:
+        return None
+    return Styled(line(f"{facts.unknown_calls} of unknown cost"), Role.WARN)
+
+
+def _shows_lacking(facts: RunFacts) -> str:
+    return "unknown_calls" if facts.run.unknown_calls == facts.unknown_calls else ""
 
 
 def _used(facts: RunFacts, _: object, context: Context) -> Shown | None:
@@ -268,7 +286,8 @@ SECTIONS: Final = (
             At("created_at", format=as_moment),
             At("completed_at", format=as_moment),
             Told("took", _took),
-            _told("cost_usd", "spend_usd", money_exact),
+            _told("known_cost_usd", "spend_usd")._replace(label="cost_usd", draw=_cost_line),
+            Told("unknown_calls", _lacking, _shows_lacking),
             Told("of the cap", _used),
             _told("provider", "current.provider"),
             _told("model", "current.model_key"),
