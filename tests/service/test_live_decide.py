@@ -149,7 +149,7 @@ def test_a_call_of_unknown_cost_counts_with_the_most_that_it_may_have_cost(worst
 def test_a_call_that_was_never_sent_costs_a_known_nothing() -> None:
     missed = attempt(1, state="failed", was_sent=False, reason="arm_not_ready", worst_usd=None)
     state = live("fallback", attempts=(missed,))
-    assert (state.spend, state.unknown_calls, state.worst_spend) == (0, 0, 0)
+    assert (state.spend, state.unknown_calls, state.worst_spend) == (Decimal(0), 0, Decimal(0))
     assert next_move(state) == Call(OPTIONS[1], "candidate", "fallback")
 
 

@@ -1,0 +1,179 @@
+"""Spend of which a part is not known: at least the known part, or the word unknown, and never a plain 0."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from runwatch.records.receipt import Receipt
+from runwatch.records.run import Run
+from runwatch.records.usage import Usage
+from runwatch.view import plain
+from runwatch.view.census import census
+from runwatch.view.compliance import summary_sections
+from runwatch.view.exports import export
+from runwatch.view.facts import RunFacts
+from runwatch.view.format import money_exact, spent
+from runwatch.view.overview import live_lines
+from runwatch.view.profile_usage import PROFILE_USAGE, ProfileUsage
+from runwatch.view.profile_usage import total_words as profile_words
+from runwatch.view.receipt_plots import spend_sections
+from runwatch.view.receipt_sums import ReceiptSums, reconcile, total_words
+from runwatch.view.resources.organization import USAGE
+from runwatch.view.resources.receipts import RECEIPTS
+from runwatch.view.resources.runs import RUNS
+from runwatch.view.usage import Names, usage_sections
+from tests.support import builders, resources
+from tests.support.receipts import live_receipt
+from tests.view.strategies import CONTEXT
+
+LOST = {"usd": 0.0, "platform_fee_usd": 0, "runtime_s": 9.8, "unknown_calls": 1}
+
+
+def lacking(usd: float, calls: int = 1, **over: Any) -> Receipt:
+    """A receipt whose known part is ``usd``."""
+    part = {**live_receipt().raw["slices"][0], "cost": {"usd": usd, "calls": calls + 1, "unknown_calls": calls}}
+    return live_receipt(slices=[part], totals={**LOST, "usd": usd, "unknown_calls": calls}, **over)
+
+
+def partial_run(known: float, **over: Any) -> RunFacts:
+    return RunFacts(builders.open_run(spend_usd=None, known_spend_usd=known, unknown_calls=1, **over))
+
+
+def text_of(lines: Iterable[object]) -> str:
+    return "\n".join(map(str, lines))
+
+
+@pytest.mark.parametrize(
+    ("known", "calls", "text"),
+    [
+        ("0.0031", 0, "0.0031 USD"),
+        ("0.0031", 2, "at least 0.0031 USD"),
+        ("0", 1, "unknown"),
+        (None, 1, "unknown"),
+        ("0", 0, "0 USD"),
+        ("0", None, "0 USD"),
+    ],
+)
+def test_a_spend_is_exact_at_least_its_known_part_or_unknown(known: str | None, calls: int | None, text: str) -> None:
+    assert spent(None if known is None else Decimal(known), calls, money_exact) == text
+
+
+@pytest.mark.parametrize(("known", "text"), [(0.0031, "at least 0.0031"), (0, "unknown")])
+def test_lists_and_details_of_runs_and_receipts_say_so(known: float, text: str) -> None:
+    run, receipt = partial_run(known), lacking(known)
+    cost, spend = RUNS.column("cost"), RECEIPTS.column("spend")
+    assert cost is not None
+    assert spend is not None
+    assert cost.draw(run, CONTEXT).text == text
+    assert spend.draw(receipt, CONTEXT).text == text
+    assert (cost.value(run), spend.value(receipt)) == (None, None)
+    shown = text_of(plain.details(RUNS, run, CONTEXT))
+    assert f"  {text}" in shown
+    assert "1 of unknown cost" in shown
+    shown = text_of(plain.details(RECEIPTS, receipt, CONTEXT))
+    assert f"usage {text}" in shown
+    assert "the cost of 1 call is not known" in shown
+    assert not re.search(r"(?m)^ +(usd|spend|cost_usd) +0( USD)?\b", shown)
+
+
+def test_the_receipt_of_the_first_version_wins_over_the_0_of_its_run() -> None:
+    part = {"cost": {"usd": 0, "calls": 1, "usage": "unknown"}}
+    receipt = Receipt({"execution_id": "ex_1", "slices": [part], "totals": {"usd": 0, "platform_fee_usd": 0}})
+    facts = RunFacts(builders.open_run(spend_usd=0, status="failed"), receipt=receipt)
+    assert (facts.cost_usd.value, facts.known_cost_usd.value, facts.unknown_calls) == (None, 0, 1)
+
+
+def test_sums_of_receipts_are_least_amounts_and_name_the_calls() -> None:
+    sums = ReceiptSums()
+    for receipt in (live_receipt(), lacking(0.01, 2), lacking(0)):
+        sums.add(receipt)
+    assert total_words(sums, is_whole=True) == "spend at least 0.0742 USD"
+    assert (sums.partial, sums.total.unknown_calls) == (2, 3)
+    sections = spend_sections(sums, plain.line("no report"), lambda _: 40, CONTEXT, is_whole=True)
+    shown = {str(line.label): str(line.text) for section in sections for line in section.lines}
+    assert shown["spend"] == "at least 0.0742 USD in 3 receipts"
+    assert shown["unknown"] == "2 receipts with 3 calls of unknown cost"
+    assert any("at least 0.0742" in text for text in shown.values())
+
+
+def test_a_usage_report_that_names_other_calls_of_unknown_cost_differs() -> None:
+    sums = ReceiptSums()
+    sums.add(lacking(0.01, 2))
+    day = {"date": "2026-11-20", "usd": 0.01, "unknown_calls": 2}
+    compared = reconcile(
+        sums.days, Usage({"totals": {"usd": 0.01, "unknown_calls": 2}, "by_day": [day]}), "2026-11-20", "2026-11-20"
+    )
+    assert compared.whole.words == "agrees: 0.01 USD, and 2 calls of unknown cost"
+    assert not compared.differing
+    other = Usage({"totals": {"usd": 0.01, "unknown_calls": 1}, "by_day": [{**day, "unknown_calls": 1}]})
+    compared = reconcile(sums.days, other, "2026-11-20", "2026-11-20")
+    assert compared.whole.words == "differs: usage names 1 call of unknown cost, receipts name 2"
+    assert [one.day for one in compared.differing] == ["2026-11-20"]
+
+
+def report() -> Usage:
+    """A usage report of which each part lacks a call, but for the second arm."""
+    raw = dict(resources.usage().raw)
+    mark = {"unknown_calls": 1}
+    raw["totals"] = {**raw["totals"], **mark}
+    raw["by_day"] = [{**one, **mark} for one in raw["by_day"]]
+    raw["by_key"] = [{**one, **mark} for one in raw["by_key"]]
+    first, *others = raw["by_arm"]
+    raw["by_arm"] = [{**first, **mark}, *others]
+    return Usage(raw)
+
+
+def test_usage_names_what_is_not_known_on_its_page_and_in_print() -> None:
+    sections = usage_sections(report(), Names({}, {}), lambda _: 48, CONTEXT)
+    shown = text_of(f"{line.label} {line.text}" for section in sections for line in section.lines)
+    assert "spend at least 1.62 USD: the cost of 1 call is not known" in shown
+    assert shown.count("at least") >= 4
+    printed = text_of(plain.details(USAGE, report(), CONTEXT))
+    assert "at least 1.62 USD" in printed
+    assert "at least 0.52 USD" in printed
+    assert "1.1 USD" in printed
+    assert "at least 1.1 USD" not in printed
+
+
+def test_several_profiles_add_up_to_a_least_amount() -> None:
+    rows = [ProfileUsage("a", report()), ProfileUsage("b", resources.usage())]
+    assert "at least 3.24 USD" in profile_words(rows)
+    cells = {column.id: column.draw(rows[0], CONTEXT) for column in PROFILE_USAGE.columns}
+    assert cells["usd"].text == "at least 1.6200"
+    assert cells["platform"].text == "1.1000"
+
+
+def test_the_overview_adds_up_known_parts_as_a_least_amount() -> None:
+    runs = [partial_run(0.01), RunFacts(builders.open_run("ex_2"))]
+    text = " ".join(spot.text for line in live_lines(census(runs), CONTEXT, 60) for spot in line)
+    assert "at least 0.0242 of 0.5000" in text
+
+
+def test_a_compliance_export_says_at_least_too() -> None:
+    exported = resources.compliance_export(usage_totals={"usd": 0.5, "unknown_calls": 3})
+    shown = {
+        str(line.label): str(line.text) for section in summary_sections(exported, CONTEXT) for line in section.lines
+    }
+    assert shown["spend"] == "at least 0.5 USD"
+
+
+def test_a_table_has_the_word_and_the_known_part_beside_it() -> None:
+    (row,) = csv.DictReader("".join(export("csv", RECEIPTS, [lacking(0.0031)], CONTEXT)).splitlines())
+    assert (row["totals.usd"], row["totals.known_usd"], row["totals.unknown_calls"]) == ("unknown", "0.0031", "1")
+    assert row["totals.platform_fee_usd"] == "0"
+    (printed,) = csv.DictReader(map(str, plain.csv_lines(Run, [partial_run(0.0031).raw])))
+    assert (printed["spend_usd"], printed["known_spend_usd"]) == ("unknown", "0.0031")
+    (chosen,) = csv.DictReader(map(str, plain.csv_lines(Run, [partial_run(0.0031).raw], ["spend_usd"])))
+    assert chosen == {"spend_usd": "unknown"}
+
+
+def test_what_is_known_is_written_as_before() -> None:
+    (row,) = csv.DictReader("".join(export("csv", RECEIPTS, [live_receipt()], CONTEXT)).splitlines())
+    assert (row["totals.usd"], row["totals.unknown_calls"]) == ("0.0142", "")
+    assert "totals.known_usd" not in row
