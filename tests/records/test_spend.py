@@ -38,7 +38,7 @@ def test_a_receipt_of_the_first_version_tells_its_unknown_calls_by_its_attempts(
     lost = {"usd": 0, "usage": "unknown", "pricing_basis": None}
     part = {"cost": {"usd": 0, "calls": 1, "usage": "unknown"}, "attempts": [lost]}
     receipt = Receipt({"slices": [part], "totals": {"usd": 0, "platform_fee_usd": 0}})
-    assert (receipt.unknown_calls, receipt.spend_usd, receipt.known_spend_usd) == (1, None, 0)
+    assert (receipt.unknown_calls, receipt.spend_usd, receipt.known_spend_usd) == (1, None, Decimal(0))
 
 
 def test_a_run_has_the_known_part_of_its_spend_beside_the_unknown_sum() -> None:

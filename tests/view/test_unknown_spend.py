@@ -16,6 +16,7 @@ from runwatch.records.usage import Usage
 from runwatch.view import plain
 from runwatch.view.census import census
 from runwatch.view.compliance import summary_sections
+from runwatch.view.drawn import line
 from runwatch.view.exports import export
 from runwatch.view.facts import RunFacts
 from runwatch.view.format import money_exact, spent
@@ -24,6 +25,7 @@ from runwatch.view.profile_usage import PROFILE_USAGE, ProfileUsage
 from runwatch.view.profile_usage import total_words as profile_words
 from runwatch.view.receipt_plots import spend_sections
 from runwatch.view.receipt_sums import ReceiptSums, reconcile, total_words
+from runwatch.view.resource import styled
 from runwatch.view.resources.organization import USAGE
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.runs import RUNS
@@ -70,8 +72,8 @@ def test_lists_and_details_of_runs_and_receipts_say_so(known: float, text: str) 
     cost, spend = RUNS.column("cost"), RECEIPTS.column("spend")
     assert cost is not None
     assert spend is not None
-    assert cost.draw(run, CONTEXT).text == text
-    assert spend.draw(receipt, CONTEXT).text == text
+    assert styled(cost.draw(run, CONTEXT) or line("")).text == text
+    assert styled(spend.draw(receipt, CONTEXT) or line("")).text == text
     assert (cost.value(run), spend.value(receipt)) == (None, None)
     shown = text_of(plain.details(RUNS, run, CONTEXT))
     assert f"  {text}" in shown
@@ -86,7 +88,7 @@ def test_the_receipt_of_the_first_version_wins_over_the_0_of_its_run() -> None:
     part = {"cost": {"usd": 0, "calls": 1, "usage": "unknown"}}
     receipt = Receipt({"execution_id": "ex_1", "slices": [part], "totals": {"usd": 0, "platform_fee_usd": 0}})
     facts = RunFacts(builders.open_run(spend_usd=0, status="failed"), receipt=receipt)
-    assert (facts.cost_usd.value, facts.known_cost_usd.value, facts.unknown_calls) == (None, 0, 1)
+    assert (facts.cost_usd.value, facts.known_cost_usd.value, facts.unknown_calls) == (None, Decimal(0), 1)
 
 
 def test_sums_of_receipts_are_least_amounts_and_name_the_calls() -> None:
@@ -95,8 +97,8 @@ def test_sums_of_receipts_are_least_amounts_and_name_the_calls() -> None:
         sums.add(receipt)
     assert total_words(sums, is_whole=True) == "spend at least 0.0742 USD"
     assert (sums.partial, sums.total.unknown_calls) == (2, 3)
-    sections = spend_sections(sums, plain.line("no report"), lambda _: 40, CONTEXT, is_whole=True)
-    shown = {str(line.label): str(line.text) for section in sections for line in section.lines}
+    sections = spend_sections(sums, line("no report"), lambda _: 40, CONTEXT, is_whole=True)
+    shown = {str(entry.label): str(entry.text) for section in sections for entry in section.lines}
     assert shown["spend"] == "at least 0.0742 USD in 3 receipts"
     assert shown["unknown"] == "2 receipts with 3 calls of unknown cost"
     assert any("at least 0.0742" in text for text in shown.values())
@@ -131,7 +133,7 @@ def report() -> Usage:
 
 def test_usage_names_what_is_not_known_on_its_page_and_in_print() -> None:
     sections = usage_sections(report(), Names({}, {}), lambda _: 48, CONTEXT)
-    shown = text_of(f"{line.label} {line.text}" for section in sections for line in section.lines)
+    shown = text_of(f"{entry.label} {entry.text}" for section in sections for entry in section.lines)
     assert "spend at least 1.62 USD: the cost of 1 call is not known" in shown
     assert shown.count("at least") >= 4
     printed = text_of(plain.details(USAGE, report(), CONTEXT))
@@ -144,21 +146,20 @@ def test_usage_names_what_is_not_known_on_its_page_and_in_print() -> None:
 def test_several_profiles_add_up_to_a_least_amount() -> None:
     rows = [ProfileUsage("a", report()), ProfileUsage("b", resources.usage())]
     assert "at least 3.24 USD" in profile_words(rows)
-    cells = {column.id: column.draw(rows[0], CONTEXT) for column in PROFILE_USAGE.columns}
-    assert cells["usd"].text == "at least 1.6200"
-    assert cells["platform"].text == "1.1000"
+    cells = {column.id: str(styled(column.draw(rows[0], CONTEXT) or line("")).text) for column in PROFILE_USAGE.columns}
+    assert (cells["usd"], cells["platform"]) == ("at least 1.6200", "1.1000")
 
 
 def test_the_overview_adds_up_known_parts_as_a_least_amount() -> None:
     runs = [partial_run(0.01), RunFacts(builders.open_run("ex_2"))]
-    text = " ".join(spot.text for line in live_lines(census(runs), CONTEXT, 60) for spot in line)
+    text = " ".join(spot.text for spots in live_lines(census(runs), CONTEXT, 60) for spot in spots)
     assert "at least 0.0242 of 0.5000" in text
 
 
 def test_a_compliance_export_says_at_least_too() -> None:
     exported = resources.compliance_export(usage_totals={"usd": 0.5, "unknown_calls": 3})
     shown = {
-        str(line.label): str(line.text) for section in summary_sections(exported, CONTEXT) for line in section.lines
+        str(entry.label): str(entry.text) for section in summary_sections(exported, CONTEXT) for entry in section.lines
     }
     assert shown["spend"] == "at least 0.5 USD"
 

@@ -24,6 +24,7 @@ from runwatch.base.log import keep_secret
 from runwatch.base.sealing import MasterKeys
 from runwatch.base.secret import Secret
 from runwatch.records.requests import RunRequest
+from runwatch.records.requests.arm import SkillArmRequest
 from runwatch.service.access import keyring
 from runwatch.service.access.auth import Principal, add_key, add_tenant, local_tenant, new_key, settle_owner
 from runwatch.service.access.vault import Vault
@@ -34,6 +35,7 @@ from runwatch.service.execution.composer import ReviewComposer
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.live.driver import LiveRuns
 from runwatch.service.ids import seeded_ids
+from runwatch.service.models import arm_forms, arms
 from runwatch.service.models.providers import Providers
 from runwatch.service.models.providers.fixture_sources import SAMPLE_SOURCES
 from runwatch.service.options import SAMPLE_KEYS, ServeOptions
@@ -47,7 +49,7 @@ from runwatch.service.sample.tools import Organization, Tools
 from runwatch.service.sample.works import HISTORY, REPAIR, Work, request_of
 from runwatch.service.tables import tenants
 from runwatch.service.tables.sample import sample_organizations
-from runwatch.service.transaction import Transaction
+from runwatch.service.transaction import Row, Transaction
 
 SEED: Final = 20_261
 """Whatever is chosen in the sample organization follows from this number."""
@@ -296,7 +298,10 @@ class _History:
         self._engine.let_go(run_id)
 
     async def _decide(self, main: Organization, run_id: str) -> None:
-        """Decide about the proposal that a run has made, a few minutes later: approve, reject, or leave it."""
+        """Decide about the proposal that a run has made, a few minutes later: approve, reject, or leave it.
+
+        After an approval the owner goes back to the old text of the skill, which leaves later runs something to repair.
+        """
         clock = self._tools.clock
         decision, reason = _DECISIONS[self._looked_at % len(_DECISIONS)]
         self._looked_at += 1
@@ -304,15 +309,28 @@ class _History:
             return
         clock.move_to(clock.now() + timedelta(minutes=self._chance.randint(3, 9)))
 
-        def effect(transaction: Transaction) -> None:
+        def effect(transaction: Transaction) -> Row | None:
             made = proposals.page(transaction, main.tenant_id, status="pending", arm_id=None, before=None, limit=1)
             for row in made:
                 if row["execution_id"] == run_id:
+                    before = arms.find(transaction, main.tenant_id, row["arm_id"])
                     proposals.decide(transaction, main.principal, row["proposal_id"], decision, reason)
+                    return before if decision == "approved" else None
+            return None
 
-        await self._tools.database.write(effect)
+        replaced = await self._tools.database.write(effect)
+        if replaced is not None:
+            clock.move_to(clock.now() + timedelta(minutes=self._chance.randint(3, 9)))
+            await self._tools.database.write(partial(_put_back, main=main, before=replaced))
 
     def _tell(self) -> None:
         """Write down the keys, for the owner of the data directory alone."""
         content = {"note": "Keys of the sample organizations. They open nothing else.", "keys": self._told}
         write_atomic(self._tools.options.data_dir / SAMPLE_KEYS, f"{dumps(content, readable=True)}\n".encode("ascii"))
+
+
+def _put_back(transaction: Transaction, main: Organization, before: Row) -> None:
+    """Give a skill the text that it had."""
+    request = SkillArmRequest.model_validate(arm_forms.write_form(before))
+    key_id = main.principal.key_id
+    arms.revise(transaction, main.tenant_id, before["arm_id"], request, frozenset({"artifact"}), acted_by=key_id)
