@@ -28,6 +28,12 @@ _NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 SKILL: Final = "Write plainly.\n[[region:tone]]\nBe brief.\n[[/region:tone]]"
 
+PRICES: Final[Json] = {"*": {"input_usd_per_million": "1", "output_usd_per_million": "2"}}
+"""What every model costs; without a price a budget permits one call."""
+
+ARTIFACT: Final[Json] = {"content": SKILL, "version": "1", "editable_regions": ["tone"]}
+"""The skill as it is before any repair."""
+
 
 class Organization:
     """The organization of an owner's key.
@@ -139,7 +145,7 @@ class Organization:
         body = {
             "source_id": "openai_compatible",
             "auth_scheme": "api_key",
-            "endpoint": {"base_url": base_url or self._models_url},
+            "endpoint": {"base_url": base_url or self._models_url, "prices": PRICES},
         }
         begun = await self.post("/v1/source-credential-handoffs", body, status=201)
         await self.type_secret(begun, PROVIDER_KEY)
@@ -189,7 +195,7 @@ class Organization:
             "display_name": "Plain words",
             "capability_tags": ["text.generate"],
             "data_class_grants": ["public"],
-            "artifact": {"content": SKILL, "version": "1", "editable_regions": ["tone"]},
+            "artifact": ARTIFACT,
         }
         return await self.post("/v1/arms", body)
 
@@ -272,7 +278,10 @@ class Organization:
 
     async def proposal(self) -> Json:
         """A new pending proposal, of a skill that a run has repaired."""
-        await self.once(self.skill)
+        skill = await self.once(self.skill)
+        # An approval may have repaired it in the meantime.
+        answer = await self.http.patch(f"/v1/arms/{skill['arm_id']}", json={"artifact": ARTIFACT})
+        assert answer.status_code == 200, answer.text
         verifier = await self.once(self.strict_check)
         body = await self.live_body(verifier_id=verifier["verifier_id"])
         body["policy"]["on_eval"] = ["repair_retry"]

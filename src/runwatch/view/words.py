@@ -122,8 +122,10 @@ REASON_WORDS: Final[Mapping[str, tuple[str, str]]] = {
         "Submit again with a higher runtime cap, or with a smaller task.",
     ),
     "cost_budget_exhausted": (
-        "The recorded spend reached the run's `max_cost_usd`, so that no further provider call was made.",
-        "Submit again with a higher cost cap, or with a cheaper saved model. The receipt says what was spent.",
+        "What the calls cost, or may have cost where that is not known, reached `max_cost_usd`. No further call was"
+        " made.",
+        "Read the receipt. Submit again with a higher cost cap, or connect the source with prices: a call of unknown cost"
+        " counts as the whole cap where its model has no price.",
     ),
     "fallback_exhausted": (
         "The output check rejected the output of every saved model that could be tried, or none of them could run.",
