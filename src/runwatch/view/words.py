@@ -124,8 +124,8 @@ REASON_WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "cost_budget_exhausted": (
         "What the calls cost, or may have cost where that is not known, reached `max_cost_usd`. No further call was"
         " made.",
-        "Read the receipt. Submit again with a higher cost cap, or connect the source with prices: a call of unknown cost"
-        " counts as the whole cap where its model has no price.",
+        "Read the receipt. Submit again with a higher cost cap, or connect the source with prices: a call of unknown"
+        " cost counts as the whole cap where its model has no price.",
     ),
     "fallback_exhausted": (
         "The output check rejected the output of every saved model that could be tried, or none of them could run.",
