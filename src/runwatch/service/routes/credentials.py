@@ -23,7 +23,7 @@ async def list_credentials(call: Call) -> Answer:
 
 
 async def add_credential(call: Call) -> Answer:
-    """Note a reference. It is a name that arms can be given; no material goes with it."""
+    """Note a reference. It is a name without a key: the connection of a saved model is named by its own id."""
     body = read_as(CredentialWrite, call.content)
 
     def effect(transaction: Transaction) -> Answer:
