@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from runwatch.base.errors import RunwatchError
+from runwatch.base.servicefile import read_service_file
 from runwatch.commands.call import Call
 from runwatch.commands.listing import LIMIT, since_of
 from runwatch.commands.printing import Printer
@@ -29,9 +30,12 @@ def list_requests(call: Call) -> int:
     kept = (request_of_line(line) for line in sent.requests if since is None or line.at >= since)
     found = with_problems(kept, map(problem_of_line, sent.problems))
     if call.options.curl:
+        # Only read: a service that does not run is not started for a command that nobody may ever use.
+        written = read_service_file(call.paths.local_service_dir)
+        socket = None if written is None else written.socket
         for entry in found:
             try:
-                command = curl(entry)
+                command = curl(entry, socket=socket)
             except RunwatchError as error:
                 call.output.warn(f"{error} ({entry.id})")
             else:

@@ -47,6 +47,8 @@ from runwatch.view.resource import ResourceSpec
 from runwatch.view.resources.runs import RUNS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from runwatch.api.calls import Exchange
     from runwatch.store.desk import Desk
     from runwatch.store.tails import TailNews
@@ -142,6 +144,14 @@ class ConsoleApp(NavigatingApp):
     def has_file(self) -> bool:
         """Whether a file is open in the place of a service."""
         return self.opening.file is not None
+
+    @property
+    def local_socket(self) -> Path | None:
+        """The socket of the local service that other commands of this user find, ``None`` for any other service.
+
+        The demo's service has a socket too, but ``--local`` means another service.
+        """
+        return None if self.desk is None or self.opening.demo else self.desk.target.socket
 
     def context(self) -> Context:
         """What everything is drawn with now."""

@@ -31,7 +31,9 @@ def open_copy_menu(screen: ResourceScreen) -> None:
     if row is None:
         screen.say("There is nothing to copy.", Role.WARN)
         return
-    found = [*copies(screen.spec, row.subject, is_foreign=screen.console.has_file), *screen.copies_in_focus()]
+    console = screen.console
+    offered = copies(screen.spec, row.subject, is_foreign=console.has_file, socket=console.local_socket)
+    found = [*offered, *screen.copies_in_focus()]
     items = [MenuItem(copy.what, copy, _first_line(copy.text)) for copy in found]
     screen.put_over(Menu(_title(screen, row, "Copy"), items, id="copy-menu"))
 

@@ -68,7 +68,7 @@ class RequestsScreen(ResourceScreen):
         """Copy the command that sends the request again, or say why there is none."""
         if self.entry is not None:
             try:
-                command = curl(self.entry, is_foreign=self.console.has_file)
+                command = curl(self.entry, is_foreign=self.console.has_file, socket=self.console.local_socket)
             except RunwatchError as error:
                 self.say(f"{error}.", Role.WARN)
                 return

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final
 
+from runwatch.records.receipt import ReceiptSlice
+from runwatch.records.run import Slice
 from runwatch.view.bounds import as_number, read_moment
 from runwatch.view.drawn import Drawn, block, json_text, line
 from runwatch.view.format import Context, ago, duration, moment, money, short_id, time_of_day
@@ -26,11 +28,12 @@ def as_state(value: object, context: Context) -> Shown:
     return Styled(line(f"{glyph} {line(value, None)}", None), role)
 
 
-def as_finish(value: object, context: Context) -> Shown:
-    """Why an output ends, as the service sent it; one that was cut says so."""
-    if value == CUT:
+def output_end(_: object, part: Slice | ReceiptSlice, context: Context) -> Shown | None:
+    """Why the output of a slice ends; one that was cut says so."""
+    reason = part.finish_reason
+    if reason == CUT:
         return Styled(line(f"{context.glyphs.warn} cut at the limit of output tokens, {CUT}"), Role.WARN)
-    return line(value if isinstance(value, str) else json_text(value), None)
+    return None if reason is None else line(reason)
 
 
 def as_moment(value: object, context: Context) -> Shown:

@@ -28,12 +28,12 @@ from runwatch.view.resource import (
 from runwatch.view.resources import receipt_lines as lines
 from runwatch.view.resources.common import (
     CUT,
-    as_finish,
     as_seconds,
     as_state,
     as_usd,
     elided,
     newest_first,
+    output_end,
     span,
     when,
 )
@@ -124,7 +124,7 @@ SECTIONS: Final = (
             At("capability"),
             Told("route", lines.route),
             Told("selected", lines.option),
-            At("finish_reason", "output", as_finish),
+            Told("output", output_end),
             Told("check", lines.slice_check),
             Told("checked by", lines.checked_by),
             Told("anchors", lines.anchors),

@@ -44,7 +44,7 @@ from runwatch.view.resource import (
     Styled,
     Told,
 )
-from runwatch.view.resources.common import CUT, as_finish, as_moment, as_state, newest_first, no_charge, when
+from runwatch.view.resources.common import CUT, as_moment, as_state, newest_first, no_charge, output_end, when
 from runwatch.view.timeline import last_words
 
 
@@ -308,7 +308,7 @@ SECTIONS: Final = (
     ),
     SectionSpec(
         "Slice",
-        (At("slice_id"), At("capability"), At("status", format=as_state), At("finish_reason", "output", as_finish)),
+        (At("slice_id"), At("capability"), At("status", format=as_state), Told("output", output_end)),
         each="slices", item=Slice, names="slice_id",
     ),
     SectionSpec("Links", (At("links.status", "status"), At("links.events", "events"), At("links.receipt", "receipt"))),
