@@ -25,7 +25,8 @@ templates select
 agents list | agents show | agents register | agents connect | credentials list | github list | github connect
 sources list | sources connect | sources test | sources sync | sources rotate | sources disconnect
 proposals list | proposals show | proposals approve | proposals reject
-webhooks list | webhooks show | webhooks create | webhooks rotate | webhooks deliveries | webhooks replay
+webhooks list | webhooks show | webhooks create | webhooks rotate | webhooks remove
+webhooks deliveries | webhooks replay
 keys list | keys create | keys label | keys revoke | usage | evals | compliance export | open
 problems list | problems find | problems show | problems explain | requests list
 config path | config show | config get | config set | config unset | config validate | config header

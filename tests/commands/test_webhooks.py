@@ -61,3 +61,14 @@ def test_a_delivery_is_made_again(runwatch: Here, service: ScriptedService) -> N
     assert "secret" not in again.errors
     service.say("POST", path, Said(409, problem("invalid_state")))
     assert runwatch("webhooks", "replay", "dlv_01").code == 1
+
+
+def test_a_webhook_is_removed_after_a_yes(runwatch: Here, service: ScriptedService) -> None:
+    gone = {"webhook_id": "wh_01", "status": "removed", "removed_at": "2026-11-01T00:00:00Z", "effects": {}}
+    service.say("DELETE", "/v1/webhooks/wh_01", Said(200, gone))
+    assert runwatch("webhooks", "remove", "wh_01").code == 2
+    assert not service.requests("DELETE")
+    removed = runwatch("webhooks", "remove", "wh_01", "--yes", "--json")
+    assert removed.code == 0
+    assert removed.json == [{"webhook_id": "wh_01", "outcome": "removed", "status": "removed"}]
+    assert service.requests("DELETE")[0].head.header("idempotency-key")

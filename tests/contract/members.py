@@ -318,4 +318,5 @@ GITHUB_INTENT: Final[Shape] = {"intent_id": str, "continue_url": str, "expires_a
 TOP_UP: Final[Shape] = GITHUB_INTENT
 GITHUB_CONNECTION: Final[Shape] = {"connection_id": str, "repository": str, "status": str, "created_at": TIME}
 WEBHOOK: Final[Shape] = {"webhook_id": str, "url": str, "event_types": [str], "status": str, "created_at": TIME}
+REMOVED_WEBHOOK: Final[Shape] = {"webhook_id": str, "status": str, "removed_at": TIME}
 DELIVERY: Final[Shape] = {"delivery_id": str, "webhook_id": str, "status": str, "created_at": TIME}

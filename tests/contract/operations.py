@@ -180,6 +180,8 @@ _ORGANIZATION: Final = (
     _list("getWebhooks", "/v1/webhooks", "webhooks", m.WEBHOOK, make=having(lambda o: o.webhook)),
     _op("postWebhooks", "POST /v1/webhooks", m.WEBHOOK | {"secret": str}, make=goods.add_webhook,
         takes=b.WEBHOOK_BODY),
+    _op("deleteWebhooksByWebhookId", f"DELETE {_WEBHOOK}", m.REMOVED_WEBHOOK,
+        make=of(lambda o: o.webhook, "webhook_id"), ours=True),
     _list("getWebhooksByWebhookIdDeliveries", f"{_WEBHOOK}/deliveries", "deliveries", m.DELIVERY,
           make=goods.deliveries, pages=True),
     _op("postWebhooksByWebhookIdRotateSecret", f"POST {_WEBHOOK}/rotate-secret", m.WEBHOOK | {"secret": str},

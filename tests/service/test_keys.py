@@ -253,6 +253,7 @@ REFUSED: dict[str, list[tuple[str, str, Json | None]]] = {
         ("POST", "/v1/proposals/prop_unknown/approve", None),
         ("POST", "/v1/proposals/prop_unknown/reject", None),
         ("POST", "/v1/webhooks", {"url": "https://example.com", "event_types": ["execution.failed"]}),
+        ("DELETE", "/v1/webhooks/wh_unknown", None),
         ("POST", "/v1/webhooks/wh_unknown/rotate-secret", None),
         ("POST", "/v1/webhooks/deliveries/whd_unknown/replay", None),
     ],

@@ -18,7 +18,7 @@ from runwatch.base.log import REDACTED, redact
 from runwatch.records.webhook import Delivery, Webhook
 from runwatch.service.access.auth import local_tenant
 from runwatch.service.organization import webhooks
-from runwatch.service.organization.deliverer import PAUSE_S
+from runwatch.service.organization.deliverer import AT_ONCE, PAUSE_S, RECEIVER_AT_ONCE
 from runwatch.service.tables.organization import webhooks as webhooks_table
 from tests.service.conftest import Json, Local, Serving, capped
 from tests.service.test_auth import other_tenant
@@ -26,7 +26,7 @@ from tests.service.test_keys import bearing, keyed
 from tests.service.test_problems import check, fields
 from tests.support.clock import START, FakeClock
 from tests.support.master_keys import vault_secrets
-from tests.support.receiver import HANG_UP, WAIT_S, Receiver, Taken
+from tests.support.receiver import HANG, HANG_UP, WAIT_S, Receiver, Taken
 
 EVERY = ["execution.completed", "execution.failed", "execution.cancelled", "execution.expired"]
 URL = "https://hooks.example.test/runs"
@@ -366,6 +366,7 @@ async def test_webhooks_are_one_organizations_own(near: Local, data_dir: Path) -
         near.http.headers.update(bearing(bearer))
         assert (await near.get("/v1/webhooks"))["webhooks"] == []
         for webhook_id in (hook["webhook_id"], "wh_unknown"):
+            check(await near.http.delete(f"/v1/webhooks/{webhook_id}"), "not_found")
             check(await near.http.get(f"/v1/webhooks/{webhook_id}/deliveries"), "not_found")
             check(await near.http.post(f"/v1/webhooks/{webhook_id}/rotate-secret"), "not_found")
         for delivery_id in (row["delivery_id"], "whd_unknown"):
@@ -392,3 +393,76 @@ async def test_a_webhook_is_stored_with_a_handle_in_place_of_its_secret(local: L
     secret = await local.context.vault.get(row["secret_handle"])
     assert secret is not None
     assert secret.reveal() == hook["secret"]
+
+
+async def test_a_receiver_that_hangs_holds_back_no_other(near: Local) -> None:
+    bearer, _ = await near.add_key(await other_tenant(near))
+    runs = 2 * AT_ONCE // webhooks.WEBHOOKS_EACH + RECEIVER_AT_ONCE
+    async with Receiver(*[HANG] * 10_000) as hanging, Receiver() as prompt:
+        for _ in range(webhooks.WEBHOOKS_EACH - 1):
+            await add(near, hanging.url)
+        own = await add(near, prompt.url)
+        for _ in range(runs):
+            await done(near)
+        # Every place is taken by receivers that do not answer within the test.
+        assert len(await settled(near, own["webhook_id"], runs)) == runs
+        assert len(hanging.taken) <= (webhooks.WEBHOOKS_EACH - 1) * RECEIVER_AT_ONCE
+        near.http.headers.update(bearing(bearer))
+        other = await add(near, prompt.url)
+        await near.submit()
+        await near.context.engine.settled()
+        (row,) = await settled(near, other["webhook_id"])
+        assert (row["status"], row["attempts"]) == ("delivered", 1)
+        near.http.headers.update(bearing(near.key))
+        for hook in (await near.get("/v1/webhooks"))["webhooks"]:
+            if hook["url"] == hanging.url:
+                rows = await deliveries(near, hook["webhook_id"])
+                assert [row["status"] for row in rows] == ["pending"] * runs
+
+
+async def test_the_queue_of_a_webhook_is_bounded_and_what_finds_it_full_can_be_replayed(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhooks, "MAX_QUEUED", 2)
+    clock = FakeClock(manual=True)
+    async with serving(clock, allow_loopback_checks=True) as near, Receiver(500, 500) as receiver:
+        hook = await add(near, receiver.url)
+        for _ in range(3):
+            run_id = (await near.submit())["execution_id"]
+            await near.http.post(f"/v1/executions/{run_id}/cancel")
+        await receiver.wait_for(2)
+        newest = (await deliveries(near, hook["webhook_id"]))[0]
+        assert (newest["status"], newest["attempts"], newest["error"]) == ("failed", 0, "queue_full")
+        replay = f"/v1/webhooks/deliveries/{newest['delivery_id']}/replay"
+        check(await near.http.post(replay), "invalid_state")
+        async with asyncio.timeout(WAIT_S):
+            while {row["attempts"] for row in (await deliveries(near, hook["webhook_id"]))[1:]} != {1}:
+                pass
+        clock.advance(10)
+        await settled(near, hook["webhook_id"], 3)
+        assert (await near.http.post(replay)).status_code == 200
+        again = (await settled(near, hook["webhook_id"], 4))[0]
+        assert (again["status"], again["execution_id"]) == ("delivered", newest["execution_id"])
+
+
+async def test_a_removed_webhook_is_gone_with_its_secret_and_what_waited(serving: Serving, data_dir: Path) -> None:
+    clock = FakeClock(manual=True)
+    async with serving(clock, allow_loopback_checks=True) as near, Receiver(500) as receiver:
+        hook, other = [await add(near, receiver.url) for _ in range(2)]
+        run_id = (await near.submit())["execution_id"]
+        await near.http.post(f"/v1/executions/{run_id}/cancel")
+        await receiver.wait_for(2)
+        path = f"/v1/webhooks/{hook['webhook_id']}"
+        answer = await near.http.delete(path, headers=keyed("k"))
+        assert answer.status_code == 200
+        told = answer.json()
+        assert told.pop("effects") in ({"deliveries_dropped": 0}, {"deliveries_dropped": 1})
+        assert told == {"webhook_id": hook["webhook_id"], "status": "removed", "removed_at": iso(clock.now())}
+        assert (await near.http.delete(path, headers=keyed("k"))).content == answer.content
+        check(await near.http.delete(path), "not_found")
+        check(await near.http.get(f"{path}/deliveries"), "not_found")
+        assert [row["webhook_id"] for row in (await near.get("/v1/webhooks"))["webhooks"]] == [other["webhook_id"]]
+        assert len(list(data_dir.glob("secrets/*"))) == 1
+        clock.advance(10)
+        await settled(near, other["webhook_id"])
+        assert all(is_signed(taken, other["secret"]) for taken in receiver.taken[2:])

@@ -24,6 +24,9 @@ WAIT_S: Final = 60.0
 HANG_UP: Final = 0
 """In place of a status: close the connection without an answer."""
 
+HANG: Final = -1
+"""In place of a status: keep the connection open without an answer, for as long as the block runs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Taken:
@@ -81,6 +84,8 @@ class Receiver(Listening):
         async with self._came:
             self.taken.append(Taken(head.method, head.path, dict(head.headers), body))
             self._came.notify_all()
+        if status == HANG:
+            await asyncio.Event().wait()
         if status != HANG_UP:
             length = "" if status == 204 else "Content-Length: 0\r\n"
             writer.write(f"HTTP/1.1 {status} Said\r\n{length}Connection: close\r\n\r\n".encode("ascii"))

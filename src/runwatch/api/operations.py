@@ -267,6 +267,7 @@ _ORGANIZATION: Final = (
     _write("patchTenantsByTenantId", "PATCH /v1/tenants/{tenant_id}", "Rename the organization", None),
     _list("getWebhooks", "/v1/webhooks", "List webhooks", Webhook),
     _write("postWebhooks", "POST /v1/webhooks", "Add a webhook", Webhook, "secret"),
+    _write("deleteWebhooksByWebhookId", f"DELETE {_WEBHOOK}", "Remove a webhook", None),
     _list("getWebhooksByWebhookIdDeliveries", f"{_WEBHOOK}/deliveries", "List deliveries", Delivery),
     _write(
         "postWebhooksByWebhookIdRotateSecret", f"POST {_WEBHOOK}/rotate-secret", "Give a webhook another secret",

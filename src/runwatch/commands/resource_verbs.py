@@ -328,6 +328,10 @@ RESOURCE_VERBS = (
         "commands.webhooks:rotate", (_id("webhook"),), (*TARGET, *FORMAT),
     ),
     Verb(
+        ("webhooks", "remove"), "remove webhooks with their secrets and deliveries", "commands.webhooks:remove",
+        (_id("webhook", "+"),), (YES, *TARGET, *FORMAT),
+    ),
+    Verb(
         ("webhooks", "deliveries"), "list what was delivered to a webhook, and what came of it",
         "commands.webhooks:deliveries", (_id("webhook"),), (STATUS, LIMIT, FIELDS, *TARGET, *FORMAT),
     ),

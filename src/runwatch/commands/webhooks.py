@@ -1,4 +1,4 @@
-"""``webhooks create|rotate|deliveries|replay``: who is told of final runs (wire reference 2.14; the forms are ours)."""
+"""``webhooks create|rotate|remove|deliveries|replay``: addresses that get final runs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Final
 from runwatch.api.operations import OPERATIONS
 from runwatch.commands.call import Call
 from runwatch.commands.listing import limit_of, meets_options
+from runwatch.commands.outcomes import for_each
 from runwatch.commands.printing import Printer
 from runwatch.commands.resources import as_record, print_record
 from runwatch.commands.session import Session, with_session
@@ -18,6 +19,7 @@ from runwatch.view.resources.webhooks import DELIVERIES, WEBHOOKS
 
 CREATE: Final = "postWebhooks"
 ROTATE: Final = "postWebhooksByWebhookIdRotateSecret"
+REMOVE: Final = "deleteWebhooksByWebhookId"
 REPLAY: Final = "postWebhooksDeliveriesByDeliveryIdReplay"
 LIST: Final = "getWebhooksByWebhookIdDeliveries"
 
@@ -35,6 +37,16 @@ def rotate(call: Call) -> int:
     return _write(
         call, ROTATE, f"give {webhook_id} another secret", {"webhook_id": webhook_id}, WEBHOOKS, Webhook, None
     )
+
+
+def remove(call: Call) -> int:
+    """``webhooks remove``: one outcome a webhook; its secret and its deliveries go with it."""
+
+    async def one(session: Session, webhook_id: str) -> str | None:
+        value = await write(session, REMOVE, f"remove {webhook_id}", path={"webhook_id": webhook_id})
+        return value.get("status") if isinstance(value, dict) else None
+
+    return for_each(call, REMOVE, one, asks="Remove", singular="webhook", member="webhook_id", done="removed")
 
 
 def replay(call: Call) -> int:

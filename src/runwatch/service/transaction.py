@@ -83,10 +83,44 @@ class Transaction:
         """
         return self._listed(table, where, since, until, after or None, None, limit, is_newest=False)
 
-    def least(self, table: Table, column: str, where: Mapping[str, object]) -> Any:
-        """The least value of a column among the rows that match, ``None`` when none does."""
+    def least(self, table: Table, column: str, where: Mapping[str, object], *, since: object = None) -> Any:
+        """The least value of a column among the rows that match, ``None`` when none does.
+
+        Args:
+            table: Any table.
+            column: The column whose least value is wanted.
+            where: What the columns have to be.
+            since: The least value that counts; ``None`` counts every value.
+        """
         statement = select(func.min(table.c[column])).where(*_conditions(table, where))
+        if since is not None:
+            statement = statement.where(table.c[column] >= since)
         return self._connection.execute(statement).scalar_one()
+
+    def oldest_of_each(
+        self, table: Table, group: str, where: Mapping[str, object], *, until: tuple[str, str], limit: int
+    ) -> Sequence[Row]:
+        """The rows that match, at most so many of each group, in the order they were inserted.
+
+        Args:
+            table: A table with a ``sequence``.
+            group: The column whose equal values make a group.
+            where: What the columns have to be.
+            until: A column and the first value that it may no longer have.
+            limit: How many rows of a group at most.
+        """
+        place = func.row_number().over(partition_by=table.c[group], order_by=table.c.sequence)
+        ranked = select(table.c.sequence, place.label("place")).where(
+            *_conditions(table, where), table.c[until[0]] < until[1]
+        )
+        first = ranked.subquery()
+        statement = (
+            select(table)
+            .join(first, first.c.sequence == table.c.sequence)
+            .where(first.c.place <= limit)
+            .order_by(table.c.sequence)
+        )
+        return self._connection.execute(statement).mappings().all()
 
     def newest(
         self,

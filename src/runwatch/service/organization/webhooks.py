@@ -16,6 +16,9 @@ headers:
 A receiver checks the signature, refuses an old timestamp, and takes an ``event_id`` that it knows for a repeat: a
 delivery is told at least once, and a replay tells the same event again. Any 2XX answer ends it. Everything else is
 tried again, five times in all, with growing waits.
+
+Each webhook has its own queue of at most :data:`MAX_QUEUED` deliveries. An event that finds the queue full is kept as a
+failed delivery with the error ``queue_full``, which a replay sends once there is room.
 """
 
 from __future__ import annotations
@@ -43,6 +46,12 @@ TRIES: Final = len(RETRY_WAITS_S) + 1
 
 WEBHOOKS_EACH: Final = 20
 """How many webhooks an organization may have."""
+
+MAX_QUEUED: Final = 1000
+"""The most deliveries that wait for one webhook."""
+
+QUEUE_FULL: Final = "queue_full"
+"""The error of a delivery that found the queue of its webhook full."""
 
 _SECRET_PREFIX: Final = "whsec_"  # noqa: S105
 _SECRET_BYTES: Final = 32
@@ -137,6 +146,24 @@ def set_secret(transaction: Transaction, webhook_id: str, secret_handle: str) ->
     )
 
 
+def remove(transaction: Transaction, tenant_id: str, webhook_id: str) -> tuple[dict[str, Any], str]:
+    """Remove a webhook with its deliveries, those that still wait included.
+
+    Returns:
+        The acknowledgement, and the handle of its secret, for removal after the commit.
+
+    Raises:
+        Refusal: ``not_found``.
+    """
+    row = find(transaction, tenant_id, webhook_id)
+    where = {"webhook_id": webhook_id}
+    waiting = transaction.count(webhook_deliveries, {**where, "status": "pending"})
+    transaction.remove(webhook_deliveries, where)
+    transaction.remove(webhooks, where)
+    form = {"webhook_id": webhook_id, "status": "removed", "removed_at": iso(transaction.now)}
+    return {**form, "effects": {"deliveries_dropped": waiting}}, row["secret_handle"]
+
+
 def secret_handles(transaction: Transaction) -> set[str]:
     """Where the vault has the secrets of all webhooks."""
     return {row["secret_handle"] for row in transaction.every(webhooks, {})}
@@ -180,13 +207,15 @@ def replay(transaction: Transaction, tenant_id: str, delivery_id: str) -> Row:
     """Tell the same event to the same webhook again, as a delivery of its own, and return that.
 
     Raises:
-        Refusal: ``not_found``, or ``invalid_state`` while the delivery is still being tried.
+        Refusal: ``not_found``, or ``invalid_state`` while the delivery is still being tried or the queue is full.
     """
     row = transaction.one(webhook_deliveries, {"delivery_id": delivery_id, "tenant_id": tenant_id})
     if row is None:
         raise Refusal("not_found", "There is no delivery with this id.")
     if row["status"] == "pending":
         raise Refusal("invalid_state", "The delivery is still being tried.")
+    if not _has_room(transaction, row["webhook_id"]):
+        raise Refusal("invalid_state", f"{MAX_QUEUED} deliveries wait for this webhook; replay this one later.")
     copied = ("tenant_id", "webhook_id", "event_id", "event_type", "execution_id", "body")
     return _add_delivery(transaction, **{name: row[name] for name in copied}, replay_of=delivery_id)
 
@@ -204,9 +233,14 @@ def deliveries(
 
 
 def due(transaction: Transaction, limit: int) -> list[tuple[Row, Row]]:
-    """Deliveries whose next try is due, oldest first, each with its webhook."""
-    now = iso(transaction.now + timedelta(milliseconds=1))
-    rows = transaction.oldest(webhook_deliveries, {"status": "pending"}, until=("next_attempt_at", now), limit=limit)
+    """Deliveries whose next try is due, oldest first and at most ``limit`` of a webhook, each with its webhook."""
+    rows = transaction.oldest_of_each(
+        webhook_deliveries,
+        "webhook_id",
+        {"status": "pending"},
+        until=("next_attempt_at", _later(transaction)),
+        limit=limit,
+    )
     found = []
     for row in rows:
         webhook = transaction.one(webhooks, {"webhook_id": row["webhook_id"]})
@@ -216,8 +250,10 @@ def due(transaction: Transaction, limit: int) -> list[tuple[Row, Row]]:
 
 
 def next_attempt_at(transaction: Transaction) -> str | None:
-    """When the next try of any delivery is due, ``None`` when none waits."""
-    at: str | None = transaction.least(webhook_deliveries, "next_attempt_at", {"status": "pending"})
+    """When a delivery that is not due yet will be, ``None`` without one."""
+    at: str | None = transaction.least(
+        webhook_deliveries, "next_attempt_at", {"status": "pending"}, since=_later(transaction)
+    )
     return at
 
 
@@ -261,19 +297,32 @@ def delivery_form(row: Row) -> dict[str, Any]:
     """A delivery as the interface shows it.
 
     ``status`` is ``pending``, ``delivered`` or ``failed``; ``error`` tells what the last try failed of:
-    ``http_error``, ``credential_unavailable``, or a kind of :class:`runwatch.service.outbound.OutboundError`.
+    ``http_error``, ``credential_unavailable``, ``queue_full`` (it was never tried), or a kind of
+    :class:`runwatch.service.outbound.OutboundError`.
     """
     return {name: row[name] for name in _DELIVERY}
 
 
+def _later(transaction: Transaction) -> str:
+    """The first instant at which a delivery is not due yet."""
+    return iso(transaction.now + timedelta(milliseconds=1))
+
+
+def _has_room(transaction: Transaction, webhook_id: object) -> bool:
+    where = {"webhook_id": webhook_id, "status": "pending"}
+    return transaction.count(webhook_deliveries, where) < MAX_QUEUED
+
+
 def _add_delivery(transaction: Transaction, **values: object) -> Row:
     delivery_id = new_id("whd", transaction.now)
+    has_room = _has_room(transaction, values["webhook_id"])
     transaction.add(
         webhook_deliveries,
         delivery_id=delivery_id,
-        status="pending",
+        status="pending" if has_room else "failed",
         attempts=0,
-        next_attempt_at=iso(transaction.now),
+        next_attempt_at=iso(transaction.now) if has_room else None,
+        error=None if has_room else QUEUE_FULL,
         created_at=iso(transaction.now),
         **values,
     )

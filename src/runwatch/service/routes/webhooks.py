@@ -47,6 +47,24 @@ async def add_webhook(call: Call) -> Answer:
         raise
 
 
+async def remove_webhook(call: Call) -> Answer:
+    """Remove a webhook, its deliveries and its secret. Not in the specification.
+
+    A try that is under way may still arrive; nothing is sent afterwards.
+    """
+    secrets: list[str] = []
+
+    def effect(transaction: Transaction) -> Answer:
+        form, handle = webhooks.remove(transaction, call.principal.tenant_id, call.ids["webhook_id"])
+        secrets.append(handle)
+        return answer_json(form)
+
+    answer = await call.write(effect)
+    for handle in secrets:
+        await call.context.vault.remove(handle)
+    return answer
+
+
 async def list_deliveries(call: Call) -> Answer:
     """A page of the deliveries to a webhook, newest first."""
     paging = read_paging(call, "deliveries", call.ids["webhook_id"])
@@ -117,6 +135,7 @@ def _told(row: Row, secret: Secret) -> Answer:
 ENDPOINTS: Final = (
     Endpoint("GET", "/v1/webhooks", list_webhooks),
     Endpoint("POST", "/v1/webhooks", add_webhook, takes_body=True),
+    Endpoint("DELETE", _WEBHOOK, remove_webhook),
     Endpoint("GET", f"{_WEBHOOK}/deliveries", list_deliveries),
     Endpoint("POST", f"{_WEBHOOK}/rotate-secret", rotate_secret),
     Endpoint("POST", "/v1/webhooks/deliveries/{delivery_id}/replay", replay),

@@ -12,7 +12,7 @@ from runwatch.view.format import Context, ago
 from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, SortKey, styled
 from runwatch.view.resources.common import as_moment, elided, newest_first, when
 from runwatch.view.resources.standing import as_standing, standing
-from runwatch.view.writes.webhooks import ADD_WEBHOOK, REPLAY, ROTATE_SECRET
+from runwatch.view.writes.webhooks import ADD_WEBHOOK, REMOVE, REPLAY, ROTATE_SECRET
 
 
 def _ends(value: tuple[str, ...], _: Context) -> Drawn:
@@ -49,7 +49,7 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     sort=(SortKey("created"),),
     empty="No webhooks yet. `runwatch webhooks create --url URL` has every run that ends told to an address.",
     note="The signing secret is shown once.",
-    actions=(ROTATE_SECRET,),
+    actions=(ROTATE_SECRET, REMOVE),
     makes=(ADD_WEBHOOK,),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Adding webhooks, giving them another secret, and delivering again (wire reference 2.14; the forms are ours)."""
+"""Adding and removing webhooks, giving them another secret, and delivering again; the references show only paths."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ def _minted(answer: Any) -> list[tuple[str, str]]:
     if not isinstance(secret, str) or not secret:
         return [("secret", "not told again: it was shown once; give the webhook another one")]
     return [("secret", secret), ("", "It is shown this once and kept nowhere here. Copy it before you close this.")]
+
+
+def _dropped(answer: Any) -> list[tuple[str, str]]:
+    """How many deliveries were waiting."""
+    effects = answer.get("effects") if isinstance(answer, Mapping) else None
+    count = effects.get("deliveries_dropped") if isinstance(effects, Mapping) else None
+    return [("dropped", f"{count} waiting deliver{'y' if count == 1 else 'ies'}")] if isinstance(count, int) else []
 
 
 ADD_WEBHOOK: Final = Action[None](
@@ -53,6 +60,20 @@ ROTATE_SECRET: Final = Action[Webhook](
         reads=(Webhook,),
         told=_minted,
         copies="secret",
+    ),
+)  # fmt: skip
+
+REMOVE: Final = Action[Webhook](
+    "remove", "Remove it", "webhooks remove", is_destructive=True,
+    mutation=Mutation(
+        operation="deleteWebhooksByWebhookId",
+        sentence=lambda it: f"Removes the webhook to {it.url or it.id} for good, with its secret and the list of its"
+        " deliveries. Deliveries that still wait are dropped.",
+        confirm="Remove it",
+        keep="Keep it",
+        path=lambda it: {"webhook_id": it.id},
+        reads=(Webhook,),
+        told=_dropped,
     ),
 )  # fmt: skip
 
