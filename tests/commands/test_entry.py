@@ -19,6 +19,8 @@ from tests.support.scripted import Said, ScriptedService
 CANARY: Final = "sk-canary-5511aa77bb"
 TOKEN: Final = "token-canary-9922cc44dd"
 CONNECT: Final = ("sources", "connect", "--openai-compatible", "https://models.test/v1")
+CONNECTION: Final = "/v1/source-connections/conn_01HX5"
+TEMPLATE: Final = dict(resources.catalog_entry().raw["arm_registration_template"])
 SERVED: Final = resources.deployment("mdep_01HX6", source_id="openai_compatible")
 
 
@@ -172,21 +174,103 @@ def test_a_source_with_an_address_of_its_own_takes_its_usual_way(runwatch: Here,
     assert "the nearest is 'openrouter'" in wrong.errors
 
 
-def test_a_connection_whose_test_fails_is_printed_with_what_to_do(runwatch: Here, service: ScriptedService) -> None:
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        ({"test_error": "authentication"}, ("the source refused the key", "another key")),
+        ({"test_error": "authentication", "auth_scheme": "none"}, ("the server asks for a key", "with a key")),
+        ({"test_failure": "request_refused", "test_http_status": 400}, ("refused the request (HTTP 400)", "the log")),
+        (
+            {"test_error": "model_not_found", "test_suggestions": ["ember-7b", "ember-9b"]},
+            ("no such model", "It serves ember-7b, ember-9b."),
+        ),
+        ({"test_failure": "invalid_response"}, ("the form of the protocol", "Check the address and the protocol")),
+    ],
+)
+def test_a_new_connection_whose_test_fails_is_removed_and_the_cause_has_its_advice(
+    runwatch: Here, service: ScriptedService, failure: dict[str, Any], said: tuple[str, str]
+) -> None:
     offer_source(service)
-    failed = resources.connection(status="disabled", test_state="failed", test_error="authentication")
-    service.say("POST", "/v1/source-connections/conn_01HX5/test", Said(200, failed))
+    failed = resources.connection(status="disabled", test_state="failed", **failure)
+    service.say("POST", f"{CONNECTION}/test", Said(200, failed))
+    service.say("DELETE", CONNECTION, Said(200, {"connection_id": "conn_01HX5", "status": "disabled"}))
     outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode())
     assert outcome.code == 1
-    assert outcome.json == {"connection": dict(failed.raw), "arms": []}
-    assert "runwatch sources rotate conn_01HX5" in outcome.errors
+    assert outcome.json == {"connection": None, "arms": []}
+    assert all(words in outcome.errors for words in said)
+    assert ("rotate" in outcome.errors) is False
+    assert len(service.requests("DELETE", CONNECTION)) == 1
+
+
+def test_a_source_that_does_not_answer_leaves_no_connection_either(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    failed = resources.connection(status="disabled", test_state="failed", test_failure="network")
+    service.say("POST", f"{CONNECTION}/test", Said(502, problem("upstream_unavailable")))
+    service.say("GET", CONNECTION, Said(200, failed))
+    service.say("DELETE", CONNECTION, Said(200, {"connection_id": "conn_01HX5", "status": "disabled"}))
+    outcome = runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode())
+    assert outcome.code == 3
+    assert "nothing answered at the address" in outcome.errors
+    assert "Start the server" in outcome.errors
+    assert "502" not in outcome.errors
+    assert len(service.requests("DELETE", CONNECTION)) == 1
+
+
+def test_a_source_that_is_connected_is_used_and_its_model_is_saved_once(
+    runwatch: Here, service: ScriptedService
+) -> None:
+    offer_source(service)
+    endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_chat"}
+    known = resources.connection(display_name="models.test", source_id="openai_compatible", endpoint=endpoint)
+    serve(service, "sources", [known])
+    saved = resources.arm("arm_09", model_deployment_id="mdep_01HX6", status="ready")
+    serve(service, "arms", [saved])
+    outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode())
+    assert outcome.code == 0
+    assert "connected already, as conn_01HX5" in outcome.errors
+    assert "its key is kept" in outcome.errors
+    assert outcome.json["arms"] == [dict(saved.raw)]
+    for path in ("/v1/source-credential-handoffs", "/v1/source-connections", "/v1/arms", "/connect/source"):
+        assert service.requests("POST", path) == []
+
+
+def test_a_known_connection_that_cannot_be_used_gets_the_new_key(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_chat"}
+    known = resources.connection(display_name="models.test", source_id="openai_compatible", endpoint=endpoint)
+    serve(service, "sources", [known])
+    refused = resources.connection(status="disabled", test_state="failed", test_error="authentication")
+    service.say("POST", f"{CONNECTION}/test", Said(200, refused), Said(200, resources.connection()))
+    service.say("POST", f"{CONNECTION}/rotate", Said(200, resources.connection(test_state="untested")))
+    assert runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode()).code == 0
+    assert len(service.requests("POST", f"{CONNECTION}/rotate")) == 1
+    assert service.requests("POST", "/v1/source-connections") == []
+
+
+def test_only_public_data_is_granted_unless_more_was_asked_for(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    template = {**TEMPLATE, "data_class_grants": ["public", "tenant_internal"]}
+    serve(service, "models", [resources.catalog_entry(arm_registration_template=template)])
+    outcome = runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode())
+    assert body_of(service, "/v1/arms")["data_class_grants"] == ["public"]
+    assert "--data-class grants others: tenant_internal" in outcome.errors
+
+
+def test_a_model_that_may_not_get_public_data_needs_a_named_class(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    template = {**TEMPLATE, "data_class_grants": ["tenant_internal"]}
+    serve(service, "models", [resources.catalog_entry(arm_registration_template=template)])
+    outcome = runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode())
+    assert outcome.code == 1
+    assert "it may be granted tenant_internal" in outcome.errors
+    assert service.requests("POST", "/v1/arms") == []
 
 
 def test_what_was_made_before_a_failure_is_printed_as_it_is_now(runwatch: Here, service: ScriptedService) -> None:
     offer_source(service)
     now = resources.connection(test_state="failed")
-    service.say("POST", "/v1/source-connections/conn_01HX5/test", Said(502, problem("upstream_unavailable")))
-    service.say("GET", "/v1/source-connections/conn_01HX5", Said(200, now))
+    service.say("POST", f"{CONNECTION}/deployments/sync", Said(502, problem("upstream_unavailable")))
+    service.say("GET", CONNECTION, Said(200, now))
     outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode())
     assert outcome.code == 3
     assert outcome.json["connection"] == dict(now.raw)

@@ -52,12 +52,14 @@ async def test_a_new_connection_is_a_whole_record_that_is_not_usable(local: Loca
         "test_state": "untested",
         "test_error": None,
         "test_failure": None,
+        "test_http_status": None,
+        "test_suggestions": [],
         "last_tested_at": None,
         "rotated_at": None,
         "revoked_at": None,
         "created_at": "2026-11-21T12:00:00.000Z",
         "updated_at": "2026-11-21T12:00:00.000Z",
-        "endpoint": {"base_url": URL, "protocol_profile": "openai_chat", "location": "local"},
+        "endpoint": {"base_url": URL, "protocol_profile": "openai_chat", "location": "local", "models": []},
         "usable": False,
     }
     assert await local.get(f"{CONNECTIONS}/{connection['connection_id']}") == connection
@@ -166,7 +168,7 @@ async def test_an_answer_that_is_no_list_of_models_is_no_pass(local: Local) -> N
         connection = await connect(local, server.base_url, secret=None)
         path = f"{CONNECTIONS}/{connection['connection_id']}"
         server.say("GET", ".*", Said(200, {"data": "nothing"}))
-        check(await local.http.post(f"{path}/test"), "upstream_unavailable")
+        assert (await post(local, f"{path}/test"))["test_failure"] == "invalid_response"
         assert (await local.get(path))["test_failure"] == "invalid_response"
 
 
@@ -278,8 +280,8 @@ async def test_a_test_that_was_overtaken_by_a_rotation_proves_nothing(local: Loc
         context = local.context
         asked = context.providers.find_models
 
-        async def find_models(address: Any) -> Any:
-            found = await asked(address)
+        async def find_models(address: Any, named: Any = ()) -> Any:
+            found = await asked(address, named)
             await rotated(local, saved, server, "sk-later")
             return found
 

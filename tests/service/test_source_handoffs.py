@@ -80,7 +80,8 @@ async def test_sources_of_the_provider_file_are_listed_and_can_be_connected(serv
         assert (await profiles(service))["lab"]["source_kind"] == "self_hosted"
         handoff = await post(service, HANDOFFS, {"source_id": "lab", "auth_scheme": "none"}, status=201)
         connection = await post(service, "/v1/source-connections", connection_body(handoff))
-    assert connection["endpoint"] == {"base_url": URL, "protocol_profile": "openai_chat", "location": "eu"}
+    endpoint = {"base_url": URL, "protocol_profile": "openai_chat", "location": "eu", "models": []}
+    assert connection["endpoint"] == endpoint
 
 
 async def test_a_begun_handoff_is_a_whole_record_with_the_address_of_its_page(local: Local) -> None:

@@ -55,6 +55,8 @@ class ModelServer(Listening):
         cost_usd: What it says a call costs, as a JSON number; ``None`` to say nothing.
         prefix: The path below which it stands.
         page_size: Models a page of the list; ``None`` for one page, as the OpenAI form has it.
+        has_list: Whether it has a list of models; servers made for tests often have none.
+        takes_any_model: Whether it answers calls of models that it does not serve, under the name that was asked for.
 
     Attributes:
         heard: Every request, in order.
@@ -69,6 +71,8 @@ class ModelServer(Listening):
         cost_usd: float | None = None,
         prefix: str = "/v1",
         page_size: int | None = None,
+        has_list: bool = True,
+        takes_any_model: bool = False,
     ) -> None:
         super().__init__()
         self.heard: list[Heard] = []
@@ -78,6 +82,8 @@ class ModelServer(Listening):
         self._cost_usd = cost_usd
         self._prefix = prefix
         self._page_size = page_size
+        self._has_list = has_list
+        self._takes_any_model = takes_any_model
         self._texts: deque[str] = deque()
         self._said: list[tuple[str, re.Pattern[str], deque[Said | Fault]]] = []
         self._news = asyncio.Condition()
@@ -142,7 +148,7 @@ class ModelServer(Listening):
         if self._key not in {None, head.header("x-api-key"), (head.header("authorization") or "").partition(" ")[2]}:
             return _error(401, "authentication_error")
         match head.method, head.path.removeprefix(f"{self._prefix}/"):
-            case "GET", "models":
+            case "GET", "models" if self._has_list:
                 return Said(200, self._page(head))
             case "POST", "chat/completions" | "responses" | "messages" as form:
                 return self._generated(_FORMS[form], json.loads(heard.body))
@@ -160,13 +166,14 @@ class ModelServer(Listening):
 
     def _generated(self, form: Callable[[str, str, Json], Json], body: Json) -> Said:
         model = body["model"]
-        if model not in {entry["id"] for entry in self._models}:
+        is_served = model in {entry["id"] for entry in self._models}
+        if not is_served and not self._takes_any_model:
             return _error(404, "not_found_error")
         message = (body.get("messages") or body["input"])[0]["content"]
         text = f"You said: {message}"
         if self._texts:
             text = self._texts.popleft() if len(self._texts) > 1 else self._texts[0]
-        answer = form(f"{model}-resolved", text, self._reported(form))
+        answer = form(f"{model}-resolved" if is_served else model, text, self._reported(form))
         return Said(200, answer | {"id": f"call_{len(self.bodies)}"})
 
     def _reported(self, form: Callable[[str, str, Json], Json]) -> Json:

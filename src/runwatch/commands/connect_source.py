@@ -1,18 +1,20 @@
 """``sources connect``: from an address and a key to a model that runs can use, step by step (wire reference 2.6).
 
-Handoff, private entry, connection, test, models, saved model: each step is told on stderr when it is done, and what was
-made stays when a later step fails.
+Handoff, private entry, connection, test, models, saved model: each step is told on stderr when it is done. A source
+that is connected already is used as it is. A new connection whose test fails is removed again; what was made stays when
+a later step fails.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+import difflib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from runwatch.api.errors import ApiError
+from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.api.operations import list_operation
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.secret import Secret
@@ -22,30 +24,37 @@ from runwatch.commands.arms import print_outcome
 from runwatch.commands.call import Call
 from runwatch.commands.entry import enter, read_key
 from runwatch.commands.exits import DONE, REFUSED, exit_code
-from runwatch.commands.models import SAVE, catalog, template_of
+from runwatch.commands.models import SAVE, ask_data_classes, catalog, with_data_classes
 from runwatch.commands.resources import as_record, print_record, read_record
 from runwatch.commands.session import Session, with_session
 from runwatch.commands.tell import tell
 from runwatch.commands.writing import may_write, with_given, write
+from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogEntry, Deployment
+from runwatch.records.record import Record
 from runwatch.records.source import Handoff, SourceConnection, SourceProfile
 from runwatch.view.entry import handoff_progress
 from runwatch.view.resources.sources import SOURCES
+from runwatch.view.source_failures import KEYLESS, explain_failure
 
 HANDOFF: Final = "postSourceCredentialHandoffs"
 READ_HANDOFF: Final = "getSourceCredentialHandoffsByHandoffIntentId"
 CONNECT: Final = "postSourceConnections"
 TEST: Final = "postSourceConnectionsByConnectionIdTest"
+ROTATE: Final = "postSourceConnectionsByConnectionIdRotate"
+DISCONNECT: Final = "deleteSourceConnectionsByConnectionId"
 SYNC: Final = "postSourceConnectionsByConnectionIdDeploymentsSync"
-
-KEYLESS: Final = "none"
-"""The auth scheme of a server on this machine that asks for no key; ours."""
 
 COMPATIBLE: Final[Mapping[str, tuple[str, str]]] = {
     "openai_compatible": ("openai_compatible", "openai_chat"),
     "anthropic_compatible": ("anthropic_compatible", "anthropic_messages"),
 }
 """Source and protocol of servers at any address, by the option that names the address; the source ids are ours."""
+
+_NOT_OFFERED: Final = (404, 405, 501)
+"""The statuses with which a service says that it has no such list."""
+
+_R = TypeVar("_R", bound=Record)
 
 NAMED: Final = 5
 """How many models are named when none was."""
@@ -73,9 +82,10 @@ def connect(call: Call) -> int:
     order = order_of(call)
     choice = may_write(call, HANDOFF)
     key = None if order.auth_scheme == KEYLESS else read_key(call, order.name)
+    data_classes = ask_data_classes(call)
 
     async def work(session: Session) -> int:
-        return await _Connecting(session, await _with_scheme(session, order), key).go()
+        return await _Connecting(session, await _with_scheme(session, order), key, data_classes).go()
 
     return with_session(call, work, choice)
 
@@ -108,6 +118,8 @@ def order_of(call: Call) -> Order:
     endpoint: dict[str, Any] = {"base_url": url, "protocol_profile": options.protocol or protocol}
     if prices:
         endpoint["prices"] = prices
+    if options.model:
+        endpoint["models"] = list(dict.fromkeys(options.model))
     return Order(source_id, scheme or "api_key", endpoint, options.name or parts.netloc.rpartition("@")[2])
 
 
@@ -194,14 +206,20 @@ async def test_connection(session: Session, connection_id: str) -> SourceConnect
     return record
 
 
-async def sync_models(session: Session, connection_id: str) -> list[Deployment]:
+async def sync_models(session: Session, connection_id: str, names: Sequence[str] = ()) -> list[Deployment]:
     """Read which models a connection serves.
+
+    Args:
+        session: The open session.
+        connection_id: The connection.
+        names: Models that the source does not list.
 
     Raises:
         ApiError: the connection is not usable, or the source does not tell.
     """
     path = {"connection_id": connection_id}
-    value = await write(session, SYNC, f"models of {connection_id}", path=path, body={})
+    body = {"models": list(names)} if names else {}
+    value = await write(session, SYNC, f"models of {connection_id}", path=path, body=body)
     listed = value.get("deployments") if isinstance(value, dict) else None
     return [Deployment(item) for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
 
@@ -209,10 +227,11 @@ async def sync_models(session: Session, connection_id: str) -> list[Deployment]:
 class _Connecting:
     """The steps behind the key, each told when it is done."""
 
-    def __init__(self, session: Session, order: Order, key: Secret | None) -> None:
+    def __init__(self, session: Session, order: Order, key: Secret | None, data_classes: list[str] | None) -> None:
         self._session = session
         self._order = order
         self._key = key
+        self._data_classes = data_classes
         self._connection: SourceConnection | None = None
         self._arms: list[Any] = []
 
@@ -228,8 +247,7 @@ class _Connecting:
         except RunwatchError as error:
             if self._connection is None:
                 raise
-            code = exit_code(error)
-            self._session.call.output.warn(str(error))
+            code = tell(error, self._session.call.output)
         self._print()
         return code
 
@@ -241,11 +259,34 @@ class _Connecting:
             self._connection = found
 
     async def _steps(self) -> int:
+        known = await self._find_connected()
+        code = await (self._connect() if known is None else self._use(known))
+        if code != DONE:
+            return code
+        assert self._connection is not None
+        served = [one for one in await self._sync(self._connection) if one.status == "listed"]
+        self._note(f"4 of 5  it serves {len(served)} model{'s' * (len(served) != 1)}")
+        return await self._save(served)
+
+    def _note(self, text: str) -> None:
+        self._session.call.output.note(text)
+
+    async def _find_connected(self) -> SourceConnection | None:
+        """The open connection to the same source and address under the same name, if there is one."""
+        order = self._order
+        wanted = (order.source_id, order.auth_scheme, order.name)
+        for one in await _listed(self._session, SourceConnection):
+            if one.raw.get("revoked_at") is not None or (one.source_id, one.auth_scheme, one.display_name) != wanted:
+                continue
+            if order.endpoint is None or _is_same_address(order.endpoint, one.endpoint or {}):
+                return one
+        return None
+
+    async def _connect(self) -> int:
         session, order = self._session, self._order
-        note = session.call.output.note
         assert order.auth_scheme is not None
         handoff = await hand_over(session, order.source_id, order.auth_scheme, order.endpoint, self._key)
-        note("1 of 5  authorised")
+        self._note("1 of 5  authorised")
         body = {
             "display_name": order.name,
             "source_id": order.source_id,
@@ -256,24 +297,73 @@ class _Connecting:
         made = as_record(SourceConnection, await write(session, CONNECT, f"connect {order.name}", body=body))
         assert isinstance(made, SourceConnection)
         self._connection = made
-        note(f"2 of 5  connected as {made.id}")
-        self._connection = await test_connection(session, made.id)
-        if not self._connection.is_usable:
-            note(f"3 of 5  the test failed: {self._connection.test_error or 'no reason given'}")
-            note(f"        another key: {runwatch_command('sources rotate', made.id)}")
-            note(f"        test again:  {runwatch_command('sources test', made.id)}")
-            return REFUSED
-        note("3 of 5  the test passed")
-        served = [one for one in await sync_models(session, made.id) if one.status == "listed"]
-        note(f"4 of 5  it serves {len(served)} model{'s' * (len(served) != 1)}")
-        return await self._save(served)
+        self._note(f"2 of 5  connected as {made.id}")
+        try:
+            code = await self._test(made)
+        except ApiError as error:
+            if not _is_unreachable(error):
+                raise
+            await self._read_again(made.id)
+            code = exit_code(error)
+            self._tell_failure(self._connection)
+        if code != DONE:
+            await write(session, DISCONNECT, f"disconnect {made.id}", path={"connection_id": made.id})
+            self._connection = None
+            self._note("The connection was removed again, with its key. Correct this and connect again.")
+        return code
+
+    async def _use(self, known: SourceConnection) -> int:
+        """Test a connection that there is already, and give it the key of this call only when it cannot be used."""
+        session, order = self._session, self._order
+        self._connection = known
+        self._note(f"2 of 5  connected already, as {known.id}")
+        code = await self._test(known)
+        if self._key is None:
+            return code
+        if code == DONE:
+            self._note(f"        its key is kept; another key: {runwatch_command('sources rotate', known.id)}")
+            return code
+        assert order.auth_scheme is not None
+        handoff = await hand_over(session, order.source_id, order.auth_scheme, order.endpoint, self._key)
+        path, rotation = {"connection_id": known.id}, {"handoff_intent_id": handoff.id}
+        await write(session, ROTATE, f"another key for {known.id}", path=path, body=rotation)
+        self._note("        it has the new key")
+        return await self._test(known)
+
+    async def _test(self, connection: SourceConnection) -> int:
+        self._connection = await test_connection(self._session, connection.id)
+        if self._connection.is_usable:
+            self._note("3 of 5  the test passed")
+            return DONE
+        self._tell_failure(self._connection)
+        return REFUSED
+
+    def _tell_failure(self, connection: SourceConnection | None) -> None:
+        assert connection is not None
+        why, advice = explain_failure(connection)
+        address = (connection.endpoint or {}).get("base_url")
+        self._note(f"3 of 5  the test failed: {why}" + (f", at {address}" if address else ""))
+        self._note(f"        {advice}")
+
+    async def _sync(self, connection: SourceConnection) -> list[Deployment]:
+        """What the connection serves, with the models that were named and that its source does not list."""
+        served = await sync_models(self._session, connection.id)
+        listed = [one for one in served if one.status == "listed"]
+        missing = [name for name in self._session.call.options.model or () if not _named([name], listed)]
+        if not missing or self._order.endpoint is None:
+            return served
+        return await sync_models(self._session, connection.id, missing)
 
     async def _save(self, served: list[Deployment]) -> int:
         options, note = self._session.call.options, self._session.call.output.note
-        wanted = [one for one in served if not options.model or {one.upstream_ref, one.model_key} & set(options.model)]
+        wanted = _named(options.model, served) if options.model else served
         if options.model and not wanted:
+            names = [one.upstream_ref or one.id for one in served]
+            near = difflib.get_close_matches(options.model[0], names, NAMED, cutoff=0.5) or names[:NAMED]
             raise RunwatchError(
-                f"It serves no model {', '.join(options.model)}", hint="runwatch models list shows all."
+                f"It serves no model {', '.join(options.model)}",
+                detail=f"it serves {', '.join(near)}" if near else None,
+                hint="runwatch models list shows all.",
             )
         if not options.model and len(wanted) != 1:
             note("5 of 5  no model saved, because --model did not say which")
@@ -284,22 +374,31 @@ class _Connecting:
                 note(f"        and {len(wanted) - NAMED} more; runwatch models list shows all")
             return DONE
         entries = {entry.id: entry for entry in await catalog(self._session)}
+        saved = await _listed(self._session, Arm)
         for one in wanted:
+            arm = next((arm for arm in saved if arm.model_deployment_id == one.id and arm.status != "disabled"), None)
+            if arm is not None:
+                note(f"5 of 5  {one.upstream_ref or one.id} is saved already, as {arm.id}")
+                self._arms.append(dict(arm.raw))
+                continue
             await self._save_one(one, entries.get(one.id))
         return DONE
 
     async def _save_one(self, one: Deployment, entry: CatalogEntry | None) -> None:
         if entry is None:
             raise RunwatchError("The catalog does not list the model", detail=one.id)
-        body = with_given(template_of(entry), {"data_class_grants": self._session.call.options.data_class})
+        body = with_data_classes(self._session.call, entry, self._data_classes)
         arm = await write(self._session, SAVE, f"save {one.id}", body=body)
         self._arms.append(arm)
         saved = arm.get("arm_id") if isinstance(arm, dict) else None
         self._session.call.output.note(f"5 of 5  saved {one.upstream_ref or one.id} as {saved}")
 
     def _print(self) -> None:
-        assert self._connection is not None
         output = self._session.call.output
+        if self._connection is None:
+            if output.is_json:
+                output.json({"connection": None, "arms": []}, indent=2 if output.form == "json" else None)
+            return
         if not output.is_json:
             print_record(self._session, SOURCES, self._connection)
             for arm in self._arms:
@@ -308,3 +407,32 @@ class _Connecting:
             return
         value = {"connection": dict(self._connection.raw), "arms": self._arms}
         output.json(value, indent=2 if output.form == "json" else None)
+
+
+async def _listed(session: Session, kind: type[_R]) -> list[_R]:
+    """All records of a kind; none where the service does not offer the list."""
+    found: list[_R] = []
+    try:
+        async for page in session.client.pages(list_operation(kind)):
+            found += page.records
+    except ApiProblem as error:
+        if error.status not in _NOT_OFFERED:
+            raise
+    return found
+
+
+def _is_same_address(asked: Mapping[str, Any], kept: Mapping[str, Any]) -> bool:
+    base_url = str(asked["base_url"]).rstrip("/")
+    same_protocol = kept.get("protocol_profile") == asked["protocol_profile"]
+    return same_protocol and kept.get("base_url") in {base_url, f"{base_url}/v1"}
+
+
+def _is_unreachable(error: ApiError) -> bool:
+    """Whether a test has failed because its source gave no answer."""
+    return isinstance(error, ApiProblem) and error.code == "upstream_unavailable"
+
+
+def _named(names: Sequence[str], served: list[Deployment]) -> list[Deployment]:
+    """The models that are meant by some names; a name without a tag also means the one with the tag ``latest``."""
+    wanted = {*names, *(f"{name}:latest" for name in names)}
+    return [one for one in served if {one.upstream_ref, one.model_key} & wanted]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import Any, Final
 
 from runwatch.api.operations import list_operation
 from runwatch.base.errors import RunwatchError, UsageError
@@ -15,24 +16,66 @@ from runwatch.records.model import CatalogEntry
 
 SAVE = "postArms"
 
+KNOWN: Final = ("public", "sandbox", "tenant_internal")
+"""The data classes that the specification shows; a service may have others."""
+
+DEFAULT_CLASS: Final = "public"
+"""The data class of a saved model when none is named."""
+
 
 def save(call: Call) -> int:
-    """``models save``: as the catalog says, or with fewer tags and data classes than it grants."""
+    """``models save``: as the catalog says, with the data classes that were asked for."""
     options, key = call.options, given_key(call)
+    data_classes = ask_data_classes(call)
 
     async def work(session: Session) -> int:
         entry = await _entry(session, options.id)
         given = {
             "display_name": options.name,
             "capability_tags": options.capability_tag,
-            "data_class_grants": options.data_class,
             "cost_class": options.cost_class,
         }
-        body = with_given(template_of(entry), given)
+        body = with_given(with_data_classes(call, entry, data_classes), given)
         print_outcome(session, await write(session, SAVE, f"save {options.id}", body=body, key=key))
         return 0
 
     return writing(call, SAVE, work)
+
+
+def ask_data_classes(call: Call) -> list[str] | None:
+    """The data classes that a model is to be granted, from ``--data-class`` or from a user at the terminal.
+
+    Returns:
+        The classes, or ``None`` when neither names any.
+    """
+    given: list[str] | None = call.options.data_class
+    if given or not (call.stdin.isatty() and sys.stderr.isatty()):
+        return given
+    sys.stderr.write(f"Data classes that runs may give the model ({', '.join(KNOWN)}) [{DEFAULT_CLASS}]: ")
+    sys.stderr.flush()
+    return call.stdin.readline().replace(",", " ").split() or [DEFAULT_CLASS]
+
+
+def with_data_classes(call: Call, entry: CatalogEntry, data_classes: list[str] | None) -> dict[str, Any]:
+    """The body that saves a catalog entry with some data classes; with ``public`` alone where none were asked for.
+
+    Raises:
+        RunwatchError: the entry has no such body, or may not be given ``public`` and no class was asked for.
+    """
+    body = template_of(entry)
+    allowed = [str(name) for name in body.get("data_class_grants") or ()]
+    if data_classes:
+        return body | {"data_class_grants": data_classes}
+    if DEFAULT_CLASS not in allowed:
+        raise RunwatchError(
+            "No data class was named for the model",
+            detail=f"it may be granted {', '.join(allowed) or 'none'}",
+            hint="Name one with --data-class.",
+        )
+    if len(allowed) > 1:
+        others = ", ".join(name for name in allowed if name != DEFAULT_CLASS)
+        call.output.note(f"runs may give it {DEFAULT_CLASS} data alone; --data-class grants others: {others}")
+    return body | {"data_class_grants": [DEFAULT_CLASS]}
 
 
 def template_of(entry: CatalogEntry) -> dict[str, Any]:

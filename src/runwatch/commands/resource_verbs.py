@@ -246,10 +246,11 @@ RESOURCE_VERBS = (
             Flag("--protocol", "the protocol profile, where it is another one", "PROFILE", "text"),
             Flag("--price-input", "US dollars per million input tokens, for every model there", "USD", "text"),
             Flag("--price-output", "US dollars per million output tokens", "USD", "text"),
-            Flag("--model", "save this model of the source; may be repeated", "MODEL", "texts"),
+            Flag("--model", "save this model; the source needs no list of models; may be repeated", "MODEL", "texts"),
             DATA_CLASS, *TARGET, *FORMAT,
         ),
-        notes="Each step is told on stderr, and what was made stays when a later one fails. A server on this machine"
+        notes="Each step is told on stderr. A connection whose test fails is removed again, and connecting a source"
+        " twice makes one connection. With --model the test is one smallest call of the model. A server on this machine"
         " gets no key unless one is given. The key is entered on a private page of the service and stands in no"
         " argument, log or answer.",
     ),
@@ -259,7 +260,10 @@ RESOURCE_VERBS = (
     ),
     Verb(
         ("sources", "sync"), "read which models a connection serves", "commands.sources:sync", (_id("connection"),),
-        (FIELDS, *TARGET, *FORMAT),
+        (
+            Flag("--model", "add this model, which the source does not list; may be repeated", "MODEL", "texts"),
+            FIELDS, *TARGET, *FORMAT,
+        ),
     ),
     Verb(
         ("sources", "rotate"), "give a connection another key, and test it", "commands.sources:rotate",

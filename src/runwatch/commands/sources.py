@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from runwatch.commands.call import Call
-from runwatch.commands.connect_source import KEYLESS, SYNC, TEST, hand_over, sync_models, test_connection
+from runwatch.commands.connect_source import DISCONNECT, ROTATE, SYNC, TEST, hand_over, sync_models, test_connection
 from runwatch.commands.entry import read_key
 from runwatch.commands.exits import DONE, REFUSED
 from runwatch.commands.outcomes import for_each
@@ -16,9 +14,7 @@ from runwatch.commands.writing import may_write, write, writing
 from runwatch.records.source import SourceConnection
 from runwatch.view.resources.models import DEPLOYMENTS
 from runwatch.view.resources.sources import PROFILES, SOURCES
-
-ROTATE: Final = "postSourceConnectionsByConnectionIdRotate"
-DISCONNECT: Final = "deleteSourceConnectionsByConnectionId"
+from runwatch.view.source_failures import KEYLESS, explain_failure
 
 
 def list_sources(call: Call) -> int:
@@ -36,16 +32,18 @@ async def _test(session: Session, connection_id: str) -> int:
     print_record(session, SOURCES, connection)
     if connection.is_usable:
         return DONE
-    session.call.output.warn(f"the connection cannot be used: {connection.test_error or connection.test_state}")
+    why, advice = explain_failure(connection)
+    session.call.output.warn(f"the connection cannot be used: {why}")
+    session.call.output.note(advice)
     return REFUSED
 
 
 def sync(call: Call) -> int:
     """``sources sync``: read which models the connection serves."""
-    connection_id = call.options.id
+    connection_id, names = call.options.id, call.options.model or ()
 
     async def work(session: Session) -> int:
-        served = await sync_models(session, connection_id)
+        served = await sync_models(session, connection_id, names)
         Printer(call, session.settings, DEPLOYMENTS).records([dict(one.raw) for one in served])
         return DONE
 

@@ -1,13 +1,13 @@
 """Where models come from: source profiles, connections to sources, credential handoffs (wire reference 2.6).
 
 ``endpoint`` of a connection is an open member of the local service: the address that a person named for a source that
-has none of its own. It never holds a key. ``test_failure`` and ``usable`` are others: what the test met beyond the
-words of the interface, and what the rule on usable connections says.
+has none of its own. It never holds a key. ``test_failure``, ``test_http_status``, ``test_suggestions`` and ``usable``
+are others: what the test met beyond the words of the interface, and what the rule on usable connections says.
 """
 
 from __future__ import annotations
 
-from runwatch.records.record import Record, Wire, anything, flag, integer, many, mapping, moment, one, text
+from runwatch.records.record import Record, Wire, anything, flag, integer, many, mapping, moment, one, text, texts
 
 
 class Versioned(Record):
@@ -72,6 +72,8 @@ class SourceConnection(Record):
     test_state = text("test_state")
     test_error = text("test_error")
     test_failure = text("test_failure")
+    test_http_status = integer("test_http_status")
+    test_suggestions = texts("test_suggestions")
     last_tested_at = moment("last_tested_at")
     rotated_at = moment("rotated_at")
     revoked_at = moment("revoked_at")

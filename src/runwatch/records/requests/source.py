@@ -20,6 +20,9 @@ URL_CHARACTERS: Final = 2048
 PRICED_MODELS: Final = 1000
 """The longest price table; ours."""
 
+NAMED_MODELS: Final = 20
+"""The most models that a request names. Not in the specification."""
+
 TOKENS: Final = 10**12
 """The most tokens that a quote is asked for; ours."""
 
@@ -37,6 +40,9 @@ def _amount(value: str) -> str:
 Amount = Annotated[str, AfterValidator(_amount)]
 
 
+ModelNames = Annotated[list[Word], Field(max_length=NAMED_MODELS)]
+
+
 class PriceRequest(OpenBody):
     """What a model costs in US dollars per million tokens, as decimal texts, so that no digit is lost."""
 
@@ -47,12 +53,14 @@ class PriceRequest(OpenBody):
 class EndpointRequest(OpenBody):
     """Where a source is and what it costs; ours, because the interface only knows sources with a fixed address.
 
-    ``prices`` maps a model's name at the source, or ``*`` for all others, to its price.
+    ``prices`` maps a model's name at the source, or ``*`` for all others, to its price. ``models`` names models for a
+    source that lists none; its test calls each of them once.
     """
 
     base_url: Annotated[str, Field(max_length=URL_CHARACTERS)] | None = None
     protocol_profile: Word | None = None
     prices: Annotated[dict[Word, PriceRequest], Field(max_length=PRICED_MODELS)] | None = None
+    models: ModelNames | None = None
 
     @field_validator("base_url")
     @classmethod
@@ -76,6 +84,15 @@ class ConnectionRequest(OpenBody):
     auth_scheme: Word
     handoff_intent_id: Word
     source_scope: dict[str, Any]
+
+
+class SyncRequest(OpenBody):
+    """The body of ``POST /v1/source-connections/{connectionId}/deployments/sync``; empty in the specification.
+
+    ``models`` names models that the source does not list; each is called once before it is taken over.
+    """
+
+    models: ModelNames | None = None
 
 
 class RotateRequest(OpenBody):

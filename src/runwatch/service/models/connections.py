@@ -35,6 +35,9 @@ TEST_ERRORS: Final = (
 )
 """Values of ``test_error`` (wire reference 2.6): the source was reached and refused."""
 
+_ANSWER: Final = "test_answer"
+"""The member of the ``endpoint`` column that keeps what the source answered to a failed test."""
+
 _SHOWN: Final = (
     "connection_id",
     "source_id",
@@ -66,8 +69,24 @@ def address_of(connection: Row, secret: Secret | None) -> ProviderAddress:
     )
 
 
-async def ask(vault: Vault, providers: Providers, connection: Row) -> ServedModels:
+async def test(vault: Vault, providers: Providers, connection: Row) -> ServedModels:
+    """Test a connection with its own secret: call the models that its user named, or ask for the list of models.
+
+    Raises:
+        ProviderError: the source gave no usable answer.
+    """
+    named = connection["endpoint"].get("models", [])
+    return await ask(vault, providers, connection, to_test=named)
+
+
+async def ask(vault: Vault, providers: Providers, connection: Row, *, to_test: Sequence[str] = ()) -> ServedModels:
     """Ask a connection's source what it serves, with the connection's own secret.
+
+    Args:
+        vault: Where the secret is.
+        providers: Calls the source.
+        connection: The connection.
+        to_test: Models that are called once each, in the smallest way.
 
     Raises:
         ProviderError: it gave no usable answer; ``authentication`` also when the secret is not in the vault any more.
@@ -76,7 +95,10 @@ async def ask(vault: Vault, providers: Providers, connection: Row) -> ServedMode
     secret = None if handle is None else await vault.get(handle)
     if handle is not None and secret is None:
         raise ProviderError("authentication", was_sent=False)
-    return await providers.find_models(address_of(connection, secret))
+    address = address_of(connection, secret)
+    if to_test:
+        return await providers.test_models(address, to_test)
+    return await providers.find_models(address, connection["endpoint"].get("models", []))
 
 
 def find(transaction: Transaction, tenant_id: str, connection_id: str) -> Row:
@@ -157,7 +179,7 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
     _change(
         transaction,
         row,
-        endpoint={**row["endpoint"], "base_url": found.base_url},
+        endpoint={**without_answer(row["endpoint"]), "base_url": found.base_url, "models": list(found.named)},
         status="active",
         tested_binding_revision=row["binding_revision"],
         test_state="passed",
@@ -172,14 +194,29 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
     return _settled(transaction, row)
 
 
-def record_failure(transaction: Transaction, tested: Row, kind: str) -> Row:
-    """Note that a connection's test has failed; ``kind`` is that of the provider's error.
+def without_answer(endpoint: dict[str, Any]) -> dict[str, Any]:
+    """An endpoint without what its source answered to a failed test."""
+    return {name: value for name, value in endpoint.items() if name != _ANSWER}
+
+
+def record_failure(transaction: Transaction, tested: Row, error: ProviderError) -> Row:
+    """Note that a connection's test has failed, and what the source answered.
 
     Raises:
         Refusal: ``invalid_state``: the connection has changed since it was read for the test.
     """
     row = unchanged(transaction, tested)
-    _change(transaction, row, test_state="failed", test_error=kind, last_tested_at=iso(transaction.now))
+    _change(
+        transaction,
+        row,
+        endpoint={
+            **row["endpoint"],
+            _ANSWER: {"http_status": error.http_status, "suggestions": list(error.suggestions)},
+        },
+        test_state="failed",
+        test_error=error.kind,
+        last_tested_at=iso(transaction.now),
+    )
     return _settled(transaction, row)
 
 
@@ -220,6 +257,7 @@ def revoke(
     """Disconnect a source: its models and the options that stand on them are disabled for good.
 
     Calls that were already sent may finish, and nothing is revoked at the provider. Harmless when it was done before.
+    A connection that never passed a test is removed: nothing can refer to it.
 
     Returns:
         The acknowledgement, whose ``effects`` are ours, and the handle of the secret, for removal after the commit.
@@ -241,6 +279,8 @@ def revoke(
                 effects["model_deployments"].append(deployment["model_deployment_id"])
         _change(transaction, row, status="disabled", revoked_at=iso(transaction.now), secret_handle=None)
     gone = find(transaction, tenant_id, connection_id)
+    if gone["tested_binding_revision"] is None:
+        transaction.remove(connections, {"connection_id": connection_id})
     form = {"connection_id": connection_id, "status": gone["status"], "revoked_at": gone["revoked_at"]}
     return {**form, "effects": effects}, row["secret_handle"]
 
@@ -248,21 +288,28 @@ def revoke(
 def read_form(row: Row) -> dict[str, Any]:
     """A connection as the interface shows it.
 
-    ``endpoint``, ``usable`` and ``test_failure`` are ours: the last tells in the words of the provider calls also what
-    ``test_error`` has no word for, such as that nobody answered.
+    Not in the specification: ``endpoint``, ``usable``, ``test_failure``, which tells in the words of the provider calls
+    also what ``test_error`` has no word for, ``test_http_status`` and ``test_suggestions``, the source's answer to the
+    failed test and the names of models that it serves in place of the one asked for.
     """
     form = {name: row[name] for name in _SHOWN}
     endpoint = row["endpoint"]
+    answer = endpoint.get(_ANSWER, {})
     lane, owner = LANES[is_pool(row)]
     return {
         **form,
         "test_error": row["test_error"] if row["test_error"] in TEST_ERRORS else None,
         "test_failure": row["test_error"],
+        "test_http_status": answer.get("http_status"),
+        "test_suggestions": answer.get("suggestions", []),
         "access_lane": lane,
         "credential_owner": owner,
         "commercial_owner": owner,
         "customer_ref": row["tenant_id"],
-        "endpoint": {name: endpoint[name] for name in ("base_url", "protocol_profile", "location")},
+        "endpoint": {
+            **{name: endpoint[name] for name in ("base_url", "protocol_profile", "location")},
+            "models": endpoint.get("models", []),
+        },
         "usable": is_usable(row),
     }
 

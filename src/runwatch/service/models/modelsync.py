@@ -33,7 +33,7 @@ def sync(transaction: Transaction, asked: Row, found: ServedModels) -> list[Row]
     if not is_usable(row):
         raise Refusal("invalid_state", "The connection has to pass a test first.")
     listed = {model.upstream_ref: model for model in found.models if _is_nameable(model)}
-    endpoint = row["endpoint"]
+    endpoint = {**row["endpoint"], "models": list(found.named)}
     told = {name: dict(model.prices) for name, model in listed.items() if model.prices is not None}
     where = {"connection_id": row["connection_id"]}
     transaction.change(connections_table, where, endpoint={**endpoint, "prices": told | endpoint["own_prices"]})

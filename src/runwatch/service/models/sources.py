@@ -231,6 +231,7 @@ def endpoint_of(profile: Profile, auth_scheme: str, asked: EndpointRequest | Non
         "data_classes": list(KNOWN_DATA_CLASSES) if is_local else _listed(profile.data_classes),
         "own_prices": {**profile.prices, **_prices(asked)},
         "prices": {**profile.prices, **_prices(asked)},
+        "models": list(dict.fromkeys(asked.models or ())),
     }
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
-from runwatch.records.requests.source import ConnectionRequest, RotateRequest
-from runwatch.service.http.answer import Answer, Refusal, answer_json
+from runwatch.records.requests.source import ConnectionRequest, RotateRequest, SyncRequest
+from runwatch.service.http.answer import Answer, Refusal, answer_json, invalid
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.models import catalog, connections, modelsync
 from runwatch.service.models.providers import ProviderError
 from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.transaction import Row, Transaction
+
+NO_ANSWER: Final = ("network", "timeout", "egress_rejected")
+"""Failures of a call to which no complete answer came."""
 
 REFUSALS: Final = ("authentication", "permission", "provider_insufficient_funds")
 """Failures that stay until somebody changes something at the source or the credential."""
@@ -50,45 +54,50 @@ async def connect(call: Call) -> Answer:
 
 
 async def test(call: Call) -> Answer:
-    """Ask the source for its models with the connection's own secret, and note what came of it.
+    """Ask the source for its models with the connection's own secret, or call those named, and note what came of it.
 
-    A source that refuses is told of in ``test_error``. One that could not be reached, or gave no answer that is
-    understood, is noted as a failed test too and answered with ``upstream_unavailable``.
+    A failed test is a result: what the source answered is in ``test_failure`` and ``test_http_status``. A source that
+    gave no answer is noted as a failed test too and answered with ``upstream_unavailable``.
     """
     row = await call.read(lambda transaction: _find_open(transaction, call))
     try:
-        found = await connections.ask(call.context.vault, call.context.providers, row)
+        found = await connections.test(call.context.vault, call.context.providers, row)
     except ProviderError as error:
-        kind = error.kind
-        if kind in connections.TEST_ERRORS:
-            return await call.write(
-                lambda transaction: answer_json(
-                    connections.read_form(connections.record_failure(transaction, row, kind))
-                )
-            )
-        await call.context.database.write(lambda transaction: connections.record_failure(transaction, row, kind))
-        raise _unavailable(kind) from None
+        failed = partial(connections.record_failure, tested=row, error=error)
+        if _has_answered(error):
+            return await call.write(lambda transaction: answer_json(connections.read_form(failed(transaction))))
+        await call.context.database.write(failed)
+        raise _unavailable(error.kind) from None
     return await call.write(
         lambda transaction: answer_json(connections.read_form(connections.record_pass(transaction, row, found)))
     )
 
 
 async def sync(call: Call) -> Answer:
-    """Take over what the source lists, and answer every model that the connection ever had.
+    """Take over what the source lists and what the request names, and answer every model the connection ever had.
 
     A source that refuses the credential makes the connection's test a failed one: no run could use it.
     """
+    request = read_as(SyncRequest, {} if call.content is None else call.content)
     row = await call.read(lambda transaction: _find_open(transaction, call))
     if not connections.is_usable(row):
         raise Refusal("invalid_state", "The connection has to pass a test first.")
+    known = row["endpoint"].get("models", [])
+    new = [name for name in request.models or () if name not in known]
     try:
-        found = await connections.ask(call.context.vault, call.context.providers, row)
+        found = await connections.ask(
+            call.context.vault, call.context.providers, row, to_test=[*known, *new] if new else ()
+        )
     except ProviderError as error:
-        kind = error.kind
-        if kind not in REFUSALS:
-            raise _unavailable(kind) from None
-        await call.context.database.write(lambda transaction: connections.record_failure(transaction, row, kind))
-        raise Refusal("invalid_state", f"The source refused: {kind}. Test the connection.") from None
+        if not _has_answered(error):
+            raise _unavailable(error.kind) from None
+        if error.kind in REFUSALS:
+            await call.context.database.write(partial(connections.record_failure, tested=row, error=error))
+        if new and error.kind == "model_not_found":
+            near = f" It serves {', '.join(error.suggestions)}." if error.suggestions else ""
+            raise invalid(("models", f"The source does not serve {' or '.join(new)}.{near}")) from None
+        status = "" if error.http_status is None else f" (HTTP {error.http_status})"
+        raise Refusal("invalid_state", f"The source refused: {error.kind}{status}. Test the connection.") from None
 
     def effect(transaction: Transaction) -> Answer:
         served = modelsync.sync(transaction, row, found)
@@ -128,6 +137,10 @@ async def disconnect(call: Call) -> Answer:
     answer = await call.write(effect)
     await _forget(call, old)
     return answer
+
+
+def _has_answered(error: ProviderError) -> bool:
+    return error.http_status is not None or error.kind not in NO_ANSWER
 
 
 def _unavailable(kind: str) -> Refusal:

@@ -90,8 +90,7 @@ async def spoil(tools: Tools, who: Organization, source_id: str, connection_id: 
     try:
         await connections.ask(tools.vault, tools.providers, rotated)
     except ProviderError as error:
-        kind = error.kind
-        await tools.database.write(lambda transaction: connections.record_failure(transaction, rotated, kind))
+        await tools.database.write(partial(connections.record_failure, tested=rotated, error=error))
 
 
 async def disconnect(tools: Tools, who: Organization, connection_id: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from runwatch.records.requests.template import ByokOffering
@@ -56,10 +57,9 @@ async def bring_up_to_date(context: Context, principal: Principal, application_i
 
 async def _test(context: Context, principal: Principal, application_id: str, connection: Row) -> None:
     try:
-        found = await connections.ask(context.vault, context.providers, connection)
+        found = await connections.test(context.vault, context.providers, connection)
     except ProviderError as error:
-        kind = error.kind
-        await context.database.write(lambda transaction: connections.record_failure(transaction, connection, kind))
+        await context.database.write(partial(connections.record_failure, tested=connection, error=error))
         await _stop(context, principal, application_id, "connection_test_failed")
         return
     await context.database.write(lambda transaction: connections.record_pass(transaction, connection, found))

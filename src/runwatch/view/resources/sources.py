@@ -91,6 +91,7 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
             "Test",
             (
                 At("test_state", format=as_standing), At("test_error"), At("test_failure"),
+                At("test_http_status"), At("test_suggestions"),
                 At("last_tested_at", format=as_moment), At("tested_binding_revision"),
             ),
         ),

@@ -11,6 +11,7 @@ from runwatch.records.source import SourceConnection, SourceProfile
 from runwatch.view.entry import Entered, Entry, handoff_progress
 from runwatch.view.mutation import Ask, Mutation, Offer
 from runwatch.view.resource import Action
+from runwatch.view.source_failures import explain_failure
 
 _READ_HANDOFF: Final = "getSourceCredentialHandoffsByHandoffIntentId"
 _PROTOCOLS: Final = ("openai_chat", "openai_responses", "anthropic_messages")
@@ -42,12 +43,21 @@ def _same_endpoint(connection: SourceConnection) -> Mapping[str, Any]:
     return {**body, "endpoint": dict(connection.endpoint)} if connection.endpoint is not None else body
 
 
+def _test_effect(connection: SourceConnection) -> str:
+    models = (connection.endpoint or {}).get("models")
+    if not isinstance(models, list) or not models:
+        return "No model is run."
+    return f"Each model that was named for it is run once, with the smallest message: {len(models)} in all."
+
+
 def _usable(answer: Any) -> list[tuple[str, str]]:
     connection = SourceConnection(dict(answer)) if isinstance(answer, Mapping) else SourceConnection({})
     if connection.is_usable:
         return [("test", "passed; its models can be read and run")]
-    said = connection.test_error or connection.test_failure or connection.test_state
-    return [("test", f"the connection cannot be used: {said}")] if said else []
+    if not (connection.test_error or connection.test_failure or connection.test_state):
+        return []
+    why, advice = explain_failure(connection)
+    return [("test", f"the connection cannot be used: {why}"), ("next", advice)]
 
 
 def _served(answer: Any) -> list[tuple[str, str]]:
@@ -114,6 +124,8 @@ def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
             Ask(path="endpoint.base_url", label="address", hint="for a source without an address of its own"),
             Ask(path="endpoint.protocol_profile", label="protocol", choices=_PROTOCOLS,
                 hint="how that address is spoken to, such as openai_chat"),
+            Ask(path="endpoint.models", id="models", label="models", kind="list",
+                hint="names, separated by commas, for a server that lists none; the test calls each once"),
             Ask(path="endpoint.prices.*.input_usd_per_million", id="price-input", label="input USD",
                 hint="per million tokens, for every model of that address, such as 0.25"),
             Ask(path="endpoint.prices.*.output_usd_per_million", id="price-output", label="output USD",
@@ -145,7 +157,7 @@ TEST: Final = Action[SourceConnection](
     off_because="It is disconnected.",
     mutation=Mutation(
         operation="postSourceConnectionsByConnectionIdTest",
-        sentence=lambda it: f"Calls the source of {it.display_name or it.id} once with its key. No model is run.",
+        sentence=lambda it: f"Calls the source of {it.display_name or it.id} with its key. {_test_effect(it)}",
         confirm="Test it",
         keep="Do not call it",
         path=lambda it: {"connection_id": it.id},

@@ -5,7 +5,7 @@ A call goes out once. Nothing is streamed, nothing is tried again, and of the an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from runwatch.base.clock import Clock
@@ -64,8 +64,10 @@ class Providers:
         """
         return (await self.find_models(address)).models
 
-    async def find_models(self, address: ProviderAddress) -> ServedModels:
+    async def find_models(self, address: ProviderAddress, named: Sequence[str] = ()) -> ServedModels:
         """What a provider serves, and the base URL that works.
+
+        With ``named`` models, which were tested before, a provider needs no list.
 
         A base URL whose path does not end in ``/v1`` and has no model list is tried once more with ``/v1``, because
         people give server addresses in both forms; a connection keeps the one that works.
@@ -75,7 +77,21 @@ class Providers:
         """
         if is_fixture(address.base_url):
             return self._fixture.models(address)
-        return await self._wire.models(PROTOCOLS[address.protocol_profile], address)
+        protocol = PROTOCOLS[address.protocol_profile]
+        return await (self._wire.add_named(protocol, address, named) if named else self._wire.models(protocol, address))
+
+    async def test_models(self, address: ProviderAddress, names: Sequence[str]) -> ServedModels:
+        """Call each named model once, with the smallest message, and find out what else the provider serves.
+
+        The base URL is tried as in :meth:`find_models`. A provider that has a list has to name the model there, with or
+        without the tag ``latest``, or to say in its answer that a listed model has answered.
+
+        Raises:
+            ProviderError: it gave no usable answer, or serves no such model; ``suggestions`` name others then.
+        """
+        if is_fixture(address.base_url):
+            return self._fixture.models(address)
+        return await self._wire.test_models(PROTOCOLS[address.protocol_profile], address, names)
 
     async def generate(
         self,

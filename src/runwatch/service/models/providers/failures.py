@@ -52,8 +52,12 @@ def kind_of_status(status: int, body: Any) -> str:
     kind = kind_of_code(error_of(body))
     if kind is not None:
         return kind
-    # What is left is a redirect, or a refusal of the request for which there is no word.
-    return _STATUSES.get(status) or ("source_5xx" if 500 <= status < 600 else "invalid_response")
+    if status in _STATUSES:
+        return _STATUSES[status]
+    if 400 <= status < 500:
+        return "request_refused"
+    # What is left is a redirect, or a status that no server should send.
+    return "source_5xx" if 500 <= status < 600 else "invalid_response"
 
 
 def kind_of_code(error: Any) -> str | None:

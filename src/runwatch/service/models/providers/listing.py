@@ -6,8 +6,9 @@ the rules below, which are ours, or is ``unknown``.
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -18,6 +19,9 @@ UNKNOWN: Final = "unknown"
 
 CAPABILITY: Final = "text.generate"
 """What every model is taken to do that is reached by sending it a message."""
+
+MAX_SUGGESTIONS: Final = 5
+"""The most names that are suggested in place of a wrong one."""
 
 _DATE: Final = re.compile(r"[-_@]?(20\d\d)-?(0[1-9]|1[0-2])(?:-?(0[1-9]|[12]\d|3[01]))?(?!\d)")
 _PREVIEW: Final = re.compile(r"(?:^|[-_.:])(?:preview|beta|exp|experimental)(?:$|[-_.:])", re.IGNORECASE)
@@ -50,6 +54,27 @@ def served_models(answer: Any, publisher: str | None) -> list[ServedModel]:
         if upstream_ref is not None and upstream_ref not in found and _answers_with_text(upstream_ref, entry):
             found[upstream_ref] = _served(upstream_ref, entry, publisher)
     return list(found.values())
+
+
+def named_model(upstream_ref: str, publisher: str | None) -> ServedModel:
+    """A model of which only the name is known, because a user gave it.
+
+    Args:
+        upstream_ref: The name.
+        publisher: Who makes all models that are spoken to in this protocol, where that is one.
+    """
+    return _served(upstream_ref, {}, publisher)
+
+
+def find_name(asked: str, listed: Collection[str]) -> str | None:
+    """The listed name that a user means: the same, or the same with the tag ``latest``; ``None`` without one."""
+    return next((name for name in (asked, f"{asked}:latest") if name in listed), None)
+
+
+def near_names(asked: str, listed: Sequence[str]) -> tuple[str, ...]:
+    """Up to :data:`MAX_SUGGESTIONS` listed names, those near the asked one where there are any."""
+    near = difflib.get_close_matches(asked, listed, MAX_SUGGESTIONS, cutoff=0.5)
+    return tuple(near or listed[:MAX_SUGGESTIONS])
 
 
 def _served(upstream_ref: str, entry: Mapping[str, Any], publisher: str | None) -> ServedModel:

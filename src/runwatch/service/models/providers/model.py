@@ -21,11 +21,13 @@ KINDS: Final = (
     "timeout",
     "network",
     "egress_rejected",
+    "request_refused",
     "response_too_large",
     "invalid_response",
 )
 """What can go wrong with a call. The first seven are the ``test_error`` values of a connection (wire reference 2.6),
-the others the failure words of checks (3.4), which are used here in the same sense."""
+the others the failure words of checks (3.4), which are used here in the same sense, and ``request_refused`` for any
+other 4XX status."""
 
 DEFAULT_DATA_CLASSES: Final = ("public",)
 """The data classes of a model that nobody vouches for."""
@@ -41,6 +43,7 @@ class ProviderError(RunwatchError):
         is_deadline: Whether the call's own time limit ended it. A provider that says that its time is over has a
             ``timeout`` of its own, which says nothing about this service's clock.
         spent: What the provider says the call used, where it answered with usage and without a usable output.
+        suggestions: Names of models that it lists and that are near the one asked for.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class ProviderError(RunwatchError):
         http_status: int | None = None,
         is_deadline: bool = False,
         spent: Generation | None = None,
+        suggestions: tuple[str, ...] = (),
     ) -> None:
         super().__init__("A model provider gave no usable answer", detail=kind)
         self.kind = kind
@@ -58,6 +62,7 @@ class ProviderError(RunwatchError):
         self.http_status = http_status
         self.is_deadline = is_deadline
         self.spent = spent
+        self.suggestions = suggestions
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +121,13 @@ class ServedModels:
 
     Attributes:
         base_url: The base URL that works; the one asked for, or the same with ``/v1``.
-        models: What it serves, in its own order.
+        models: What it serves, in its own order; models that a user named and it does not list come last.
+        named: The models that a user named, each under the name by which it is listed.
     """
 
     base_url: str
     models: list[ServedModel]
+    named: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
 from runwatch import __version__
 from runwatch.base.json import dumps_body, loads
 from runwatch.service.models.providers.failures import error_of, kind_of_code, kind_of_outbound, kind_of_status
-from runwatch.service.models.providers.listing import served_models
+from runwatch.service.models.providers.listing import find_name, named_model, near_names, served_models
 from runwatch.service.models.providers.message import message_of
 from runwatch.service.models.providers.model import (
     Generation,
@@ -33,7 +35,22 @@ LIST_TIMEOUT_S: Final = 20.0
 LIST_PAGES: Final = 20
 """Pages of a model list after which no more are asked for."""
 
+TEST_TIMEOUT_S: Final = 25.0
+"""Seconds until the last byte of the answer to a test call; shorter than clients wait for the test."""
+
+TEST_OBJECTIVE: Final = "Reply with OK."
+"""The message of a test call."""
+
+TEST_OUTPUT_TOKENS: Final = 16
+"""The cap on the output of a test call: the smallest that every protocol takes."""
+
+_NO_LIST: Final = ("model_not_found", "request_refused", "invalid_response", "response_too_large", "source_5xx")
+"""Failures of a list call that show that a server has no list which can be used."""
+
 _VERSIONED: Final = re.compile(r"/v\d\w*(?:/|$)")
+
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +118,67 @@ class Wire:
         Raises:
             ProviderError: it gave no usable answer.
         """
-        base_url = address.base_url.rstrip("/")
+        base_url, listed = await _found_below(address, lambda at: self._listed(protocol, at))
+        return ServedModels(base_url, listed)
+
+    async def add_named(self, protocol: Protocol, address: ProviderAddress, names: Sequence[str]) -> ServedModels:
+        """What a provider serves, with models that were tested by name; a provider without a list serves only those.
+
+        Raises:
+            ProviderError: it refused, or gave no answer at all.
+        """
         try:
-            return ServedModels(base_url, await self._listed(protocol, replace(address, base_url=base_url)))
+            listed = await self._listed(protocol, address)
         except ProviderError as error:
-            # A server that has its own pages at the root answers one of those, with 200.
-            is_elsewhere = error.http_status == 404 or error.kind == "invalid_response"
-            if not is_elsewhere or _VERSIONED.search(urlsplit(base_url).path):
+            if error.kind not in _NO_LIST:
                 raise
-        base_url = f"{base_url}/v1"
-        return ServedModels(base_url, await self._listed(protocol, replace(address, base_url=base_url)))
+            listed = []
+        return _with_named(protocol, address.base_url, listed, names)
+
+    async def test_models(self, protocol: Protocol, address: ProviderAddress, names: Sequence[str]) -> ServedModels:
+        """Call models once each; see :meth:`runwatch.service.models.providers.Providers.test_models`.
+
+        Raises:
+            ProviderError: it gave no usable answer to one of the calls, or serves no such model.
+        """
+        try:
+            base_url, answers = await _found_below(address, lambda at: self._call_each(protocol, at, names))
+        except ProviderError as error:
+            if error.http_status is not None or error.kind == "invalid_response":
+                with contextlib.suppress(ProviderError):
+                    listed = [model.upstream_ref for model in (await self.models(protocol, address)).models]
+                    wrong = next((asked for asked in names if find_name(asked, listed) is None), None)
+                    error.suggestions = () if wrong is None else near_names(wrong, listed)
+            raise
+        listed_models: list[ServedModel] = []
+        with contextlib.suppress(ProviderError):
+            listed_models = await self._listed(protocol, replace(address, base_url=base_url))
+        listed = [model.upstream_ref for model in listed_models]
+        for asked, answered_by in zip(names, answers, strict=True):
+            # Many servers answer any name. One with a list means it only when a listed model has answered.
+            if listed and find_name(asked, listed) is None and answered_by not in listed:
+                raise ProviderError("model_not_found", was_sent=True, suggestions=near_names(asked, listed))
+        return _with_named(protocol, base_url, listed_models, names)
+
+    async def _call_each(self, protocol: Protocol, address: ProviderAddress, names: Sequence[str]) -> list[str | None]:
+        """The models that answered the smallest calls."""
+        calls = (
+            self.generate(
+                protocol,
+                address,
+                name,
+                TEST_OBJECTIVE,
+                None,
+                max_output_tokens=TEST_OUTPUT_TOKENS,
+                timeout_s=TEST_TIMEOUT_S,
+            )
+            for name in names
+        )
+        answers = await asyncio.gather(*calls, return_exceptions=True)
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                raise answer
+        return [answer.upstream_ref for answer in answers if isinstance(answer, Generation)]
 
     async def generate(
         self,
@@ -193,6 +261,31 @@ class Wire:
         if decoded is None:
             raise unusable()
         return decoded
+
+
+async def _found_below(address: ProviderAddress, ask: Callable[[ProviderAddress], Awaitable[_T]]) -> tuple[str, _T]:
+    """What a provider answers at its base URL, or at the same with ``/v1``, and the base URL that works.
+
+    Raises:
+        ProviderError: it gave no usable answer.
+    """
+    base_url = address.base_url.rstrip("/")
+    try:
+        return base_url, await ask(replace(address, base_url=base_url))
+    except ProviderError as error:
+        # A server that has its own pages at the root answers one of those, with 200.
+        is_elsewhere = error.http_status in {404, 405} or error.kind == "invalid_response"
+        if not is_elsewhere or _VERSIONED.search(urlsplit(base_url).path):
+            raise
+    base_url = f"{base_url}/v1"
+    return base_url, await ask(replace(address, base_url=base_url))
+
+
+def _with_named(protocol: Protocol, base_url: str, listed: Sequence[ServedModel], names: Sequence[str]) -> ServedModels:
+    known = {model.upstream_ref for model in listed}
+    named = tuple(dict.fromkeys(find_name(asked, known) or asked for asked in names))
+    added = [named_model(asked, protocol.publisher) for asked in named if asked not in known]
+    return ServedModels(base_url, [*listed, *added], named)
 
 
 def _key_of(address: ProviderAddress) -> str | None:

@@ -1,0 +1,73 @@
+"""What a failed test of a source connection means, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from runwatch.records.source import SourceConnection
+
+KEYLESS: Final = "none"
+"""The auth scheme of a server that takes no key. Not in the specification."""
+
+
+class Failure(NamedTuple):
+    """A failed test in words.
+
+    Attributes:
+        why: What the test met.
+        advice: What to do next.
+    """
+
+    why: str
+    advice: str
+
+
+_FAILURES: Final[Mapping[str, Failure]] = {
+    "authentication": Failure("the source refused the key", "Give the connection another key."),
+    "permission": Failure(
+        "the source does not allow this key the call", "Check at the source what the key may do, or use another key."
+    ),
+    "model_not_found": Failure(
+        "the source has no such model, or nothing at this path", "Check the name of the model and the address."
+    ),
+    "rate_limited": Failure("the source's rate limit is reached", "Test again in a minute."),
+    "capacity": Failure("the source is overloaded", "Test again in a minute."),
+    "source_5xx": Failure("the source failed", "Look into the log of the server, then test again."),
+    "provider_insufficient_funds": Failure("the account at the source has no credit", "Add credit at the source."),
+    "timeout": Failure(
+        "no answer came in time", "The model may still be loading. Look into the log of the server, then test again."
+    ),
+    "network": Failure("nothing answered at the address", "Start the server, or correct host and port."),
+    "egress_rejected": Failure(
+        "the service may not call this address", "Use an address that the service may reach, or https."
+    ),
+    "request_refused": Failure(
+        "the source refused the request", "Check the name of the model, the protocol and the log of the server."
+    ),
+    "response_too_large": Failure("the answer was too large", "Check the address."),
+    "invalid_response": Failure(
+        "the answer does not have the form of the protocol", "Check the address and the protocol."
+    ),
+}
+_NO_KEY: Final = Failure("the server asks for a key", "Connect it with a key.")
+_UNKNOWN: Final = Failure("no reason given", "Test again.")
+
+
+def explain_failure(connection: SourceConnection) -> Failure:
+    """Why the last test of a connection failed, with the HTTP status and other model names where they are known."""
+    kind = connection.test_error or connection.test_failure
+    if kind in {"authentication", "permission"} and connection.auth_scheme == KEYLESS:
+        why, advice = _NO_KEY
+    elif kind:
+        why, advice = _FAILURES.get(kind, Failure(kind, _UNKNOWN.advice))
+    else:
+        why, advice = _UNKNOWN
+    protocol = (connection.endpoint or {}).get("protocol_profile")
+    if kind == "invalid_response" and isinstance(protocol, str):
+        why = f"{why} {protocol}"
+    if connection.test_http_status is not None:
+        why = f"{why} (HTTP {connection.test_http_status})"
+    if connection.test_suggestions:
+        advice = f"{advice} It serves {', '.join(connection.test_suggestions)}."
+    return Failure(why, advice)

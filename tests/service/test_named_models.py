@@ -1,0 +1,134 @@
+"""Sources that have no list of models: their users name the models, and the test is one smallest call."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.service.conftest import Json, Local
+from tests.service.sourcing import SECRET, connect, model_arm, post, sync
+from tests.service.test_problems import check, fields
+from tests.support.model_server import DROP, ModelServer
+from tests.support.scripted import Said
+
+CONNECTIONS = "/v1/source-connections"
+FORMS = {
+    "openai_chat": ("openai_compatible", "max_tokens"),
+    "openai_responses": ("openai_compatible", "max_output_tokens"),
+    "anthropic_messages": ("anthropic_compatible", "max_tokens"),
+}
+
+
+async def tested(local: Local, server: ModelServer, *models: str, **endpoint: str) -> tuple[str, Json]:
+    """The path of a new keyless connection with named models, and the answer to its test."""
+    connection = await connect(local, server.origin, secret=None, models=list(models), **endpoint)
+    path = f"{CONNECTIONS}/{connection['connection_id']}"
+    return path, await post(local, f"{path}/test")
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_a_source_without_a_list_is_tested_by_one_smallest_call_and_run(local: Local, form: str) -> None:
+    source_id, cap = FORMS[form]
+    async with ModelServer(has_list=False) as server:
+        body = {
+            "source_id": source_id,
+            "auth_scheme": "none",
+            "endpoint": {"base_url": server.origin, "protocol_profile": form, "models": ["tiny-1"]},
+        }
+        handoff = await post(local, "/v1/source-credential-handoffs", body, status=201)
+        made = {name: handoff[name] for name in ("source_id", "auth_scheme", "source_scope", "handoff_intent_id")}
+        connection = await post(local, CONNECTIONS, {"display_name": "Lab", **made})
+        path = f"{CONNECTIONS}/{connection['connection_id']}"
+        passed = await post(local, f"{path}/test")
+        assert (passed["usable"], passed["endpoint"]["base_url"]) == (True, server.base_url)
+        calls = [heard for heard in server.heard if heard.head.path.startswith("/v1/") and heard.head.method == "POST"]
+        assert [json.loads(call.body)[cap] for call in calls] == [16]
+        served = await sync(local, path)
+        assert list(served) == ["tiny-1"]
+        arm = await model_arm(local, served["tiny-1"])
+        assert arm["status"] == "ready"
+
+
+async def test_a_later_sync_and_test_keep_the_named_models(local: Local) -> None:
+    async with ModelServer(models=("tiny-1", "tiny-2"), has_list=False) as server:
+        path, _ = await tested(local, server, "tiny-1")
+        await sync(local, path)
+        added = await post(local, f"{path}/deployments/sync", {"models": ["tiny-2"]})
+        assert {each["upstream_ref"] for each in added["deployments"]} == {"tiny-1", "tiny-2"}
+        assert (await post(local, f"{path}/test"))["endpoint"]["models"] == ["tiny-1", "tiny-2"]
+        assert {name: each["status"] for name, each in (await sync(local, path)).items()} == {
+            "tiny-1": "listed",
+            "tiny-2": "listed",
+        }
+        problem = check(
+            await local.http.post(f"{path}/deployments/sync", json={"models": ["nobody"]}), "validation_failed"
+        )
+        assert fields(problem) == ["models"]
+        assert (await local.get(path))["endpoint"]["models"] == ["tiny-1", "tiny-2"]
+
+
+async def test_the_other_models_of_a_list_are_taken_over_too(local: Local) -> None:
+    async with ModelServer(models=("tiny-1", "tiny-2")) as server:
+        path, _ = await tested(local, server, "tiny-2")
+        assert sorted(await sync(local, path)) == ["tiny-1", "tiny-2"]
+
+
+async def test_a_name_without_a_tag_means_the_latest(local: Local) -> None:
+    async with ModelServer(models=("llama3.2:latest",), takes_any_model=True) as server:
+        path, passed = await tested(local, server, "llama3.2")
+        assert (passed["usable"], passed["endpoint"]["models"]) == (True, ["llama3.2:latest"])
+        assert list(await sync(local, path)) == ["llama3.2:latest"]
+
+
+async def test_an_alias_is_taken_when_a_listed_model_answers(local: Local) -> None:
+    async with ModelServer(models=("big-20251101",)) as server:
+        choice = {"message": {"role": "assistant", "content": "OK"}}
+        server.say("POST", "/v1/.*", Said(200, {"model": "big-20251101", "choices": [choice]}))
+        path, passed = await tested(local, server, "big")
+        assert passed["usable"]
+        assert sorted(await sync(local, path)) == ["big", "big-20251101"]
+
+
+@pytest.mark.parametrize("takes_any_model", [False, True])
+async def test_a_wrong_name_gets_suggestions(local: Local, *, takes_any_model: bool) -> None:
+    async with ModelServer(models=("gpt-4o", "gpt-4o-mini", "x"), takes_any_model=takes_any_model) as server:
+        path, failed = await tested(local, server, "gpt-4p")
+        assert (failed["test_state"], failed["test_error"], failed["usable"]) == ("failed", "model_not_found", False)
+        assert failed["test_suggestions"] == ["gpt-4o", "gpt-4o-mini"]
+        assert (await local.get(path))["test_suggestions"] == failed["test_suggestions"]
+
+
+@pytest.mark.parametrize("status", [400, 405, 413, 422])
+async def test_a_refusal_of_the_source_is_told_as_its_answer(local: Local, status: int) -> None:
+    async with ModelServer(has_list=False) as server:
+        server.say("POST", ".*", Said(status, {"error": {"message": "no"}}))
+        path, failed = await tested(local, server, "tiny-1")
+        assert (failed["test_failure"], failed["test_http_status"]) == ("request_refused", status)
+        server.say("POST", ".*", Said(200, {"choices": [{"message": {"content": "OK"}}]}))
+        passed = await post(local, f"{path}/test")
+        assert (passed["usable"], passed["test_failure"], passed["test_http_status"]) == (True, None, None)
+
+
+async def test_a_source_that_drops_the_call_is_unavailable(local: Local) -> None:
+    async with ModelServer(has_list=False) as server:
+        connection = await connect(local, server.base_url, secret=None, models=["tiny-1"])
+        server.say("POST", ".*", DROP)
+        path = f"{CONNECTIONS}/{connection['connection_id']}"
+        check(await local.http.post(f"{path}/test"), "upstream_unavailable")
+        assert (await local.get(path))["test_failure"] == "network"
+
+
+async def test_a_connection_that_never_passed_a_test_is_gone_when_it_is_disconnected(
+    local: Local, data_dir: Path
+) -> None:
+    async with ModelServer(key="another") as server:
+        connection = await connect(local, server.base_url, secret=SECRET)
+        path = f"{CONNECTIONS}/{connection['connection_id']}"
+        assert (await post(local, f"{path}/test"))["test_error"] == "authentication"
+        gone = await local.http.delete(path)
+        assert (gone.status_code, gone.json()["status"]) == (200, "disabled")
+        assert await local.get(CONNECTIONS) == {"connections": []}
+        check(await local.http.get(path), "not_found")
+        assert not list(data_dir.glob("secrets/*"))
