@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -159,6 +160,27 @@ async def test_a_redirect_is_refused_and_not_sent_again(server: RawServer, clien
     assert "elsewhere.test" in (problem.detail or "")
 
 
+def urn_answer(http_status: int, **members: Any) -> Step:
+    """A Problem of an unknown type, with some members exchanged or, where they are ``None``, left out."""
+    whole = {"type": "urn:example:over-limit", "title": "Over the limit", "status": http_status, "instance": "i-1"}
+    body = {name: value for name, value in (whole | members).items() if value is not None}
+    return answer_bytes(http_status, json.dumps(body).encode(), content_type="application/problem+json")
+
+
+async def test_a_problem_of_an_unknown_type_keeps_that_type(server: RawServer, client: Client) -> None:
+    server.script(urn_answer(409))
+    problem = await failure(client)
+    assert (problem.code, problem.is_synthetic, problem.support_id) == ("urn:example:over-limit", False, "i-1")
+
+
+async def test_a_call_that_a_429_holds_back_names_the_instance_of_that_429(server: RawServer, client: Client) -> None:
+    server.script(urn_answer(429))
+    refused = await failure(client)
+    with pytest.raises(Held) as held:
+        await client.submit_run(BODY, key="k1")
+    assert held.value.support_id == refused.support_id == "i-1"
+
+
 class TestOutcomes:
     """What each failure leaves known about a submit, with everything that came before it."""
 
@@ -173,7 +195,12 @@ class TestOutcomes:
             ([problem_answer("permission_denied")], True, 1),
             ([problem_answer("rate_limited")], True, 1),
             ([answer_bytes(403, b"<html>", content_type="text/html")], True, 1),
-            ([problem_answer("request_too_large")], False, 1),
+            ([problem_answer("request_too_large")], True, 1),
+            ([urn_answer(409)], True, 1),
+            ([urn_answer(409, instance=None)], False, 1),
+            ([urn_answer(409, status=422)], False, 1),
+            ([urn_answer(408)], False, 1),
+            ([then_reset(), urn_answer(409)], False, 2),
             ([answer_bytes(404, b"<html>", content_type="text/html")], False, 1),
             ([problem_answer("not_found", 408)], False, 1),
             ([DOWN], False, 3),

@@ -69,3 +69,10 @@ def test_timeouts_redirects_and_server_errors_prove_nothing_whatever_the_body_sa
     operation: Operation, status: int, code: str
 ) -> None:
     assert not proves_nothing_happened(operation, status, code, in_doubt=False)
+
+
+@pytest.mark.parametrize("status", [400, 404, 409, 418, 422])
+def test_a_problem_of_any_type_refuses_a_submit_on_its_first_attempt(status: int) -> None:
+    assert proves_nothing_happened(SUBMIT, status, "urn:example:any", in_doubt=False, is_problem=True)
+    assert not proves_nothing_happened(SUBMIT, status, "urn:example:any", in_doubt=True, is_problem=True)
+    assert not proves_nothing_happened(SUBMIT, 408, "urn:example:any", in_doubt=False, is_problem=True)

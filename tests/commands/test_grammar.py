@@ -177,3 +177,9 @@ def test_without_words_the_console_is_meant() -> None:
     parsed = _parse("--profile work --read-only")
     assert parsed.verb is None
     assert (parsed.options.profile, parsed.options.read_only) == ("work", True)
+
+
+def test_the_limits_that_a_user_can_try_are_in_the_help_of_serve() -> None:
+    shown = parse(["serve", "--help"]).help or ""
+    for flag in ("--balance-usd", "--quota-executions", "--concurrency", "--rate-limit-rpm", "--allow-loopback-checks"):
+        assert flag in shown

@@ -10,12 +10,14 @@ from runwatch.records.problem import Problem
 from runwatch.view.entries import ProblemEntry, problem_entry
 from runwatch.view.explain import (
     KEY_WAS_USED,
+    NEW_KEY,
     NOTHING_ACCEPTED,
     OUTCOME_UNKNOWN,
     all_explanations,
     explain_code,
     explain_reason,
     explain_word,
+    next_step,
     submit_effect,
     support_block,
 )
@@ -129,3 +131,16 @@ def test_hostile_text_cannot_add_lines_to_the_support_block() -> None:
     block = support_block(problem_entry(Problem(raw), time=NOW, profile="a\nb"))
     assert is_clean(block)
     assert len(block.split("\n")) == 10
+
+
+def test_a_new_key_is_asked_for_after_a_write_with_a_key_alone() -> None:
+    assert NEW_KEY in next_step("validation_failed", has_key=True)
+    assert "key" not in next_step("validation_failed", has_key=False)
+    assert "key" not in explain_code("validation_failed").next_step
+    assert next_step("not_found", has_key=True) == explain_code("not_found").next_step
+
+
+def test_a_complete_problem_of_an_unknown_type_refuses_a_submit_on_its_first_attempt() -> None:
+    assert submit_effect("urn:example:any", 409, 1, is_problem=True) == NOTHING_ACCEPTED
+    assert submit_effect("urn:example:any", 409, 2, is_problem=True) == OUTCOME_UNKNOWN
+    assert submit_effect("urn:example:any", 409, 1) == OUTCOME_UNKNOWN

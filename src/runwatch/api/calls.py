@@ -212,7 +212,7 @@ class Caller:
         """Close the gate after a 429 and say for how long; any code but ``quota_exceeded`` holds the whole origin."""
         seconds = hold_seconds(problem, reply.headers.get("retry-after"), self._clock.now())
         operation = call.operation.id if problem.code == "quota_exceeded" else None
-        self._gate.close(self._target.origin, operation, seconds)
+        self._gate.close(self._target.origin, operation, seconds, problem.instance)
         return seconds
 
     def _tell(self, call: Call, history: History, attempt: _Attempt) -> None:

@@ -86,13 +86,22 @@ class Held(ApiError):
         can_override: Whether a person may send it all the same, because the hold is long (DESIGN, 429).
     """
 
-    def __init__(self, *, operation: str, seconds: float, can_override: bool, key: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        operation: str,
+        seconds: float,
+        can_override: bool,
+        key: str | None = None,
+        support_id: str | None = None,
+    ) -> None:
         super().__init__(
             "The service asked to wait",
             operation=operation,
             key=key,
             detail=f"another {seconds:.0f} s",
             hint="Nothing was sent. Ask again when the time is over.",
+            support_id=support_id,
             retryable=True,
         )
         self.seconds = seconds

@@ -111,7 +111,11 @@ def problem(
     """The service refused or failed. Its HTTP status is trusted over the one in the body; both stay visible."""
     operation = call.operation
     outcome_known = not operation.mutates or proves_nothing_happened(
-        operation, status, "" if is_synthetic else said.code, in_doubt=history.in_doubt
+        operation,
+        status,
+        "" if is_synthetic else said.code,
+        in_doubt=history.in_doubt,
+        is_problem=not is_synthetic and said.is_complete and said.status == status,
     )
     detail = said.detail
     if said.status is not None and said.status != status:

@@ -28,10 +28,17 @@ LONGEST_HOLD_S: Final = 366 * 24 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class _Hold:
-    """Attributes: until: the end, on the monotonic clock; can_override: whether a person may lift it."""
+    """An origin or an operation that is held.
+
+    Attributes:
+        until: The end, on the monotonic clock.
+        can_override: Whether a user may lift it.
+        instance: The ``instance`` of the Problem that asked for it.
+    """
 
     until: float
     can_override: bool
+    instance: str | None
 
 
 class Gate:
@@ -45,7 +52,7 @@ class Gate:
         self._clock = clock
         self._holds: dict[tuple[str, str | None], _Hold] = {}
 
-    def close(self, origin: str, operation: str | None, seconds: float) -> None:
+    def close(self, origin: str, operation: str | None, seconds: float, instance: str | None = None) -> None:
         """Hold an operation of an origin, or with ``None`` the whole origin, for ``seconds`` from now.
 
         A hold already there is never shortened: requests that were under way together are answered in any order.
@@ -54,7 +61,7 @@ class Gate:
         until = self._clock.monotonic() + seconds
         known = self._holds.get((origin, operation))
         if known is None or known.until < until:
-            self._holds[origin, operation] = _Hold(until, seconds > OVERRIDE_FROM_S)
+            self._holds[origin, operation] = _Hold(until, seconds > OVERRIDE_FROM_S, instance)
 
     def check(self, origin: str, operation: str, *, key: str | None = None) -> None:
         """Let a call through.
@@ -69,9 +76,14 @@ class Gate:
         """
         holds = list(self._closed(origin, operation))
         if holds:
-            seconds = max(hold.until for hold in holds) - self._clock.monotonic()
-            can_override = all(hold.can_override for hold in holds)
-            raise Held(operation=operation, seconds=seconds, can_override=can_override, key=key)
+            last = max(holds, key=lambda hold: hold.until)
+            raise Held(
+                operation=operation,
+                seconds=last.until - self._clock.monotonic(),
+                can_override=all(hold.can_override for hold in holds),
+                key=key,
+                support_id=last.instance,
+            )
 
     def holds_until(self, origin: str, operation: str | None = None) -> float | None:
         """The moment on the monotonic clock at which the call may go, or ``None`` when it may go now.

@@ -9,7 +9,8 @@ What came back                          Submit (codes declared)             Othe
 one of the eight refusing codes         nothing happened                    as any 4XX
 409 ``idempotency_conflict``            nothing happened                    nothing happened
 401, 403, 429 on the first attempt      nothing happened                    nothing happened
-any other 4XX on the first attempt      unknown                             nothing happened
+other 4XX, a Problem, first attempt     nothing happened                    nothing happened
+other 4XX, no Problem, first attempt    unknown                             nothing happened
 408, 5XX, 3XX                           unknown                             unknown
 any 4XX after an attempt in doubt       unknown, but for the rows above     unknown, but for the conflict
 never connected, on every attempt       nothing happened                    nothing happened
@@ -20,7 +21,8 @@ connection lost, timeout, cut answer    unknown                             unkn
 The eight codes prove it on any attempt: a service that had accepted the run on an earlier one would have repeated its
 recorded answer (wire reference 1.5). A conflict means that the key belongs to another body, so that no attempt with
 this body did anything. A 401, 403 or 429 may stand before the service looks the key up, which proves nothing about an
-earlier attempt.
+earlier attempt. A complete Problem of any type, under the status that it names, is a service's own refusal of the
+attempt; a 4XX without one may come from something between here and the service.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ from __future__ import annotations
 from runwatch.api.operations import Operation
 
 
-def proves_nothing_happened(operation: Operation, status: int, code: str, *, in_doubt: bool) -> bool:
+def proves_nothing_happened(
+    operation: Operation, status: int, code: str, *, in_doubt: bool, is_problem: bool = False
+) -> bool:
     """Whether an error answer proves that a write did nothing.
 
     Args:
@@ -36,6 +40,7 @@ def proves_nothing_happened(operation: Operation, status: int, code: str, *, in_
         status: The HTTP status.
         code: The error code of the Problem; an empty text where there is none.
         in_doubt: Whether an earlier attempt of the same call may have taken effect.
+        is_problem: Whether the answer was a complete Problem under its own status.
     """
     if not 400 <= status < 500 or status == 408:
         return False
@@ -43,4 +48,4 @@ def proves_nothing_happened(operation: Operation, status: int, code: str, *, in_
         return True
     if operation.refusals is None:
         return not in_doubt
-    return code in operation.refusals or (status in {401, 403, 429} and not in_doubt)
+    return code in operation.refusals or ((is_problem or status in {401, 403, 429}) and not in_doubt)

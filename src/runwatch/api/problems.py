@@ -61,7 +61,6 @@ def _parsed(reply: Reply) -> Problem | None:
     if not isinstance(raw, dict):
         return None
     problem = Problem(raw)
-    required = (problem.type, problem.title, problem.status, problem.instance)
-    if reply.media_type != PROBLEM_TYPE and any(value is None for value in required):
+    if reply.media_type != PROBLEM_TYPE and not problem.is_complete:
         return None
     return problem

@@ -98,9 +98,9 @@ def _labelled(label: str, text: str) -> str:
 def hint_of(error: RunwatchError) -> str | None:
     """What to do next: what the error's code asks for, unless an unknown outcome has to be settled first."""
     if isinstance(error, ApiProblem) and error.outcome_known and error.code in CODES:
-        from runwatch.view.explain import explain_code
+        from runwatch.view.explain import next_step
 
-        return explain_code(error.code).next_step
+        return next_step(error.code, has_key=error.key is not None)
     return error.hint
 
 

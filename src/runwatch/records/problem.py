@@ -16,6 +16,11 @@ PROBLEM_MEMBERS: Final = ("type", "title", "status", "instance", "detail", "erro
 PROBLEM_BASE: Final = "https://runwatch.invalid/problems/"
 """What the local service puts before a code; a fixed form and nobody's host. Clients read the last segment."""
 
+MAX_TYPE_CHARACTERS: Final = 200
+"""How much is shown of a type that names no code."""
+
+_NO_TYPE: Final = "about:blank"
+
 _CODE: Final = re.compile(r"[a-z][a-z_]*\Z")
 
 
@@ -42,15 +47,25 @@ class Problem(Record):
 
     @property
     def code(self) -> str:
-        """The error code: the last path segment of ``type``, or an empty text where that is no code."""
-        segment = (self.type or "").rstrip("/").rpartition("/")[2]
-        return segment if _CODE.match(segment) else ""
+        """The error code: the last path segment of ``type``, or the whole type, such as a URN, where that is no code.
+
+        Empty without a printable type, and for ``about:blank``, which says that the type means nothing.
+        """
+        kind = self.type or ""
+        segment = kind.rstrip("/").rpartition("/")[2]
+        if _CODE.match(segment):
+            return segment
+        return "" if kind == _NO_TYPE or not kind.isprintable() else kind[:MAX_TYPE_CHARACTERS]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the body has every required member with a value of its kind."""
+        return all(value is not None for value in (self.type, self.title, self.status, self.instance))
 
     @property
     def is_closed(self) -> bool:
         """Whether the body has every required member and none beyond those of the specification."""
-        required = (self.type, self.title, self.status, self.instance)
-        return all(value is not None for value in required) and set(self.raw) <= set(PROBLEM_MEMBERS)
+        return self.is_complete and set(self.raw) <= set(PROBLEM_MEMBERS)
 
 
 def synthetic_problem(code: str, title: str, status: int, detail: str | None = None) -> Problem:

@@ -20,6 +20,9 @@ KEY_WAS_USED: Final = (
     "This request accepted nothing. An earlier one with the same key may have started a run, and that one stands."
 )
 
+NEW_KEY: Final = "A new idempotency key is needed, because the body is another one."
+"""What a corrected write needs; a read has no key."""
+
 REFUSES_FIRST: Final = frozenset({401, 403, 429})
 """Statuses that refuse a submit when its first attempt meets them (DESIGN 4, Outcome of a write)."""
 
@@ -92,7 +95,13 @@ def all_explanations() -> tuple[Explanation, ...]:
     return (*(explain_code(code) for code in CODE_WORDS), *(explain_reason(reason) for reason in REASON_WORDS))
 
 
-def submit_effect(code: str, status: int | None, attempts: int = 1) -> str:
+def next_step(code: str, *, has_key: bool) -> str:
+    """What to do next after an error code; after a write with an idempotency key also what becomes of that key."""
+    step = explain_code(code).next_step
+    return f"{step} {NEW_KEY}" if has_key and code == "validation_failed" else step
+
+
+def submit_effect(code: str, status: int | None, attempts: int = 1, *, is_problem: bool = False) -> str:
     """What a failed submit did, by its error code.
 
     Args:
@@ -100,6 +109,7 @@ def submit_effect(code: str, status: int | None, attempts: int = 1) -> str:
         status: The HTTP status, or ``None`` when no answer came.
         attempts: How often the request was sent. A 401, 403 or 429 refuses the first attempt, but says nothing about
             an earlier one whose answer was lost.
+        is_problem: Whether the answer was a complete Problem under its own status.
     """
     if status is not None and (not 400 <= status < 500 or status == 408):
         return OUTCOME_UNKNOWN
@@ -107,7 +117,7 @@ def submit_effect(code: str, status: int | None, attempts: int = 1) -> str:
         return NOTHING_ACCEPTED
     if code == "idempotency_conflict":
         return KEY_WAS_USED
-    if status in REFUSES_FIRST and attempts <= 1:
+    if (is_problem or status in REFUSES_FIRST) and status is not None and attempts <= 1:
         return NOTHING_ACCEPTED
     return OUTCOME_UNKNOWN
 

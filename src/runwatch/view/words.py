@@ -18,8 +18,7 @@ CODE_WORDS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "validation_failed": (
         "The request breaks a rule of the interface; each field that does is listed with what is wrong.",
-        "Correct the listed fields and send the request again. A new idempotency key is needed, because the body is"
-        " another one.",
+        "Correct the listed fields and send the request again.",
     ),
     "not_found": (
         "There is nothing with this id or path for this organization.",

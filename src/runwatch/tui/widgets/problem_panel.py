@@ -15,10 +15,11 @@ from runwatch.tui.messages import CopyWanted, NextStepTaken, PanelLeft
 from runwatch.tui.widgets.detail_rows import DetailLink
 from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.pane import Pane
+from runwatch.view import explain
 from runwatch.view.detail import Line, Section
 from runwatch.view.drawn import Drawn, block, line
 from runwatch.view.entries import ProblemEntry
-from runwatch.view.explain import explain_code, submit_effect, support_block
+from runwatch.view.explain import submit_effect, support_block
 from runwatch.view.format import duration
 from runwatch.view.glyphs import Role
 
@@ -139,7 +140,9 @@ class ProblemPanel(Pane):
             Line(line("request"), line(self._request(entry, attempts), None)),
         ]
         if entry.is_submit:
-            first.append(Line(line("effect"), line(submit_effect(code, status, attempts or entry.attempt or 1), None)))
+            is_problem = problem.is_complete and problem.status == status
+            effect = submit_effect(code, status, attempts or entry.attempt or 1, is_problem=is_problem)
+            first.append(Line(line("effect"), line(effect, None)))
         if problem.detail:
             first.append(Line(line("detail"), block(problem.detail)))
         if entry.cause:
@@ -156,7 +159,7 @@ class ProblemPanel(Pane):
                     ),
                 )
             )
-        step = next_step or line(explain_code(code).next_step, None)
+        step = next_step or line(explain.next_step(code, has_key=bool(entry.key)), None)
         return [*sections, Section(_UNTITLED, (Line(line("next"), step),))]
 
     def _request(self, entry: ProblemEntry, attempts: int | None) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from runwatch.records.run import Run
 from runwatch.view.drawn import block, json_block, line
 from runwatch.view.entries import ProblemEntry, RequestEntry
-from runwatch.view.explain import explain_code, submit_effect
+from runwatch.view.explain import explain_code, next_step, submit_effect
 from runwatch.view.format import Context, duration
 from runwatch.view.glyphs import Role
 from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, Shown, SortKey, Styled, Told
@@ -50,7 +50,8 @@ def _request(entry: ProblemEntry, _: object, context: Context) -> Shown | None:
 def _effect(entry: ProblemEntry, _: object, __: Context) -> Shown | None:
     if not entry.is_submit:
         return None
-    return line(submit_effect(code_of(entry) or "", entry.status, entry.attempt or 1))
+    is_problem = entry.problem.is_complete and entry.problem.status == entry.status
+    return line(submit_effect(code_of(entry) or "", entry.status, entry.attempt or 1, is_problem=is_problem))
 
 
 def _cause(entry: ProblemEntry, _: object, __: Context) -> Shown | None:
@@ -74,7 +75,7 @@ def _means(entry: ProblemEntry, _: object, __: Context) -> Shown:
 
 
 def _next(entry: ProblemEntry, _: object, __: Context) -> Shown:
-    return line(explain_code(code_of(entry) or "").next_step)
+    return line(next_step(code_of(entry) or "", has_key=bool(entry.key)))
 
 
 def _raw(entry: ProblemEntry, _: object, __: Context) -> Shown | None:
