@@ -234,6 +234,26 @@ def test_a_source_that_is_connected_is_used_and_its_model_is_saved_once(
         assert service.requests("POST", path) == []
 
 
+def test_a_source_with_an_address_of_its_own_is_connected_once_too(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    serve(service, "sources", [resources.connection(display_name="openrouter", source_id="openrouter")])
+    words = (
+        "sources",
+        "connect",
+        "openrouter",
+        "--auth-scheme",
+        "api_key",
+        "--price-input",
+        "1",
+        "--price-output",
+        "2",
+    )
+    outcome = runwatch(*words, "--key-stdin", stdin=CANARY.encode())
+    assert outcome.code == 0
+    assert "connected already, as conn_01HX5" in outcome.errors
+    assert service.requests("POST", "/v1/source-connections") == []
+
+
 def test_a_known_connection_that_cannot_be_used_gets_the_new_key(runwatch: Here, service: ScriptedService) -> None:
     offer_source(service)
     endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_chat"}

@@ -278,7 +278,7 @@ class _Connecting:
         for one in await _listed(self._session, SourceConnection):
             if one.raw.get("revoked_at") is not None or (one.source_id, one.auth_scheme, one.display_name) != wanted:
                 continue
-            if order.endpoint is None or _is_same_address(order.endpoint, one.endpoint or {}):
+            if _is_same_address(order.endpoint or {}, one.endpoint or {}):
                 return one
         return None
 
@@ -350,7 +350,7 @@ class _Connecting:
         served = await sync_models(self._session, connection.id)
         listed = [one for one in served if one.status == "listed"]
         missing = [name for name in self._session.call.options.model or () if not _named([name], listed)]
-        if not missing or self._order.endpoint is None:
+        if not missing or "base_url" not in (self._order.endpoint or {}):
             return served
         return await sync_models(self._session, connection.id, missing)
 
@@ -422,6 +422,9 @@ async def _listed(session: Session, kind: type[_R]) -> list[_R]:
 
 
 def _is_same_address(asked: Mapping[str, Any], kept: Mapping[str, Any]) -> bool:
+    """Whether a connection is at the address that was asked for; always where the source has one of its own."""
+    if "base_url" not in asked:
+        return True
     base_url = str(asked["base_url"]).rstrip("/")
     same_protocol = kept.get("protocol_profile") == asked["protocol_profile"]
     return same_protocol and kept.get("base_url") in {base_url, f"{base_url}/v1"}
