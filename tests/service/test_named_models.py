@@ -21,7 +21,7 @@ FORMS = {
 }
 
 
-async def tested(local: Local, server: ModelServer, *models: str, **endpoint: str) -> tuple[str, Json]:
+async def connect_named(local: Local, server: ModelServer, *models: str, **endpoint: str) -> tuple[str, Json]:
     """The path of a new keyless connection with named models, and the answer to its test."""
     connection = await connect(local, server.origin, secret=None, models=list(models), **endpoint)
     path = f"{CONNECTIONS}/{connection['connection_id']}"
@@ -53,7 +53,7 @@ async def test_a_source_without_a_list_is_tested_by_one_smallest_call_and_run(lo
 
 async def test_a_later_sync_and_test_keep_the_named_models(local: Local) -> None:
     async with ModelServer(models=("tiny-1", "tiny-2"), has_list=False) as server:
-        path, _ = await tested(local, server, "tiny-1")
+        path, _ = await connect_named(local, server, "tiny-1")
         await sync(local, path)
         added = await post(local, f"{path}/deployments/sync", {"models": ["tiny-2"]})
         assert {each["upstream_ref"] for each in added["deployments"]} == {"tiny-1", "tiny-2"}
@@ -71,13 +71,13 @@ async def test_a_later_sync_and_test_keep_the_named_models(local: Local) -> None
 
 async def test_the_other_models_of_a_list_are_taken_over_too(local: Local) -> None:
     async with ModelServer(models=("tiny-1", "tiny-2")) as server:
-        path, _ = await tested(local, server, "tiny-2")
+        path, _ = await connect_named(local, server, "tiny-2")
         assert sorted(await sync(local, path)) == ["tiny-1", "tiny-2"]
 
 
 async def test_a_name_without_a_tag_means_the_latest(local: Local) -> None:
     async with ModelServer(models=("llama3.2:latest",), takes_any_model=True) as server:
-        path, passed = await tested(local, server, "llama3.2")
+        path, passed = await connect_named(local, server, "llama3.2")
         assert (passed["usable"], passed["endpoint"]["models"]) == (True, ["llama3.2:latest"])
         assert list(await sync(local, path)) == ["llama3.2:latest"]
 
@@ -86,7 +86,7 @@ async def test_an_alias_is_taken_when_a_listed_model_answers(local: Local) -> No
     async with ModelServer(models=("big-20251101",)) as server:
         choice = {"message": {"role": "assistant", "content": "OK"}}
         server.say("POST", "/v1/.*", Said(200, {"model": "big-20251101", "choices": [choice]}))
-        path, passed = await tested(local, server, "big")
+        path, passed = await connect_named(local, server, "big")
         assert passed["usable"]
         assert sorted(await sync(local, path)) == ["big", "big-20251101"]
 
@@ -94,7 +94,7 @@ async def test_an_alias_is_taken_when_a_listed_model_answers(local: Local) -> No
 @pytest.mark.parametrize("takes_any_model", [False, True])
 async def test_a_wrong_name_gets_suggestions(local: Local, *, takes_any_model: bool) -> None:
     async with ModelServer(models=("gpt-4o", "gpt-4o-mini", "x"), takes_any_model=takes_any_model) as server:
-        path, failed = await tested(local, server, "gpt-4p")
+        path, failed = await connect_named(local, server, "gpt-4p")
         assert (failed["test_state"], failed["test_error"], failed["usable"]) == ("failed", "model_not_found", False)
         assert failed["test_suggestions"] == ["gpt-4o", "gpt-4o-mini"]
         assert (await local.get(path))["test_suggestions"] == failed["test_suggestions"]
@@ -104,7 +104,7 @@ async def test_a_wrong_name_gets_suggestions(local: Local, *, takes_any_model: b
 async def test_a_refusal_of_the_source_is_told_as_its_answer(local: Local, status: int) -> None:
     async with ModelServer(has_list=False) as server:
         server.say("POST", ".*", Said(status, {"error": {"message": "no"}}))
-        path, failed = await tested(local, server, "tiny-1")
+        path, failed = await connect_named(local, server, "tiny-1")
         assert (failed["test_failure"], failed["test_http_status"]) == ("request_refused", status)
         server.say("POST", ".*", Said(200, {"choices": [{"message": {"content": "OK"}}]}))
         passed = await post(local, f"{path}/test")
