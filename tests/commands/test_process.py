@@ -240,12 +240,16 @@ def test_the_key_of_a_source_is_typed_hidden_or_left_to_a_browser(live: tuple[Cl
     with Terminal(cli.command(*words), env=cli.environment) as terminal:
         terminal.wait_for("leave it empty to enter it in a browser")
         terminal.type("sk-typed-canary\n")
+        terminal.wait_for("Data classes that runs may give the model")
+        terminal.type("\n")
         assert terminal.wait_exit() == 0
         assert b"canary" not in terminal.raw
     assert [heard.body for heard in service.requests("POST", "/connect/source")] == [b'{"secret":"sk-typed-canary"}']
     offer_source(service, after="pending")
     with Terminal(cli.command(*words), env=cli.environment) as terminal:
         terminal.wait_for("in a browser")
+        terminal.type("\n")
+        terminal.wait_for("Data classes that runs may give the model")
         terminal.type("\n")
         terminal.wait_for("waiting until it is done")
         terminal.press("ctrl+c")

@@ -46,10 +46,23 @@ def models() -> Iterator[ModelServer]:
 def test_a_model_is_connected_saved_run_rotated_and_disconnected(cli: Cli, models: ModelServer, home: Path) -> None:
     connect = ("sources", "connect", "--openai-compatible", models.base_url, "--name", "Box", "--json")
     wrong = cli(*connect, "--key-stdin", stdin=b"sk-not-the-one-1")
-    assert (wrong.code, wrong.json["connection"]["test_error"]) == (1, "authentication")
-    connection_id = wrong.json["connection"]["connection_id"]
+    assert (wrong.code, wrong.json["connection"]) == (1, None)
+    assert "the source refused the key" in wrong.errors
+    assert cli("sources", "list", "--json").json == []
 
-    # The right key makes the same connection usable, and its model is saved from the catalog.
+    # Connecting twice makes one connection, and its model is saved once.
+    made = cli(*connect, "--key-stdin", stdin=SECRET.encode())
+    assert made.code == 0, made.errors
+    connection_id = made.json["connection"]["connection_id"]
+    again = cli(*connect, "--key-stdin", stdin=SECRET.encode())
+    assert [again.json["connection"]["connection_id"], again.json["arms"][0]["arm_id"]] == [
+        connection_id,
+        made.json["arms"][0]["arm_id"],
+    ]
+    assert len(cli("sources", "list", "--json").json) == 1
+    assert cli("arms", "disable", made.json["arms"][0]["arm_id"], "--yes").code == 0
+
+    # Another key is tested, and a model is saved from the catalog.
     rotated = cli("sources", "rotate", connection_id, "--key-stdin", "--json", stdin=SECRET.encode())
     assert (rotated.code, rotated.json["test_state"]) == (0, "passed")
     (deployment,) = cli("sources", "sync", connection_id, "--json").json
