@@ -71,7 +71,6 @@ class Stage:
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Stage]:
     models = ModelServer(models=("draft-1", "draft-2"), usage=(20, 4), cost_usd=CALL_USD)
-    models.answer(FIRST, SECOND)
     with ExitStack() as stack:
         _, loop = stack.enter_context(in_thread(models))
         check, _ = stack.enter_context(in_thread(dock()))
@@ -82,6 +81,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
         connected = cli("sources", "connect", "--openai-compatible", models.base_url, *both, "--json")
         assert connected.code == 0, connected.errors
         first, second = (arm["arm_id"] for arm in connected.json["arms"])
+        models.answer(FIRST, SECOND)
         registered = cli(
             *("verifiers", "register", "--name", "Second thoughts", "--version-name", "1", "--url", check.url),
             *("--data-class", "public", "--deterministic", "--json"),
@@ -152,7 +152,7 @@ def test_a_rejected_output_falls_back_to_the_second_model_and_everything_tells_s
     assert receipt["totals"]["usd"] == 2 * CALL_USD
 
     asked = [stage.cli("arms", "show", arm_id, "--json").json["model_id"] for arm_id in stage.arm_ids]
-    assert [body["model"] for body in stage.models.bodies] == asked
+    assert [body["model"] for body in stage.models.bodies[-2:]] == asked
     assert [body["candidate"] for body in stage.check.bodies[-2:]] == [FIRST, SECOND]
     assert stage.cli("runs", "result", execution_id, "--json").json["final_text"] == SECOND
     told = json.dumps(stage.events(execution_id)) + json.dumps(receipt)
@@ -174,7 +174,8 @@ def test_a_budget_of_one_call_stops_the_second(stage: Stage) -> None:
     assert [it["outcome"] for it in part["route"]["ranking"]] == ["rejected_by_check", "not_tried"]
     assert (part["cost"]["usd"], part["cost"]["calls"]) == (CALL_USD, 1)
     assert (part["recorded_check"]["state"], part["recorded_check"]["is_correct"]) == ("customer_verdict", False)
-    assert len(stage.models.bodies) == 1
+    # Two calls before it tested the models when they were connected.
+    assert len(stage.models.bodies) == 3
     # What was rejected can be read by nobody.
     assert stage.cli("runs", "result", execution_id).code != 0
 

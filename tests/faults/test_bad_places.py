@@ -216,7 +216,9 @@ def test_the_console_says_what_is_wrong_with_the_place_and_what_to_do(place: Pla
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 def test_the_service_says_what_is_wrong_with_the_place_and_what_to_do(place: Place, tmp_path: Path) -> None:
-    with ServiceProcess(tmp_path / "service") as service:
+    # The service opens its own key with the master key of the one that starts it here.
+    own = {"RUNWATCH_CONFIG": Cli(tmp_path).environment["RUNWATCH_CONFIG"]}
+    with ServiceProcess(tmp_path / "service", env=own) as service:
         cli = Cli(tmp_path, base_url=service.base_url, api_key=service.api_key)
         made = cli(*VERBS[-1], "--json")
         assert made.code == 0, made.errors

@@ -21,7 +21,13 @@ def kinds() -> dict[str, Record]:
         _KINDS.update(
             {
                 "problem": builders.validation_problem(task__objective="Required."),
-                "run": builders.open_run(reason="cancelled", cancelled_by=builders.KEY_ID, completed_at=builders.AT),
+                "run": builders.open_run(
+                    reason="cancelled",
+                    cancelled_by=builders.KEY_ID,
+                    completed_at=builders.AT,
+                    known_spend_usd=0.0031,
+                    unknown_calls=1,
+                ),
                 "result": builders.result(),
                 "account": builders.account(),
                 "event": builders.event(1, "failed", reason="internal", acted_by=builders.KEY_ID),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from runwatch.base.shell import runwatch_command
 from runwatch.base.text import clean_line
 from runwatch.service.checks import bindings
 from runwatch.service.tables.checks import bindings as bindings_table
@@ -28,12 +29,13 @@ def _lines(handles: frozenset[str], transaction: Transaction) -> Iterator[str]:
     for row in transaction.every(connections, {}):
         if row["secret_handle"] in handles:
             name, known = clean_line(row["display_name"]), row["connection_id"]
-            yield f"the key of the source '{name}': enter it again with 'runwatch sources rotate {known}'"
+            yield f"the key of the source '{name}': enter it again: {runwatch_command('sources rotate', known)}"
     for row in transaction.every(bindings_table, {}):
         if bindings.secret_handle_of(transaction, row["subject_id"], transaction.now) in handles:
             verb, known = _CONNECT.get(row["kind"], f"{row['kind']} connect"), row["subject_id"]
-            yield f"the key of {known}: enter it again with 'runwatch {verb} {known}'"
+            yield f"the key of {known}: enter it again: {runwatch_command(verb, known)}"
     for row in transaction.every(webhooks, {}):
         if row["secret_handle"] in handles:
             known = row["webhook_id"]
-            yield f"the signing secret of the webhook {known}: 'runwatch webhooks rotate {known}' makes a new one"
+            renewed = runwatch_command("webhooks rotate", known)
+            yield f"the signing secret of the webhook {known}: make a new one: {renewed}"

@@ -166,6 +166,13 @@ def _cost_line(facts: RunFacts, _: object, context: Context) -> Shown:
     return _known(known, spent(known.value, facts.unknown_calls, money_exact), context)
 
 
+def _shows_cost(facts: RunFacts) -> str:
+    """The member whose value the cost line shows: a number in ``spend_usd``, or else the known part beside it."""
+    if facts.known_cost_usd.source == FROM_RUN and facts.run.spend_usd is None:
+        return "known_spend_usd"
+    return "" if facts.run.spend_usd is None and facts.raw.get("spend_usd") is not None else "spend_usd"
+
+
 def _lacking(facts: RunFacts, _: object, __: Context) -> Shown | None:
     if not facts.unknown_calls:
         return None
@@ -286,7 +293,7 @@ SECTIONS: Final = (
             At("created_at", format=as_moment),
             At("completed_at", format=as_moment),
             Told("took", _took),
-            _told("known_cost_usd", "spend_usd")._replace(label="cost_usd", draw=_cost_line),
+            Told("cost_usd", _cost_line, _shows_cost),
             Told("unknown_calls", _lacking, _shows_lacking),
             Told("of the cap", _used),
             _told("provider", "current.provider"),
