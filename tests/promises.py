@@ -269,6 +269,68 @@ PROMISES: Final = (
         ),
     ),
     Promise(
+        "A process that takes the dead service's port gets nothing.",
+        "The local service is killed, another user listens on its port, and the console and the commands go on; "
+        "sockets and directories of others are refused. `-m exhaustive` does so a hundred times.",
+        ("tests/end_to_end/test_port_taken.py", "tests/api/test_socket.py", "tests/base/test_servicesocket.py"),
+    ),
+    Promise(
+        "Private pages work in a browser, and end with their key.",
+        "Chromium goes through each page to its end and to each error, with the accessibility rules of axe; keys are "
+        "revoked and expire while their pages are open.",
+        (
+            "tests/end_to_end/test_pages_in_browser.py",
+            "tests/service/test_pages.py",
+            "tests/service/test_revoked_keys.py",
+            "tests/tui/test_redirect_page.py",
+        ),
+    ),
+    Promise(
+        "Nothing that is copied or suggested executes what data says.",
+        "Copied texts and suggested commands with hostile names are run in bash, zsh and fish, where every program is "
+        "a stand-in; exports meet links, pipes and files that exist.",
+        (
+            "tests/base/test_shell.py",
+            "tests/base/test_shell_typed.py",
+            "tests/view/test_curl.py",
+            "tests/view/test_copies.py",
+            "tests/commands/test_suggested_commands.py",
+            "tests/commands/test_export_file.py",
+        ),
+    ),
+    Promise(
+        "Callers without a key cost no more than a bound.",
+        "Half-sent and large bodies, idle and slow connections, and bad keys meet their bounds on a clock of the "
+        "tests. `python -m tests.performance.floods` measures what callers with a key notice of it.",
+        ("tests/service/test_connections.py", "tests/service/test_protocol.py", "tests/service/test_limits.py"),
+    ),
+    Promise(
+        "The service calls no address that only its machine reaches.",
+        "Every spelling of metadata, private and wrapped addresses, for every caller and every organization.",
+        ("tests/base/test_addresses.py", "tests/service/test_reach.py", "tests/service/test_outbound.py"),
+    ),
+    Promise(
+        "A copy of the data directory gives no secret away.",
+        "A directory of version 0.1.0 is taken over and searched for its secrets; a secret that is typed as a "
+        "reference is looked for in every file.",
+        (
+            "tests/service/test_data_of_0_1_0.py",
+            "tests/service/test_vault.py",
+            "tests/service/test_secret_references.py",
+        ),
+    ),
+    Promise(
+        "What others may change runs no program and redirects no key.",
+        "Settings, data directories, logs and key files that belong to another user, or that others may write.",
+        ("tests/settings/test_owners.py", "tests/base/test_file_owners.py"),
+    ),
+    Promise(
+        "Every sum of spend equals its receipts, and what is not known is named.",
+        "Usage, lists, the export, CSV and the overview are computed again from raw receipts with exact decimals; "
+        "providers and checks fail in every way. `-m exhaustive` takes 10,000 runs and the whole table.",
+        ("tests/service/test_sums.py", "tests/service/test_fault_table.py", "tests/view/test_unknown_spend.py"),
+    ),
+    Promise(
         "The local service speaks the interface.",
         "Every operation is called rightly and wrongly, and the official Python client works with it.",
         ("tests/contract", "tests/end_to_end/test_official_client.py"),
