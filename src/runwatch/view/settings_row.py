@@ -35,7 +35,7 @@ class SettingsColumn:
 
 COLUMNS: Final = (
     SettingsColumn("key", "key", least=16, most=34),
-    SettingsColumn("value", "value", most=80),
+    SettingsColumn("value", "value", least=16, most=80),
     SettingsColumn("source", "source", most=28),
 )
 
