@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 from textual import events
 
+from runwatch.base.json import loads
 from runwatch.tui.app import ConsoleApp
 from runwatch.tui.doing import ActionForm
 from runwatch.tui.screens.resource import ResourceScreen
@@ -103,7 +104,7 @@ async def test_choices_are_gone_through_with_up_and_down_and_other_fields_are_le
         await driven.press("down")
         assert driven.focused is opened.fields.input("role")
         await driven.press("down")
-        assert opened.fields.values() == {"display_name": "ci", "role": "runner"}
+        assert opened.fields.values() == {"display_name": "ci", "role": "runner", "expires_in_s": ""}
         await driven.press("up", "up")
         assert opened.fields.values()["role"] == "owner"
 
@@ -113,7 +114,7 @@ async def test_the_last_field_leads_to_the_first_one_that_is_wrong(tmp_path: Pat
         await driven.press("plus")
         opened = await form(driven)
         assert "Required." not in driven.text
-        await driven.press("enter", "enter")
+        await driven.press("enter", "enter", "enter")
         await driven.until(lambda: driven.focused is opened.fields.input("display_name"), "the label to have the focus")
         await driven.shows("✗ Required.")
 
@@ -136,7 +137,7 @@ async def test_a_key_is_shown_once_and_kept_nowhere(tmp_path: Path) -> None:
         await driven.press("plus")
         await form(driven)
         await driven.type("ci")
-        await driven.press("enter", "enter")
+        await driven.press("enter", "enter", "enter")
         await driven.until(lambda: driven.focused is not None and driven.focused.id == "start", "the button")
         await driven.press("enter")
         await driven.shows("Make the key")
@@ -161,18 +162,24 @@ async def test_a_key_is_shown_once_and_kept_nowhere(tmp_path: Path) -> None:
 async def test_a_minted_key_is_copied_from_its_sheet_and_the_route_is_said_without_it(tmp_path: Path) -> None:
     made = service(keys=[resources.api_key()])
     secret = "rk_live_shown_once_0123456789"
-    made.say("POST", "/v1/api-keys", Said(200, {**resources.api_key("key_new").raw, "key": secret}))
+    key = resources.api_key("key_new", key=secret, expires_at="2026-12-21T12:00:00.000Z")
+    made.say("POST", "/v1/api-keys", Said(200, key))
     async with console(made, tmp_path, size=SIZE, open_at="keys", app_class=Noting) as driven:
         await driven.press("plus")
         await form(driven)
         await driven.type("ci")
         await driven.press("enter", "enter")
+        await driven.type("30d")
+        await driven.press("enter")
         await driven.until(lambda: driven.focused is not None and driven.focused.id == "start", "the button")
         await driven.press("enter")
         await driven.shows("Make the key")
         assert "Copy the key" not in driven.text
         await driven.press("tab", "enter")
         await driven.shows("Copy the key (y)")
+        assert "2026-12-21" in driven.text
+        sent = made.requests("POST", "/v1/api-keys")[-1]
+        assert loads(sent.body) == {"display_name": "ci", "role": "reader", "expires_in_s": 2_592_000}
         app = driven.app
         assert isinstance(app, Noting)
         await driven.press("y")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from runwatch.base.json import Numeral, dumps_body, loads
 from runwatch.view.form import REST, Form, form_of, next_choice, number_of, text_of, value_of
 from runwatch.view.mutation import Ask, AskKind, Mutation
+from runwatch.view.writes.organization import CREATE_KEY
 
 
 def ask(path: str, kind: AskKind = "text", **over: Any) -> Ask:
@@ -172,3 +173,33 @@ def test_a_secret_in_a_reference_is_told_at_its_field_and_not_repeated(request_n
     assert found["endpoint-auth_ref"].startswith("Looks like a key of a model provider.")
     assert secret not in str(found)
     assert form.problems({"endpoint-url": "https://a.test/", "endpoint-auth_ref": "vault://team/prod"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("typed", "seconds"), [("30d", 2_592_000), ("12h", 43_200), ("1h30m", 5_400), ("1s", 1), ("3650d", 315_360_000)]
+)
+def test_a_length_of_time_becomes_whole_seconds_and_is_shown_again_as_a_length_of_time(
+    typed: str, seconds: int
+) -> None:
+    form = Form(asks=(ask("expires_in_s", "span", max_s=315_360_000),))
+    assert form.problems({"expires_in_s": typed}) == {}
+    assert form.body({"expires_in_s": typed}) == {"expires_in_s": seconds}
+    again = form.values_of({"expires_in_s": seconds})
+    assert form.body(again) == {"expires_in_s": seconds}
+
+
+@pytest.mark.parametrize("typed", ["30", "soon", "0s", "3651d", "2026-12-01", "-1d"])
+def test_anything_else_is_no_length_of_time(typed: str) -> None:
+    form = Form(asks=(ask("expires_in_s", "span", max_s=315_360_000),))
+    said = form.problems({"expires_in_s": typed})["expires_in_s"]
+    assert said == "Must be a number with its unit, such as 30d or 12h, from 1s to 3650d."
+
+
+def test_a_key_without_an_expiry_sends_none_and_one_with_an_expiry_keeps_the_services_bound() -> None:
+    assert CREATE_KEY.mutation is not None
+    form = form_of(CREATE_KEY.mutation, None)
+    typed = {"display_name": "ci", "role": "reader"}
+    assert form.problems(typed) == {}
+    assert form.body(typed) == typed
+    assert form.problems({**typed, "expires_in_s": "3650d"}) == {}
+    assert form.body({**typed, "expires_in_s": "30d"}) == {**typed, "expires_in_s": 2_592_000}

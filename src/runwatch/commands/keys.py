@@ -10,16 +10,13 @@ from runwatch.commands.outcomes import for_each
 from runwatch.commands.resources import as_record, print_record
 from runwatch.commands.session import Session
 from runwatch.commands.writing import with_given, write, writing
-from runwatch.records.apikey import ApiKey
-from runwatch.view.bounds import Span, read_bound
+from runwatch.records.apikey import MAX_KEY_S, ApiKey
+from runwatch.view.bounds import read_seconds
 from runwatch.view.resources.organization import KEYS
 
 CREATE: Final = "postApiKeys"
 LABEL: Final = "patchApiKeysByApiKeyId"
 REVOKE: Final = "postApiKeysByApiKeyIdRevoke"
-
-# What the local service takes at most; its rules are not imported for that, because they need pydantic.
-_MOST_S: Final = 3650 * 86_400
 
 
 def create(call: Call) -> int:
@@ -54,14 +51,14 @@ def create(call: Call) -> int:
 def _seconds(text: str | None) -> int | None:
     if text is None:
         return None
-    span = read_bound(text)
-    if not isinstance(span, Span) or not 1 <= span.seconds <= _MOST_S:
+    seconds = read_seconds(text, MAX_KEY_S)
+    if seconds is None:
         raise UsageError(
             "The time after which the key expires is not usable",
             detail=f"--expires {text}",
             hint="Give a number with its unit, from 1s to 3650d, for example 30d or 12h.",
         )
-    return int(span.seconds)
+    return seconds
 
 
 def label(call: Call) -> int:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from runwatch.records.record import Record, Wire, moment, text
+
+MAX_KEY_S: Final = 10 * 365 * 86_400
+"""The longest time until a key expires that the local service takes, in seconds."""
 
 
 class ApiKey(Record):

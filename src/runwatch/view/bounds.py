@@ -46,6 +46,15 @@ def read_bound(text: str) -> Bound | None:
     return read_moment(text)
 
 
+def read_seconds(text: str, max_s: int) -> int | None:
+    """A length of time such as ``30d`` or ``12h`` in whole seconds; ``None`` for anything else.
+
+    Also ``None`` for less than a second, and for more than ``max_s`` seconds.
+    """
+    span = read_bound(text)
+    return int(span.seconds) if isinstance(span, Span) and 1 <= span.seconds <= max_s else None
+
+
 def read_moment(text: str) -> datetime | None:
     """An ISO 8601 date or date-time, aware, or ``None``."""
     try:

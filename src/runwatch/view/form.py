@@ -13,10 +13,12 @@ from typing import Any, Final
 
 from runwatch.base.json import Numeral, loads
 from runwatch.records.references import secret_references
+from runwatch.view.bounds import read_seconds
 from runwatch.view.mutation import Ask, Mutation
 
 _SEPARATORS: Final = re.compile(r"[\s,]+")
 _NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_DAY_S: Final = 86_400
 _SWITCH: Final = {"yes": True, "no": False}
 
 REST: Final = ""
@@ -135,7 +137,7 @@ class Form:
             value: Any = body
             for name in ask.path.split("."):
                 value = value.get(name) if isinstance(value, Mapping) else None
-            values[ask.id] = text_of(value)
+            values[ask.id] = _span_text(value) if ask.kind == "span" else text_of(value)
         return values
 
     def _typed(self, ask: Ask, values: Mapping[str, str]) -> str:
@@ -169,6 +171,9 @@ def value_of(ask: Ask, typed: str) -> Any:
             return [word for word in _SEPARATORS.split(typed) if word]
         case "switch":
             return _SWITCH.get(typed.lower(), typed)
+        case "span":
+            seconds = read_seconds(typed, ask.max_s)
+            return typed if seconds is None else seconds
         case "json":
             try:
                 return loads(typed)
@@ -204,6 +209,12 @@ def text_of(value: object) -> str:
     return value.literal if isinstance(value, Numeral) else str(value)
 
 
+def _span_text(seconds: object) -> str:
+    """What a field for a span shows for a member in seconds."""
+    shown = text_of(seconds)
+    return f"{shown}s" if shown and not isinstance(seconds, str) else shown
+
+
 def next_choice(choices: tuple[str, ...], typed: str, step: int) -> str:
     """The choice after or before what stands there, round the end; the first or the last where none of them does."""
     if typed in choices:
@@ -221,6 +232,8 @@ def _own_rule(ask: Ask, typed: str) -> str:
         return "Must be yes or no."
     if ask.kind == "number" and isinstance(number_of(typed), str):
         return "Must be a number."
+    if ask.kind == "span" and isinstance(value_of(ask, typed), str):
+        return f"Must be a number with its unit, such as 30d or 12h, from 1s to {ask.max_s // _DAY_S}d."
     if ask.kind == "json" and value_of(ask, typed) == typed:
         return "Must be JSON."
     return ""

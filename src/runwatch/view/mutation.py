@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 
-AskKind = Literal["text", "lines", "number", "list", "choice", "switch", "json"]
-"""How what is typed becomes a JSON value; a list is separated by commas or spaces, a switch is ``yes`` or ``no``.
+AskKind = Literal["text", "lines", "number", "list", "choice", "switch", "json", "span"]
+"""How what is typed becomes a JSON value; a list is separated by commas or spaces, a switch is ``yes`` or ``no``,
+a span is a length of time such as ``30d`` and becomes whole seconds.
 
 ``lines`` is a text of several lines, which is sent exactly as it stands there; blanks around any other are left out.
 """
@@ -72,6 +73,7 @@ class Ask:
         offer: Records whose words can be chosen besides.
         is_required: Whether it has to be filled in. What may be left empty is left out of the body then; what has to
             be filled in stands in the body all the same, so that the rules name it.
+        max_s: The longest span that is taken, in seconds.
     """
 
     path: str
@@ -83,6 +85,7 @@ class Ask:
     choices: tuple[str, ...] = ()
     offer: Offer | None = None
     is_required: bool = False
+    max_s: int = 0
 
     def __post_init__(self) -> None:
         """Name it by its path where it has no other name."""

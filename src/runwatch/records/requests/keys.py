@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from runwatch.records.apikey import MAX_KEY_S
 from runwatch.records.requests.body import OpenBody
 from runwatch.records.requests.labels import Label
-
-KEY_SECONDS: Final = 10 * 365 * 86_400
-"""The longest time to live of a key that expires."""
 
 
 class KeyMint(OpenBody):
@@ -24,7 +22,7 @@ class KeyMint(OpenBody):
 
     display_name: Label = "API key"
     role: Literal["owner", "runner", "reader"] = "owner"
-    expires_in_s: Annotated[int, Field(ge=1, le=KEY_SECONDS)] | None = None
+    expires_in_s: Annotated[int, Field(ge=1, le=MAX_KEY_S)] | None = None
 
 
 class KeyLabel(OpenBody):

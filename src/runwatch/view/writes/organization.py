@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from runwatch.records.account import Account
-from runwatch.records.apikey import ApiKey
+from runwatch.records.apikey import MAX_KEY_S, ApiKey
 from runwatch.records.arm import Arm
 from runwatch.records.credential import Credential
 from runwatch.records.proposal import Proposal
@@ -23,10 +23,12 @@ def _is_pending(proposal: Proposal) -> bool:
 
 def _minted(answer: Any) -> list[tuple[str, str]]:
     """The key itself, which the service tells this once."""
-    key = answer.get("key") if isinstance(answer, Mapping) else None
+    answer = answer if isinstance(answer, Mapping) else {}
+    key = answer.get("key")
+    expiry = [("expires", str(answer.get("expires_at") or "never, as far as the service says"))]
     if not isinstance(key, str) or not key:
         return [("key", "not told again: it was shown once, when it was made; revoke this one and make another")]
-    return [("key", key), ("", "It is shown this once and kept nowhere here. Copy it before you close this.")]
+    return [*expiry, ("key", key), ("", "It is shown this once and kept nowhere here. Copy it before you close this.")]
 
 
 APPROVE: Final = Action[Proposal](
@@ -71,6 +73,8 @@ CREATE_KEY: Final = Action[None](
             Ask(path="role", label="role", kind="choice", choices=("reader", "runner", "owner"), is_required=True,
                 start=lambda _: "reader",
                 hint="reader reads, runner also submits and cancels runs, owner does everything"),
+            Ask(path="expires_in_s", label="expires in", kind="span", max_s=MAX_KEY_S,
+                hint="such as 30d or 12h, up to 3650d; empty for never"),
         ),
         request="keys.KeyMint",
         told=_minted,
