@@ -146,3 +146,34 @@ def test_no_secret_is_shown(runwatch: Here, service: ScriptedService) -> None:
     for form in ("table", "json", "csv"):
         outcome = runwatch("doctor", "--format", form)
         assert "canary" not in outcome.text + outcome.errors
+
+
+def test_secrets_that_no_master_key_opens_are_named_with_the_command_for_each(
+    runwatch: Here, service: ScriptedService
+) -> None:
+    closed = [
+        {"resource_type": "source_connection", "resource_id": "conn_1", "display_name": "Tiny\x1b[31m"},
+        {"resource_type": "verifier", "resource_id": "vrf_1"},
+        {"resource_type": "agent", "resource_id": "--yes; touch pwned"},
+        {"resource_type": "webhook", "resource_id": "wh_1"},
+        {"resource_type": "tool", "resource_id": "tool_1"},
+    ]
+    service.say("GET", "/v1/account", Said(200, account(closed_secrets=closed)))
+    outcome = runwatch("doctor")
+    assert outcome.code == 0
+    lines = outcome.text.splitlines()
+    told = next(number for number, line in enumerate(lines) if line.startswith("warn  secrets"))
+    assert lines[told].endswith("5 cannot be opened, because their master key is missing:")
+    assert [line.strip() for line in lines[told + 1 : told + 7]] == [
+        "the key of the source 'Tiny␛[31m'; enter it again: runwatch sources rotate conn_1",
+        "the key of vrf_1; enter it again: runwatch verifiers connect vrf_1",
+        "the key of --yes; touch pwned; enter it again: runwatch agents connect -- '--yes; touch pwned'",
+        "the signing secret of the webhook wh_1; make a new one: runwatch webhooks rotate wh_1",
+        "the secret of tool tool_1: this version of runwatch cannot replace it",
+        "next: Bring the master key back and start the service again, or follow the lines above.",
+    ]
+
+
+def test_a_service_that_opens_every_secret_is_not_told_of(runwatch: Here, service: ScriptedService) -> None:
+    service.say("GET", "/v1/account", Said(200, account()))
+    assert "secrets" not in findings(runwatch)[1]

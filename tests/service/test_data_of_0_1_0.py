@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from runwatch.base.sealing import MAGIC, MasterKeys
+from runwatch.records.account import Account
 from runwatch.service.checks import bindings
 from runwatch.service.tables.models import connections
 from runwatch.service.tables.organization import webhooks
@@ -20,6 +21,7 @@ from runwatch.service.transaction import Transaction
 from runwatch.settings.masterkey import find_master_keys
 from tests.make_data_of_0_1_0 import ARCHIVE, RUNS, TOLD
 from tests.service.conftest import Json, Local, Serving
+from tests.service.test_auth import other_tenant
 from tests.support.environment import clean_environment
 from tests.support.master_keys import MASTER_KEYS
 
@@ -63,12 +65,19 @@ async def kept_secrets(service: Local, told: Json) -> tuple[str, ...]:
     return tuple("" if secret is None else secret.reveal() for secret in found)
 
 
+async def closed_of(service: Local) -> set[str]:
+    """The ids of the records that the account names, because no master key opens their secret."""
+    account = Account(await service.get("/v1/account"))
+    return {secret.resource_id or "" for secret in account.closed_secrets or ()}
+
+
 async def test_it_opens_with_its_secrets_its_keys_and_its_runs(serving: Serving, data_dir: Path, told: Json) -> None:
     assert len(plain_files(data_dir, *(told[name] for name in SECRETS))) == len(SECRETS)
     async with serving() as service:
         assert service.key == told["owner_key"]
         assert await kept_secrets(service, told) == tuple(told[name] for name in SECRETS)
         assert service.context.closed_secrets == ()
+        assert "closed_secrets" not in await service.get("/v1/account")
         listed = await service.get("/v1/executions")
         assert {run["execution_id"] for run in listed["executions"]} == set(told["runs"])
         assert len((await service.get("/v1/receipts"))["receipts"]) == RUNS
@@ -112,6 +121,10 @@ async def test_without_the_master_key_it_starts_names_what_is_closed_and_deletes
         assert f"runwatch verifiers connect {told['verifier_id']}" in closed
         assert f"runwatch webhooks rotate {told['webhook_id']}" in closed
         assert "the key of the owner" in closed
+        assert await closed_of(service) == {told["connection_id"], told["verifier_id"], told["webhook_id"]}
+        stranger, _ = await service.add_key(await other_tenant(service))
+        answer = await service.http.get("/v1/account", headers={"Authorization": f"Bearer {stranger}"})
+        assert "closed_secrets" not in answer.json()
         owner = {"Authorization": f"Bearer {told['owner_key']}"}
         assert (await service.http.get("/v1/account", headers=owner)).status_code == 401
         assert await kept_secrets(service, told) == ("", "", "")
@@ -120,6 +133,7 @@ async def test_without_the_master_key_it_starts_names_what_is_closed_and_deletes
         assert tested.status_code < 500, tested.text
         rotated = await service.http.post(f"/v1/webhooks/{told['webhook_id']}/rotate-secret")
         assert rotated.status_code == 200
+        assert await closed_of(service) == {told["connection_id"], told["verifier_id"]}
     left = sealed_files(data_dir)
     assert len([name for name in sealed if left.get(name) == sealed[name]]) == len(SECRETS) - 1  # one was replaced
     async with serving() as service:

@@ -229,6 +229,8 @@ async def _answers(session: Session, target: Target) -> AsyncIterator[Finding]:
     yield Finding("read", f"accepted in {duration(answer.elapsed_s)}{_principal(account)}")
     limit = (account.quota or Quota({})).rate_limit_rpm
     yield Finding("rate limit", "none is published" if limit is None else f"{limit} requests a minute")
+    for finding in _secrets(account):
+        yield finding
     waiting = await session.outbox.waiting(await session.scope())
     if waiting:
         found = f"{len(waiting)} of unknown outcome: {', '.join(item.order.key for item in waiting)}"
@@ -268,6 +270,16 @@ def _skew(session: Session, answer: Answer) -> Finding:
     side = "ahead of" if seconds > 0 else "behind"
     found = f"this machine is {duration(abs(seconds))} {side} the service"
     return Finding("clock", found, "warn", "Set the clock; ages and waits are wrong until then.")
+
+
+def _secrets(account: Account) -> Iterator[Finding]:
+    """What cannot be used, because the local service has not the master key that sealed its secret."""
+    closed = account.closed_secrets or ()
+    if closed:
+        found = [f"{len(closed)} cannot be opened, because their master key is missing:"]
+        found += [secret.advice for secret in closed]
+        step = "Bring the master key back and start the service again, or follow the lines above."
+        yield Finding("secrets", "\n".join(found), "warn", step)
 
 
 def _principal(account: Account) -> str:

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from runwatch.base.shell import runwatch_command
+from runwatch.base.text import clean_line
 from runwatch.records.record import Record, Wire, amount, flag, integer, many, moment, one, text
+
+_REPLACED_BY: Final = {
+    "source_connection": "sources rotate",
+    "verifier": "verifiers connect",
+    "agent": "agents connect",
+    "webhook": "webhooks rotate",
+}
+"""The commands that replace a secret, by what it belongs to."""
 
 
 class ExecutionQuota(Record):
@@ -69,6 +81,30 @@ class Billing(Record):
     review_composer_fee_usd_per_execution = amount("review_composer_fee_usd_per_execution")
 
 
+class ClosedSecret(Record):
+    """A record whose secret no master key opens. An open member of the local service; it never holds the secret.
+
+    ``resource_type`` is ``source_connection``, ``verifier``, ``agent`` or ``webhook``.
+    """
+
+    resource_type = text("resource_type")
+    resource_id = text("resource_id")
+    display_name = text("display_name")
+
+    @property
+    def advice(self) -> str:
+        """What the secret is for, and the command that puts another one in its place."""
+        kind, known = self.resource_type or "", self.resource_id or ""
+        words = _REPLACED_BY.get(kind)
+        if words is None or not known:
+            return f"the secret of {clean_line(kind)} {clean_line(known)}: this version of runwatch cannot replace it"
+        command = runwatch_command(words, known)
+        if kind == "webhook":
+            return f"the signing secret of the webhook {clean_line(known)}; make a new one: {command}"
+        named = f"the source '{clean_line(self.display_name or known)}'" if kind == "source_connection" else known
+        return f"the key of {clean_line(named)}; enter it again: {command}"
+
+
 class Account(Record):
     """Who the service thinks the caller is, and what is left to spend."""
 
@@ -83,6 +119,7 @@ class Account(Record):
     quota = one(Quota, "quota")
     balance = one(Balance, "balance")
     billing = one(Billing, "billing")
+    closed_secrets = many(ClosedSecret, "closed_secrets")
 
 
 class TopUpIntent(Record):

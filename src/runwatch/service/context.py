@@ -11,8 +11,8 @@ from typing import Final
 from runwatch.base.clock import Clock
 from runwatch.base.sealing import MasterKeys
 from runwatch.base.secret import Secret
-from runwatch.service.access import closed_secrets
 from runwatch.service.access.auth import Keys, local_tenant, settle_owner
+from runwatch.service.access.closed_secrets import find_closed
 from runwatch.service.access.uses import KeyUses
 from runwatch.service.access.vault import Vault
 from runwatch.service.checks import bindings
@@ -69,7 +69,8 @@ class Context:
         connections: The open connections.
         bytes_in_flight: The bytes of bodies that came with a good key.
         last_request: When the last request came or was answered, on the monotonic clock.
-        closed_secrets: What the secrets that no master key opens belong to, a line each.
+        closed_handles: The handles of the secrets that no master key opened at the start.
+        closed_secrets: What those belonged to then, a line each.
         touched: Set whenever that changes; whoever waits for it clears it.
     """
 
@@ -95,6 +96,7 @@ class Context:
     turns: Turns = field(default_factory=Turns)
     connections: Connections = field(default_factory=Connections)
     bytes_in_flight: BytesInFlight = field(default_factory=lambda: BytesInFlight(KEYED_BYTES_IN_FLIGHT))
+    closed_handles: frozenset[str] = frozenset()
     closed_secrets: tuple[str, ...] = ()
     last_request: float = 0.0
     touched: asyncio.Event = field(default_factory=asyncio.Event)
@@ -187,8 +189,9 @@ async def open_context(
         await database.write(arms.settle_skills)
         await bindings.destroy_all_retired(database, vault)
         await vault.sweep(await database.read(_named_handles))
-        closed = await vault.take_over()
-        context.closed_secrets = await database.read(partial(closed_secrets.describe, closed))
+        context.closed_handles = frozenset(await vault.take_over())
+        closed = await database.read(partial(find_closed, context.closed_handles))
+        context.closed_secrets = tuple(secret.advice for secret in closed)
         await context.engine.resume()
         context.deliverer.start()
     except BaseException:

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from typing import Final
 
+from runwatch.service.access.closed_secrets import find_closed
 from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.organization import wallet
 from runwatch.service.tables import tenants
 from runwatch.service.transaction import Transaction
 
+MAX_CLOSED: Final = 100
+"""How many records with a secret that cannot be opened the account names."""
+
 
 async def read_account(call: Call) -> Answer:
     """Who the caller is, and what is left to spend.
 
-    Where no balance is kept it reads as zero and its state as ``sandbox``: nothing is paid for through the service.
+    ``closed_secrets``, an open member, names up to :data:`MAX_CLOSED` records whose secret no master key opens, and is
+    left out where there is none. Where no balance is kept it reads as zero and its state as ``sandbox``: nothing is
+    paid for through the service.
     """
     principal = call.principal
 
     def read(transaction: Transaction) -> Answer:
+        closed = find_closed(call.context.closed_handles, transaction, principal.tenant_id)
         tenant = transaction.one(tenants, {"tenant_id": principal.tenant_id})
         assert tenant is not None
         return answer_json(
@@ -32,6 +39,7 @@ async def read_account(call: Call) -> Answer:
                     transaction, principal.tenant_id, call.context.rate_limit.requests_per_minute
                 ),
                 **wallet.funds_form(transaction, principal.tenant_id),
+                **({"closed_secrets": [secret.raw for secret in closed[:MAX_CLOSED]]} if closed else {}),
             }
         )
 
