@@ -195,10 +195,43 @@ async def test_a_source_is_connected_with_the_key_that_was_entered(tmp_path: Pat
         await driven.until(lambda: driven.focused is not None and driven.focused.id == "page-then", "the next step")
         await driven.press("enter")
         await form(driven)
-        assert "Connect with the entered key" in driven.text
+        assert "Sources › Connect it" in driven.text
         body = driven.app.screen.query_one("#preview")
         assert body is not None
         assert '"handoff_intent_id"' in driven.text
+
+
+async def test_a_source_without_a_key_is_connected_without_a_page_or_a_word_of_a_key(tmp_path: Path) -> None:
+    made = service(sources=[resources.connection("conn_1")])
+    done = dict(resources.handoff("completed", auth_scheme="none").raw)
+    handoffs = "/v1/source-credential-handoffs"
+    made.say("POST", handoffs, Said(200, done))
+    made.say("GET", f"{handoffs}/.*", Said(200, done))
+    async with console(made, tmp_path, size=SIZE, open_at="sources") as driven:
+        await driven.comes("conn_1")
+        await driven.press("plus")
+        opened = await form(driven)
+        opened.fields.input("source_id").value = "northwind_direct"
+        opened.fields.input("auth_scheme").value = "none"
+        start = opened.query_one("#start")
+        await driven.until(lambda: not start.disabled, "the request to be valid")
+        start.focus()
+        await driven.press("enter")
+        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+        await driven.press("tab", "enter")
+        await driven.shows("done")
+        await driven.press("enter")
+        await driven.shows("the source takes no key, so none is entered")
+        assert "Nothing is left to enter, so there is no page to open." in driven.text
+        assert "names no address" not in driven.text
+        await driven.until(lambda: driven.focused is not None and driven.focused.id == "page-then", "the next step")
+        await driven.press("enter")
+        opened = await form(driven)
+        start = opened.query_one("#start")
+        await driven.until(lambda: not start.disabled, "the request to be valid")
+        start.focus()
+        await driven.press("enter")
+        await driven.shows("which takes no key. No model is called")
 
 
 async def test_an_intent_to_connect_a_repository_is_listed_until_it_is_over(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runwatch.view.entry import address_of, handoff_progress, key_progress, tunnel_for, why_not_opened
+from runwatch.view.writes.sources import SYNC, TEST
 from tests.support import resources
 
 
@@ -73,3 +74,18 @@ def test_a_handoff_that_failed_says_why() -> None:
     assert handoff_progress({}, {"state": "failed", "failure_code": "refused"}).words == (
         "the entry of the key failed (refused)"
     )
+
+
+def test_what_a_test_and_a_reading_of_models_do_is_told_for_named_models_and_for_a_source_without_a_key() -> None:
+    named = resources.connection(
+        "conn_1", display_name="Tiny", auth_scheme="none", endpoint={"models": ["tiny-1", "tiny-2"]}
+    )
+    assert SYNC.mutation is not None
+    assert TEST.mutation is not None
+    said = SYNC.mutation.sentence(named)
+    assert "for its models, adds the 2 that were named for it, and keeps the list. No model is run." in said
+    assert "Asks the source of Tiny for its models" in SYNC.mutation.sentence(
+        resources.connection("conn_1", display_name="Tiny")
+    )
+    assert TEST.mutation.sentence(named).startswith("Calls the source of Tiny, which takes no key. Each model")
+    assert "with its key" in TEST.mutation.sentence(resources.connection("conn_1", auth_scheme="api_key"))

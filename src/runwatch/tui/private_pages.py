@@ -44,6 +44,9 @@ from runwatch.view.glyphs import Role
 if TYPE_CHECKING:
     from runwatch.tui.screens.base import ConsoleScreen
 
+_NO_ADDRESS: Final = "The answer names no address, which is told once. Begin again for another."
+_NOTHING_TO_ENTER: Final = "Nothing is left to enter, so there is no page to open. Go on below."
+
 
 def open_page(
     behind: ConsoleScreen, desk: Desk, subject: Any, entry: Entry[Any], answer: Any, body: Mapping[str, Any] | None
@@ -113,7 +116,9 @@ class PrivatePage(FrontSheet):
         age = line(f"works until {line(expires)}") if isinstance(expires, str) else line("")
         with Pane(edge=Edge(title=line("Private page"), age=age, counters=(word("tab moves  esc leaves"),))):
             if self._address is None:
-                yield Static(content(line("The answer names no address, which is told once. Begin again for another.")))
+                is_done = entry.progress(self._answer, self._answer).stage == "entered"
+                said = _NOTHING_TO_ENTER if is_done else _NO_ADDRESS
+                yield Static(content(line(said)))
             else:
                 said = f"Open this address to {entry.what}. It works once; whoever has it can use it."
                 yield Static(content(line(said, None)))

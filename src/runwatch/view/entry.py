@@ -157,7 +157,8 @@ def handoff_progress(_: Mapping[str, Any], now: Mapping[str, Any]) -> Progress:
     """How far the entry of a source's key is (wire reference 2.6)."""
     state = now.get("state")
     if state == "completed":
-        return Progress("entered", "the key was entered")
+        is_open = now.get("auth_scheme") == "none"
+        return Progress("entered", "the source takes no key, so none is entered" if is_open else "the key was entered")
     if isinstance(state, str) and state in _ENDED:
         code = now.get("failure_code")
         return Progress("ended", f"{_ENDED[state]} ({code})" if isinstance(code, str) and code else _ENDED[state])

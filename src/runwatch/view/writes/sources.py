@@ -38,22 +38,44 @@ def _of_handoff(entered: Entered) -> Mapping[str, Any]:
     return {**body, "handoff_intent_id": state.get("handoff_intent_id")}
 
 
+def _with_key(entered: Entered) -> str:
+    return ", which takes no key" if entered.state.get("auth_scheme") == "none" else " with the key that was entered"
+
+
+def _keyed(connection: SourceConnection) -> str:
+    return ", which takes no key" if connection.auth_scheme == "none" else " with its key"
+
+
 def _same_endpoint(connection: SourceConnection) -> Mapping[str, Any]:
     body: dict[str, Any] = {"source_id": connection.source_id, "auth_scheme": connection.auth_scheme}
     return {**body, "endpoint": dict(connection.endpoint)} if connection.endpoint is not None else body
 
 
 def _test_effect(connection: SourceConnection) -> str:
+    count = _named_models(connection)
+    return (
+        f"Each model that was named for it is run once, with the smallest message: {count} in all."
+        if count
+        else "No model is run."
+    )
+
+
+def _sync_effect(connection: SourceConnection) -> str:
+    name, count = connection.display_name or connection.id, _named_models(connection)
+    added = f", adds the {count} that were named for it" if count else ""
+    return f"Asks the source of {name} for its models{added}, and keeps the list."
+
+
+def _named_models(connection: SourceConnection) -> int:
+    """How many models were named for a source that lists none."""
     models = (connection.endpoint or {}).get("models")
-    if not isinstance(models, list) or not models:
-        return "No model is run."
-    return f"Each model that was named for it is run once, with the smallest message: {len(models)} in all."
+    return len(models) if isinstance(models, list) else 0
 
 
 def _usable(answer: Any) -> list[tuple[str, str]]:
     connection = SourceConnection(dict(answer)) if isinstance(answer, Mapping) else SourceConnection({})
     if connection.is_usable:
-        return [("test", "passed; its models can be read and run")]
+        return [("test", "passed; its models can be read and run"), ("next", "read which models it serves")]
     if not (connection.test_error or connection.test_failure or connection.test_state):
         return []
     why, advice = explain_failure(connection)
@@ -74,11 +96,11 @@ def _effects(answer: Any) -> list[tuple[str, str]]:
 
 
 CONNECT_WITH: Final = Action[Entered](
-    "connect_with", "Connect with the entered key", "",
+    "connect_with", "Connect it", "",
     mutation=Mutation(
         operation="postSourceConnections",
-        sentence=lambda it: f"Connects {it.state.get('source_id')} with the key that was entered. No model is called;"
-        " the connection is tested next.",
+        sentence=lambda it: f"Connects {it.state.get('source_id')}{_with_key(it)}. No model is called; test the"
+        " connection next.",
         confirm="Connect it",
         keep="Do not connect it",
         members=_of_handoff,
@@ -112,8 +134,8 @@ ROTATE_WITH: Final = Action[Entered](
 def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
     return Mutation(
         operation="postSourceCredentialHandoffs",
-        sentence=lambda _: "Asks for a private page on which the source's key is entered. Nothing is connected yet, and"
-        " no key is ever typed here.",
+        sentence=lambda _: "Asks for a private page on which the source's key is entered; a source without a key needs"
+        " no page. Nothing is connected yet, and no key is ever typed here.",
         confirm="Ask for the page",
         keep="Leave",
         asks=(
@@ -157,7 +179,7 @@ TEST: Final = Action[SourceConnection](
     off_because="It is disconnected.",
     mutation=Mutation(
         operation="postSourceConnectionsByConnectionIdTest",
-        sentence=lambda it: f"Calls the source of {it.display_name or it.id} with its key. {_test_effect(it)}",
+        sentence=lambda it: f"Calls the source of {it.display_name or it.id}{_keyed(it)}. {_test_effect(it)}",
         confirm="Test it",
         keep="Do not call it",
         path=lambda it: {"connection_id": it.id},
@@ -170,8 +192,7 @@ SYNC: Final = Action[SourceConnection](
     enabled_when=lambda it: it.is_usable, off_because="It is not usable before a test has passed.",
     mutation=Mutation(
         operation="postSourceConnectionsByConnectionIdDeploymentsSync",
-        sentence=lambda it: f"Asks the source of {it.display_name or it.id} for its models, and keeps the list. No"
-        " model is run.",
+        sentence=lambda it: f"{_sync_effect(it)} No model is run.",
         confirm="Read them",
         path=lambda it: {"connection_id": it.id},
         members=lambda _: {},
