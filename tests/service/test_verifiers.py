@@ -204,9 +204,10 @@ async def test_a_new_endpoint_is_probed(service: Local, endpoint: Dock) -> None:
 
 async def test_a_reference_stays_when_only_the_address_changes(local: Local) -> None:
     url = "https://nowhere.invalid/check"
-    verifier_id = (await registered(local, endpoint={"url": url, "auth_ref": "cred_ref_01"}))["verifier_id"]
+    noted = (await local.http.post("/v1/credentials", json={"display_name": "Team key"})).json()["credential_ref"]
+    verifier_id = (await registered(local, endpoint={"url": url, "auth_ref": noted}))["verifier_id"]
     moved = await changed(local, verifier_id, endpoint={"url": f"{url}2"})
-    assert moved["endpoint"] == {"url": f"{url}2", "auth_ref": "cred_ref_01"}
+    assert moved["endpoint"] == {"url": f"{url}2", "auth_ref": noted}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ DATA_CLASS = Flag("--data-class", "a data class it is granted; may be repeated",
 COST_CLASS = Flag("--cost-class", "how expensive it is", "CLASS", "text", ("economy", "standard", "premium"))
 ENDPOINT = (
     Flag("--url", "where it is reached", "URL", "text"),
-    Flag("--auth-ref", "the reference of a credential, never a credential", "REF", "text"),
+    Flag("--auth-ref", "the id of a credential reference, never a key", "REF", "text"),
 )
 FROM = Flag("--from", "take the request from this JSON file, - for standard input; options win over it", "FILE", "text")
 IDEMPOTENCY = Flag("--idempotency-key", "asking again with the same key does it once at most", "KEY", "text")

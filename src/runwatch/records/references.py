@@ -29,7 +29,7 @@ def secret_references(body: object) -> list[dict[str, str]]:
         if words is not None:
             message = (
                 f"Looks like {words}. A reference only names a key: it is stored and shown. "
-                "Enter the key itself on the private page of its connection, and give a name here."
+                "Enter the key itself on the private page of its connection, never here."
             )
             found.append({"field": path, "message": message})
     return found

@@ -11,6 +11,7 @@ from runwatch.base.json import dumps
 from runwatch.records.requests.verifier import VerifierPatch, VerifierRequest
 from runwatch.service.access.auth import Principal
 from runwatch.service.checks import bindings
+from runwatch.service.checks.auth_refs import check_auth_ref
 from runwatch.service.checks.probe import ProbeReport
 from runwatch.service.http.answer import Refusal
 from runwatch.service.ids import new_id
@@ -104,7 +105,12 @@ def find(transaction: Transaction, tenant_id: str, verifier_id: str, *, is_retir
 
 
 def register(transaction: Transaction, principal: Principal, request: VerifierRequest, report: ProbeReport) -> Row:
-    """Store a new output check with what its probe found, and return its row."""
+    """Store a new output check with what its probe found, and return its row.
+
+    Raises:
+        Refusal: ``validation_failed``, when its ``auth_ref`` names nothing.
+    """
+    check_auth_ref(transaction, principal.tenant_id, request.endpoint.url, request.endpoint.auth_ref)
     verifier_id = new_id("vrf", transaction.now)
     moment = iso(transaction.now)
     endpoint = {"url": request.endpoint.url, "auth_ref": request.endpoint.auth_ref}
@@ -145,13 +151,15 @@ def change(
         report: What a probe of the new endpoint found, where there is a new one.
 
     Raises:
-        Refusal: ``not_found``.
+        Refusal: ``not_found``; ``validation_failed``, when a new ``auth_ref`` names nothing.
     """
     row = find(transaction, principal.tenant_id, verifier_id)
     new = changes_of(row, patch, iso(transaction.now))
     if not new:
         return row
     endpoint = new.get("endpoint", row["endpoint"])
+    if endpoint["auth_ref"] != row["endpoint"]["auth_ref"]:
+        check_auth_ref(transaction, principal.tenant_id, endpoint["url"], endpoint["auth_ref"], verifier_id)
     new["hash"] = definition_hash(
         new.get("version", row["version"]), endpoint, row["input_data_classes"], row["scoring"]
     )

@@ -14,6 +14,7 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.records.requests.arm import AgentArmRequest, ArmRequest, ModelArmRequest, SkillArmRequest
 from runwatch.service.checks import bindings
+from runwatch.service.checks.auth_refs import check_auth_ref
 from runwatch.service.http.answer import Refusal, invalid
 from runwatch.service.ids import new_id
 from runwatch.service.models.availability import READY, is_of, is_usable, standing_of
@@ -63,7 +64,8 @@ def register(
         repository: The repository that a review agent works on.
 
     Raises:
-        Refusal: ``validation_failed``: the deployment is not ready, or the option claims more than it is certified for.
+        Refusal: ``validation_failed``: the deployment is not ready, the option claims more than it is certified for, or
+            an agent's ``auth_ref`` names nothing.
     """
     arm_id = new_id("arm", transaction.now)
     columns = _columns(transaction, tenant_id, request, preflight, checked=frozenset(_CLAIMS))
@@ -197,7 +199,10 @@ def _columns(
             columns |= _model_columns(transaction, tenant_id, request, columns, checked, before)
         case AgentArmRequest():
             lifecycle = request.lifecycle
-            columns["endpoint"] = {"url": request.endpoint.url, "auth_ref": request.endpoint.auth_ref}
+            url, auth_ref = request.endpoint.url, request.endpoint.auth_ref
+            if before is None or auth_ref != before["endpoint"]["auth_ref"]:
+                check_auth_ref(transaction, tenant_id, url, auth_ref, None if before is None else before["arm_id"])
+            columns["endpoint"] = {"url": url, "auth_ref": auth_ref}
             columns["lifecycle"] = None if lifecycle is None else lifecycle.model_dump(exclude_none=True)
             if preflight is not None:
                 columns["status"], columns["status_reason"] = _agent_standing(preflight)

@@ -115,7 +115,7 @@ CREATE_AGENT: Final = Action[None](
         asks=(
             *_WHAT_EVERY_KIND_HAS,
             Ask(path="endpoint.url", label="address", hint="an absolute http or https URL", is_required=True),
-            Ask(path="endpoint.auth_ref", label="credential", hint="id of a credential reference; never a key",
+            Ask(path="endpoint.auth_ref", label="credential", hint="empty, or a credential reference; never a key",
                 offer=Offer(kind=Credential)),
             Ask(path="lifecycle.max_runtime_s", label="max runtime s", kind="number",
                 hint="the longest that a job may take, in whole seconds"),

@@ -1,0 +1,44 @@
+"""What ``auth_ref`` of a check's or an agent's endpoint names (manual, Security: References that hold a secret)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runwatch.service.checks import bindings
+from runwatch.service.http.answer import invalid
+from runwatch.service.tables.review import credentials
+from runwatch.service.transaction import Transaction
+
+UNKNOWN: Final = (
+    "Names neither a credential reference of the organization nor the key in use here. Leave it empty; enter the key on"
+    " the private page once the check or agent is registered."
+)
+
+
+def check_auth_ref(
+    transaction: Transaction, tenant_id: str, url: str, auth_ref: str, subject_id: str | None = None
+) -> None:
+    """Refuse a reference that names nothing.
+
+    The key that is sent to an endpoint is the one of its own connection, so a reference names that key, or a credential
+    reference of the organization, which holds no key.
+
+    Args:
+        transaction: Reads the references.
+        tenant_id: The organization.
+        url: The endpoint.
+        auth_ref: The reference; empty for none.
+        subject_id: The check or agent; ``None`` for one that is registered with it.
+
+    Raises:
+        Refusal: ``validation_failed``.
+    """
+    if not auth_ref:
+        return
+    if transaction.one(credentials, {"credential_ref": auth_ref, "tenant_id": tenant_id}) is not None:
+        return
+    if subject_id is not None:
+        binding = bindings.load(transaction, subject_id)
+        if (binding.handle, binding.origin) == (auth_ref, bindings.origin_of(url)):
+            return
+    raise invalid(("endpoint.auth_ref", UNKNOWN))
