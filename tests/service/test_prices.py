@@ -6,8 +6,17 @@ from decimal import Decimal, localcontext
 
 import pytest
 
+from runwatch.base.json import Numeral
 from runwatch.service.models.providers import Generation
-from runwatch.service.models.providers.prices import LOST_CALL_TOKENS, cost_of, estimated_tokens, quote, worst_case
+from runwatch.service.models.providers.prices import (
+    LOST_CALL_TOKENS,
+    amount,
+    cost_of,
+    estimated_tokens,
+    quote,
+    worst_case,
+)
+from runwatch.service.models.providers.reading import dollars
 
 TABLE = {
     "small": {"input_usd_per_million": "0.15", "output_usd_per_million": "0.60"},
@@ -95,3 +104,10 @@ def test_a_call_without_a_cap_on_its_output_is_taken_to_write_4096_tokens() -> N
 @pytest.mark.parametrize(("characters", "tokens"), [(0, 0), (1, 1), (4, 1), (5, 2)])
 def test_estimates_round_up(characters: int, tokens: int) -> None:
     assert estimated_tokens(characters) == tokens
+
+
+@pytest.mark.parametrize("text", ["1e999999999", "1e60", "1e-999999", "0e-999999999", "0e999999999", "9" * 61])
+def test_an_amount_that_is_too_long_in_plain_digits_is_not_taken(text: str) -> None:
+    assert amount(text) is None
+    assert dollars(text) is None
+    assert dollars(Numeral(text)) is None

@@ -38,6 +38,7 @@ class Dock:
     is_silent: bool = False
     heads: list[Head] = field(default_factory=list)
     bodies: list[Any] = field(default_factory=list)
+    _news: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     def says(self, **verdict: Any) -> None:
         """Answer this verdict from now on."""
@@ -48,6 +49,11 @@ class Dock:
         """The ``Authorization`` header of every request."""
         return [head.header("authorization") for head in self.heads]
 
+    async def until_heard(self, count: int) -> None:
+        """Wait until the endpoint has read this many requests."""
+        async with self._news:
+            await self._news.wait_for(lambda: len(self.bodies) >= count)
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection's one request."""
         with contextlib.suppress(ConnectionError, Malformed):
@@ -55,6 +61,8 @@ class Dock:
             if head is not None:
                 self.heads.append(head)
                 self.bodies.append(json.loads(await read_body(reader, head)))
+                async with self._news:
+                    self._news.notify_all()
                 if self.is_silent:
                     await reader.read(-1)
                 else:

@@ -22,6 +22,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.support.http1 import Head, read_body, read_head
@@ -38,6 +39,19 @@ class Fault(enum.Enum):
     HANG = "it is read, and nothing ever comes back"
     DROP = "it is read, and the connection is closed"
     CUT = "the answer stops in the middle of its body"
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Bytes that are sent instead of a whole answer.
+
+    Attributes:
+        wire: What is sent.
+        is_open: Whether the connection stays open and silent afterwards; otherwise it is closed.
+    """
+
+    wire: bytes
+    is_open: bool = False
 
 
 HANG: Final = Fault.HANG
@@ -85,7 +99,7 @@ class ModelServer(Listening):
         self._has_list = has_list
         self._takes_any_model = takes_any_model
         self._texts: deque[str] = deque()
-        self._said: list[tuple[str, re.Pattern[str], deque[Said | Fault]]] = []
+        self._said: list[tuple[str, re.Pattern[str], deque[Said | Fault | Raw]]] = []
         self._news = asyncio.Condition()
 
     @property
@@ -107,7 +121,7 @@ class ModelServer(Listening):
         """Put out these texts, one a call, the last one for ever; without any the server repeats the message."""
         self._texts = deque(texts)
 
-    def say(self, method: str, path: str, *answers: Said | Fault) -> None:
+    def say(self, method: str, path: str, *answers: Said | Fault | Raw) -> None:
         """Meet requests with this method whose path below the origin matches with these, the last one for ever."""
         self._said.insert(0, (method, re.compile(path), deque(answers)))
 
@@ -125,16 +139,18 @@ class ModelServer(Listening):
             said = self._answer(heard)
             if said is HANG:
                 await asyncio.Event().wait()
-            writer.write(said.wire() if isinstance(said, Said) else self._remains(said, heard))
+            writer.write(_wire_of(said) if isinstance(said, (Said, Raw)) else self._remains(said, heard))
             await writer.drain()
-            if isinstance(said, Fault) or (head.header("connection") or "").lower() == "close":
+            if isinstance(said, Raw) and said.is_open:
+                await asyncio.Event().wait()
+            if isinstance(said, (Fault, Raw)) or (head.header("connection") or "").lower() == "close":
                 break
 
     def _remains(self, fault: Fault, heard: Heard) -> bytes:
         """What is sent before the connection is closed."""
         return self._operation(heard).wire()[:-1] if fault is CUT else b""
 
-    def _answer(self, heard: Heard) -> Said | Fault:
+    def _answer(self, heard: Heard) -> Said | Fault | Raw:
         head = heard.head
         for method, path, answers in self._said:
             if method in {"*", head.method} and path.fullmatch(head.path):
@@ -184,6 +200,10 @@ class ModelServer(Listening):
         if self._cost_usd is not None:
             usage["cost"] = self._cost_usd
         return {"usage": usage} if usage else {}
+
+
+def _wire_of(said: Said | Raw) -> bytes:
+    return said.wire if isinstance(said, Raw) else said.wire()
 
 
 def _chat(model: str, text: str, usage: Json) -> Json:

@@ -23,6 +23,10 @@ LOST_CALL_TOKENS: Final = 4096
 CHARACTERS_PER_TOKEN: Final = 4
 """Characters that a token stands for where nobody has counted; ours, a usual rule of thumb for English."""
 
+AMOUNT_DIGITS: Final = 60
+"""Digits before or behind the point from which on an amount is not taken. A few characters can state an amount that
+fills the memory when it is written in plain digits."""
+
 _MILLION: Final = Decimal(1_000_000)
 _EXACT: Final = Context(prec=100)
 
@@ -110,14 +114,22 @@ def price_of(prices: PriceTable | None, upstream_ref: str) -> tuple[Decimal, Dec
 
 
 def amount(value: object) -> Decimal | None:
-    """The amount of a decimal text; ``None`` when it is none, not finite or negative."""
+    """The amount of a decimal text; ``None`` when it is none, negative, or has too many digits."""
     if not isinstance(value, str):
         return None
     try:
         number = Decimal(value.strip())
     except InvalidOperation:
         return None
-    return number if number.is_finite() and number >= 0 else None
+    return number if is_amount(number) else None
+
+
+def is_amount(number: Decimal) -> bool:
+    """Whether a number is finite, not negative, and short enough to be written in plain digits."""
+    exponent = number.as_tuple().exponent
+    if not isinstance(exponent, int) or number < 0:
+        return False
+    return exponent > -AMOUNT_DIGITS and number.adjusted() < AMOUNT_DIGITS
 
 
 def estimated_tokens(characters: int) -> int:

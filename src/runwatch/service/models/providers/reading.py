@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.service.models.providers.model import ProviderError
-from runwatch.service.models.providers.prices import amount
+from runwatch.service.models.providers.prices import amount, is_amount
 from runwatch.service.organization.money import amount_of
 
 NAME_CHARACTERS: Final = 512
@@ -65,10 +65,10 @@ def count(value: Any) -> int | None:
 
 
 def dollars(value: Any) -> Decimal | None:
-    """An amount that an answer states as a number or a text; ``None`` for anything that is none or negative."""
+    """An amount that an answer states as a number or a text; ``None`` as for :func:`amount`."""
     if isinstance(value, str):
         return amount(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     stated = amount_of(value)
-    return stated if stated >= 0 else None
+    return stated if is_amount(stated) else None
