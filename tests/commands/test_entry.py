@@ -267,6 +267,51 @@ def test_a_known_connection_that_cannot_be_used_gets_the_new_key(runwatch: Here,
     assert service.requests("POST", "/v1/source-connections") == []
 
 
+def leave_untested(service: ScriptedService) -> None:
+    """What a command leaves that is killed between connecting and testing."""
+    endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_chat"}
+    left: dict[str, Any] = {
+        "status": "disabled",
+        "test_state": "untested",
+        "tested_binding_revision": None,
+        "last_tested_at": None,
+    }
+    made = resources.connection(display_name="models.test", source_id="openai_compatible", endpoint=endpoint, **left)
+    serve(service, "sources", [made])
+
+
+def test_a_connection_that_was_never_tested_is_taken_up_again(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    leave_untested(service)
+    outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode())
+    assert outcome.code == 0
+    assert "connected already, as conn_01HX5" in outcome.errors
+    assert outcome.json["connection"]["connection_id"] == "conn_01HX5"
+    assert len(service.requests("POST", f"{CONNECTION}/test")) == 1
+    assert service.requests("POST", "/v1/source-connections") == []
+
+
+@pytest.mark.parametrize("status", [200, 502])
+def test_a_connection_that_was_never_tested_and_fails_is_removed(
+    runwatch: Here, service: ScriptedService, status: int
+) -> None:
+    offer_source(service)
+    leave_untested(service)
+    failed = resources.connection(status="disabled", test_state="failed", test_error="authentication")
+    service.say(
+        "POST", f"{CONNECTION}/test", Said(200, failed) if status == 200 else Said(502, problem("upstream_unavailable"))
+    )
+    service.say("GET", CONNECTION, Said(200, failed))
+    service.say("POST", f"{CONNECTION}/rotate", Said(200, failed))
+    service.say("DELETE", CONNECTION, Said(200, {"connection_id": "conn_01HX5", "status": "disabled"}))
+    outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode())
+    assert outcome.code == (1 if status == 200 else 3)
+    assert outcome.json == {"connection": None, "arms": []}
+    assert len(service.requests("POST", f"{CONNECTION}/rotate")) == 1
+    assert len(service.requests("DELETE", CONNECTION)) == 1
+    assert service.requests("POST", "/v1/source-connections") == []
+
+
 def test_only_public_data_is_granted_unless_more_was_asked_for(runwatch: Here, service: ScriptedService) -> None:
     offer_source(service)
     template = {**TEMPLATE, "data_class_grants": ["public", "tenant_internal"]}

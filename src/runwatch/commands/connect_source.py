@@ -298,37 +298,52 @@ class _Connecting:
         assert isinstance(made, SourceConnection)
         self._connection = made
         self._note(f"2 of 5  connected as {made.id}")
+        code = await self._test_new(made)
+        if code != DONE:
+            await self._remove(made)
+        return code
+
+    async def _test_new(self, connection: SourceConnection) -> int:
+        """Test a connection that no test has seen; a source that gives no answer is a failed test."""
         try:
-            code = await self._test(made)
+            return await self._test(connection)
         except ApiError as error:
             if not _is_unreachable(error):
                 raise
-            await self._read_again(made.id)
-            code = exit_code(error)
+            await self._read_again(connection.id)
             self._tell_failure(self._connection)
-        if code != DONE:
-            await write(session, DISCONNECT, f"disconnect {made.id}", path={"connection_id": made.id})
-            self._connection = None
-            self._note("The connection was removed again, with its key. Correct this and connect again.")
-        return code
+            return exit_code(error)
+
+    async def _remove(self, connection: SourceConnection) -> None:
+        path = {"connection_id": connection.id}
+        await write(self._session, DISCONNECT, f"disconnect {connection.id}", path=path)
+        self._connection = None
+        self._note("The connection was removed again, with its key. Correct this and connect again.")
 
     async def _use(self, known: SourceConnection) -> int:
-        """Test a connection that there is already, and give it the key of this call only when it cannot be used."""
+        """Test a connection that there is already, and give it the key of this call only when it cannot be used.
+
+        A connection without any test is what a command left that was stopped before its test. It is finished like a new
+        one, so that a failed test removes it.
+        """
         session, order = self._session, self._order
         self._connection = known
         self._note(f"2 of 5  connected already, as {known.id}")
-        code = await self._test(known)
-        if self._key is None:
-            return code
-        if code == DONE:
+        is_unfinished = known.raw.get("test_state") == "untested" and known.raw.get("last_tested_at") is None
+        test = self._test_new if is_unfinished else self._test
+        code = await test(known)
+        if self._key is not None and code == DONE:
             self._note(f"        its key is kept; another key: {runwatch_command('sources rotate', known.id)}")
-            return code
-        assert order.auth_scheme is not None
-        handoff = await hand_over(session, order.source_id, order.auth_scheme, order.endpoint, self._key)
-        path, rotation = {"connection_id": known.id}, {"handoff_intent_id": handoff.id}
-        await write(session, ROTATE, f"another key for {known.id}", path=path, body=rotation)
-        self._note("        it has the new key")
-        return await self._test(known)
+        elif self._key is not None:
+            assert order.auth_scheme is not None
+            handoff = await hand_over(session, order.source_id, order.auth_scheme, order.endpoint, self._key)
+            path, rotation = {"connection_id": known.id}, {"handoff_intent_id": handoff.id}
+            await write(session, ROTATE, f"another key for {known.id}", path=path, body=rotation)
+            self._note("        it has the new key")
+            code = await test(known)
+        if is_unfinished and code != DONE:
+            await self._remove(known)
+        return code
 
     async def _test(self, connection: SourceConnection) -> int:
         self._connection = await test_connection(self._session, connection.id)
