@@ -328,19 +328,33 @@ class Organization:
         self.secrets.add(minted["key"])
         return minted
 
-    async def webhook(self) -> Json:
+    async def webhook(self, event_type: str = "execution.completed") -> Json:
         """A new webhook."""
-        body = {"url": self.hook_url, "event_types": ["execution.completed"]}
+        body = {"url": self.hook_url, "event_types": [event_type]}
         added = await self.post("/v1/webhooks", body)
         self.secrets.add(added["secret"])
         return added
 
     async def delivery(self) -> Json:
-        """A delivery that has arrived."""
-        path = f"/v1/webhooks/{(await self.webhook())['webhook_id']}/deliveries"
-        await self.echo_run()
-        told = await self.until(path, lambda page: any(each["status"] == "delivered" for each in page["deliveries"]))
-        return next(each for each in told["deliveries"] if each["status"] == "delivered")
+        """A delivery that has arrived.
+
+        Runs are cancelled by requests alone. A run that completes in the background would add a delivery to the list
+        while a test reads it page by page.
+        """
+        webhook = await self.webhook("execution.cancelled")
+        run = await self.run_under_way()
+        await self.post(f"/v1/executions/{run['execution_id']}/cancel")
+        return (await self.delivered(webhook["webhook_id"]))[-1]
+
+    async def delivered(self, webhook_id: str) -> list[Json]:
+        """The deliveries to a webhook, newest first, once all of them have arrived."""
+        path = f"/v1/webhooks/{webhook_id}/deliveries"
+
+        def is_at_rest(page: Json) -> bool:
+            listed = page["deliveries"]
+            return bool(listed) and all(each["status"] == "delivered" for each in listed)
+
+        return list((await self.until(path, is_at_rest))["deliveries"])
 
     async def repository(self) -> str:
         """A repository that is recorded as connected."""
