@@ -33,7 +33,15 @@ REASONS: Final[Mapping[str, str]] = {
 OTHER_REASON: Final = "dispatch_internal_error"
 
 REFUSALS: Final = frozenset(
-    {"authentication", "permission", "model_not_found", "rate_limited", "capacity", "provider_insufficient_funds"}
+    {
+        "authentication",
+        "permission",
+        "model_not_found",
+        "request_refused",
+        "rate_limited",
+        "capacity",
+        "provider_insufficient_funds",
+    }
 )
 """Failures in which the provider turned the request away before a model read it: they use and cost nothing. What a
 provider that failed later charges for is not known unless it says so."""
