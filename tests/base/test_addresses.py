@@ -102,7 +102,9 @@ def test_an_address_of_an_older_table_is_never_opened(bits: int) -> None:
     ("host", "address"),
     [
         ("127.0.0.1", "127.0.0.1"), ("[::1]", "::1"), ("fe80::1%eth0", "fe80::1"), ("localhost", None),
-        ("0x7f.1", None), ("2130706433", None), ("", None), ("127.0.0.1.", None),
+        ("0x7f.1", "127.0.0.1"), ("2130706433", "127.0.0.1"), ("127.1", "127.0.0.1"),
+        ("0251.0376.0251.0376", "169.254.169.254"),
+        ("cafe.de", None), ("feed", None), ("", None), ("127.0.0.1.", None),
     ],
 )  # fmt: skip
 def test_a_host_is_an_address_or_a_name(host: str, address: str | None) -> None:

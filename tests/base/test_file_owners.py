@@ -24,6 +24,7 @@ from runwatch.base.files import (
     read_private,
 )
 from runwatch.base.log import LOG_BYTES, start_log
+from runwatch.base.shell import quote_word
 
 GROUP = 54_321
 
@@ -131,6 +132,16 @@ class TestPlace:
         with pytest.raises(DataError) as told:
             check_data_dir(place.parent)
         assert f"chmod go-w {place.parent}" in str(told.value.hint)
+
+    @pytest.mark.usefixtures("_shared_group")
+    @pytest.mark.parametrize("name", ["a;touch pwned", "b$(touch pwned)", "c\ntouch pwned", "d e"])
+    def test_the_name_in_that_command_is_one_word_of_it(self, name: str, place: Path) -> None:
+        directory = place.parent / name
+        directory.mkdir(mode=0o700)
+        directory.chmod(0o777)
+        with pytest.raises(DataError) as told:
+            check_data_dir(directory)
+        assert f"Run chmod go-w {quote_word(str(directory))} or name" in str(told.value.hint)
 
 
 class TestPrivateFile:

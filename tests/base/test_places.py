@@ -75,6 +75,15 @@ def test_a_service_file_comes_back_as_it_was_written_and_is_private(tmp_path: Pa
     assert "rw_local_key" not in repr(written)
 
 
+def test_a_service_file_takes_the_place_of_a_planted_link(tmp_path: Path) -> None:
+    victim = tmp_path / "precious"
+    victim.write_text("precious")
+    (tmp_path / "service.json").symlink_to(victim)
+    write_service_file(ServiceFile("http://127.0.0.1:4021", Secret("k"), tmp_path, 4711, None), MASTER_KEYS)
+    assert victim.read_text() == "precious"
+    assert not (tmp_path / "service.json").is_symlink()
+
+
 def test_the_line_of_serve_has_five_members(tmp_path: Path) -> None:
     line = service_line(ServiceFile("http://127.0.0.1:4021", Secret("rw_local_key"), tmp_path, 4711, Path("/r/a.sock")))
     assert "\n" not in line

@@ -46,6 +46,8 @@ SECRETS = [
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", "Basic dXNlcjpwYXNzd29yZA==", "postgres://u:p@host/db",
     "https://host/x?api_key=12345678", "https://host/x?a=b&X-Amz-Signature=0123456789", "4eC39HqLyjWDarjtT1zdp7dc",
     "vault://team/sk-ant-api03-AbCdEf123456", "sk-ant-\u200bapi03-AbCdEf123456", "sk-ant-ap\ni03-AbCdEf123456",
+    "sk-canary-0123456789abcdefghij", "SK-PROJ-ZX81KPQ0LMT5VRB7", "sk-litellm-prod-key-0011", "pypi-AgEIcHlwaS5vcmcabc",
+    "Authorization: Bearer abc", "password=hunter2",
     "%73k-ant-api03-AbCdEf123456", "0123456789abcdef0123456789abcdef", "  Bearer abcdef123  ",
 ]  # fmt: skip
 

@@ -129,6 +129,16 @@ async def test_a_bad_body_adds_nothing(local: Local, data_dir: Path, body: Json,
     assert not list(data_dir.glob("secrets/*"))
 
 
+@pytest.mark.parametrize(
+    "host",
+    ["169.254.169.254", "[::ffff:169.254.169.254]", "10.1.2.3", "0xa9.0xfe.0xa9.0xfe", "2852039166", "[fd00:ec2::254]"],
+)
+async def test_an_address_that_is_never_called_is_refused_when_it_is_named(local: Local, host: str) -> None:
+    body = {"url": f"https://{host}/hook", "event_types": ["execution.completed"]}
+    answer = await local.http.post("/v1/webhooks", json=body)
+    assert fields(check(answer, "validation_failed")) == ["url"]
+
+
 async def test_an_organization_has_no_more_than_twenty(local: Local, data_dir: Path) -> None:
     for _ in range(20):
         await add(local, URL)

@@ -7,6 +7,8 @@ nothing here uses them. Pure: nothing is looked up (manual, Security: Outbound c
 from __future__ import annotations
 
 import ipaddress
+import re
+import socket
 from enum import Enum
 from functools import cache
 from typing import Final
@@ -84,6 +86,8 @@ _ISATAP: Final = (0x0000_5EFE, 0x0200_5EFE)
 
 _V4_BITS: Final = 0xFFFF_FFFF
 
+_OLD_SPELLING: Final = re.compile(r"(?i)[0-9a-fx]+(?:\.[0-9a-fx]+){0,3}")
+
 
 def kind_of(address: Address) -> AddressKind:
     """The kind of an address.
@@ -105,10 +109,18 @@ def kind_of(address: Address) -> AddressKind:
 
 
 def address_named(host: str) -> Address | None:
-    """The address that a host is written as, with or without brackets and a scope; ``None`` for a name."""
+    """The address that a host is written as, with or without brackets and a scope; ``None`` for a name.
+
+    An IPv4 address may have every spelling that the system's resolver takes: ``127.1``, ``0x7f.1`` and ``2130706433``.
+    """
+    host = host.strip("[]").partition("%")[0]
     try:
-        return ipaddress.ip_address(host.strip("[]").partition("%")[0])
+        return ipaddress.ip_address(host)
     except ValueError:
+        pass
+    try:
+        return ipaddress.IPv4Address(socket.inet_aton(host)) if _OLD_SPELLING.fullmatch(host) else None
+    except OSError:
         return None
 
 

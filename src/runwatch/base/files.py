@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from runwatch.base.errors import DataError
+from runwatch.base.shell import quote_word
 
 if sys.platform == "win32":
     import msvcrt
@@ -101,7 +102,7 @@ def read_private(path: Path, *, max_bytes: int, follows_links: bool = False) -> 
         mode = stat.S_IMODE(information.st_mode)
         if mode & 0o077 and sys.platform != "win32":
             what = "may be changed by others" if mode & 0o022 else "may be read by others"
-            raise UnsafePlaceError(path, f"{what} (mode {mode:04o})", f"chmod 600 {path}")
+            raise UnsafePlaceError(path, f"{what} (mode {mode:04o})", f"chmod 600 {quote_word(str(path))}")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             content = file.read(max_bytes + 1)
     finally:
@@ -185,9 +186,13 @@ def _check_writers(path: Path, *, is_above: bool) -> None:
     if is_above and mode & stat.S_ISVTX:
         return
     if mode & 0o002:
-        raise UnsafePlaceError(path, f"may be changed by every user (mode {mode:04o})", f"chmod go-w {path}")
+        raise UnsafePlaceError(
+            path, f"may be changed by every user (mode {mode:04o})", f"chmod go-w {quote_word(str(path))}"
+        )
     if mode & 0o020 and not _is_own_group(information.st_gid):
-        raise UnsafePlaceError(path, f"may be changed by its group (mode {mode:04o})", f"chmod go-w {path}")
+        raise UnsafePlaceError(
+            path, f"may be changed by its group (mode {mode:04o})", f"chmod go-w {quote_word(str(path))}"
+        )
 
 
 def is_readable_by_others(information: os.stat_result) -> bool:
@@ -212,7 +217,7 @@ def check_data_dir(path: Path) -> None:
         raise DataError(
             "The data directory is not used, because others own or may change it",
             detail=str(error),
-            hint=f"{step}, or name another data directory with RUNWATCH_DATA_DIR or --data-dir.",
+            hint=f"{step} or name another data directory with RUNWATCH_DATA_DIR or --data-dir.",
         ) from None
 
 
@@ -250,18 +255,20 @@ def _is_unmapped(user_id: int) -> bool:
     return user_id == unmapped and mapped != [["0", "0", "4294967295"]]
 
 
-def write_atomic(path: Path, content: bytes | Iterable[bytes], *, mode: int = PRIVATE_FILE) -> None:
+def write_atomic(
+    path: Path, content: bytes | Iterable[bytes], *, mode: int = PRIVATE_FILE, follows_links: bool = True
+) -> None:
     """Replace a file so that a reader, or the next start after a power cut, finds the old content or the new.
 
     The content, whole or in pieces, goes to a temporary file beside the target, is flushed to the disk, takes the
-    target's name, and the directory is flushed too. A symbolic link is followed: people keep their settings in a
-    repository of their own.
+    target's name, and the directory is flushed too. A symbolic link is followed, because users keep their settings in a
+    repository of their own; without ``follows_links`` the file takes the link's place.
 
     Raises:
         OSError: the directory is not writable or the disk is full; the file is whole then, with the old content
             unless all that failed was the last step.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path)) if follows_links else path
     with _written_beside(target, content, mode) as temporary:
         temporary.replace(target)
     _flush_directory(target.parent)

@@ -10,10 +10,12 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 _FORMS: Final = (
     (r"-----BEGIN [A-Z0-9 ]{1,40}-----", "a PEM block"),
+    (r"(?i:authorization)\s*:\s*\S+", "an Authorization header"),
     (r"(?i:bearer)[\s:]+[^\s]{6,}", "a bearer token"),
+    (r"(?i:password|passwd|pwd)\s*[=:]\s*\S{4,}", "a password"),
     (r"solverapi_[A-Za-z0-9_-]+", "a key of this API"),
     (r"sk-(?:ant|proj|or|svcacct|admin|lf|live|test)-[A-Za-z0-9_-]{8,}", "a key of a model provider"),
-    (r"sk-[A-Za-z0-9]{16,}", "a key of a model provider"),
+    (r"(?i:sk)-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}", "a key of a model provider"),
     (r"(?:gsk|fw|r8|csk|tgp_v1)_[A-Za-z0-9_-]{20,}", "a key of a model provider"),
     (r"(?:pplx|xai|nvapi|csk)-[A-Za-z0-9_-]{20,}", "a key of a model provider"),
     (r"hf_[A-Za-z0-9]{16,}", "a Hugging Face token"),
@@ -32,7 +34,8 @@ _FORMS: Final = (
     (r"whsec_[A-Za-z0-9+/=_-]{16,}", "a signing secret"),
     (r"hv[sbr]\.[A-Za-z0-9_-]{16,}", "a Vault token"),
     (r"dapi[0-9a-f]{32}", "a Databricks token"),
-    (r"(?:npm_|dckr_pat_|dop_v1_|shpat_|lin_api_|pypi-AgEI)[A-Za-z0-9_-]{16,}", "an access token"),
+    (r"(?:npm_|dckr_pat_|dop_v1_|shpat_|lin_api_)[A-Za-z0-9_-]{16,}", "an access token"),
+    (r"pypi-[A-Za-z0-9_-]{8,}", "an access token"),
     (r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}", "a SendGrid key"),
     (r"key-[0-9a-f]{32}", "a Mailgun key"),
     (r"AGE-SECRET-KEY-1[A-Z0-9]{16,}", "an age key"),

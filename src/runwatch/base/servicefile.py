@@ -95,7 +95,7 @@ def write_service_file(content: ServiceFile, keys: MasterKeys) -> None:
     line = json.loads(service_line(content))
     sealed = keys.seal(line.pop("api_key").encode("utf-8", "surrogatepass"), _HANDLE)
     line["sealed_key"] = base64.b64encode(sealed).decode("ascii")
-    write_atomic(content.data_dir / "service.json", json.dumps(line).encode())
+    write_atomic(content.data_dir / "service.json", json.dumps(line).encode(), follows_links=False)
 
 
 def parse_service_line(line: bytes, data_dir: Path) -> ServiceFile:

@@ -22,7 +22,7 @@ from runwatch.api.client import Answer
 from runwatch.api.errors import ApiError, ApiProblem, NoAnswer
 from runwatch.base.errors import DataError, RunwatchError
 from runwatch.base.files import check_data_dir
-from runwatch.base.shell import runwatch_command
+from runwatch.base.shell import quote_word, runwatch_command
 from runwatch.base.target import Target
 from runwatch.commands.call import Call
 from runwatch.commands.exits import DONE, USAGE, exit_code
@@ -124,7 +124,7 @@ def _data(directory: Path) -> Finding:
         return _unusable(directory, "not writable")
     if mode & 0o077:
         found = f"{directory} can be entered by others (mode {mode:04o})"
-        return Finding("data", found, "warn", f"chmod 700 {directory}")
+        return Finding("data", found, "warn", f"chmod 700 {quote_word(str(directory))}")
     return Finding("data", str(directory))
 
 

@@ -171,7 +171,7 @@ class KeyFile:
             raise SettingsError(
                 "The key file is not used, because it is not private",
                 detail=str(error),
-                hint=f"Run {error.mend}, and replace the keys if others may have read them." if error.mend else None,
+                hint=f"Run {error.mend} and replace the keys if others may have read them." if error.mend else None,
             ) from None
         except OSError as error:
             raise SettingsError("The key file cannot be read", detail=f"{self._path}: {error.strerror}") from None

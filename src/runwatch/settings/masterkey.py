@@ -134,7 +134,7 @@ def _read(path: Path) -> MasterKeys | None:
         raise SettingsError(
             "The local service's master key is not used, because its file is not private",
             detail=str(error),
-            hint=f"Run {error.mend}; if others may have read the key, then 'runwatch serve --rotate-master-key'."
+            hint=f"Run {error.mend} and, if others may have read it, 'runwatch serve --rotate-master-key'."
             if error.mend
             else "Put it into a directory of your own, and name its settings file in RUNWATCH_CONFIG.",
         ) from None

@@ -108,7 +108,7 @@ class Vault:
         """Seal one file with the newest key; answer whether it can be opened."""
         content = file.read_bytes()
         if not is_sealed(content):
-            write_atomic(file, self._keys.seal(content, file.name))
+            write_atomic(file, self._keys.seal(content, file.name), follows_links=False)
             return True
         try:
             plain = self._keys.open(content, file.name)
@@ -116,7 +116,7 @@ class Vault:
             _log.warning("the secret %s cannot be opened: %s", file.name, error)
             return False
         if not self._keys.is_newest(content):
-            write_atomic(file, self._keys.seal(plain, file.name))
+            write_atomic(file, self._keys.seal(plain, file.name), follows_links=False)
         return True
 
     def _handles(self) -> list[str]:
@@ -128,7 +128,7 @@ class Vault:
         try:
             private_directory(self._directory)
             plain = secret.reveal().encode("utf-8", "surrogatepass")
-            write_atomic(self._directory / handle, self._keys.seal(plain, handle))
+            write_atomic(self._directory / handle, self._keys.seal(plain, handle), follows_links=False)
         except OSError as error:
             raise _unusable(self._directory, error) from error
 

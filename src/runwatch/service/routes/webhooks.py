@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
-from runwatch.base.addresses import AddressKind
+from runwatch.base.addresses import AddressKind, address_named, kind_of
 from runwatch.base.secret import Secret
 from runwatch.base.target import may_be_loopback
 from runwatch.records.requests.webhooks import WebhookRequest
@@ -121,6 +121,9 @@ def _check_scheme(call: Call, url: str) -> None:
     parts = urlsplit(url)
     reach = call.context.reach_policy.endpoints(call.principal.tenant_id)
     is_loopback = may_be_loopback(parts.hostname or "")
+    named = address_named(parts.hostname or "")
+    if named is not None and kind_of(named) not in {AddressKind.PUBLIC, AddressKind.LOOPBACK}:
+        raise invalid(("url", "Must be a public address; private, link-local and reserved ones are never called."))
     if is_loopback and AddressKind.LOOPBACK not in reach.addresses:
         raise invalid(("url", "Must not be on this machine."))
     if parts.scheme == "http" and not is_loopback:
