@@ -234,6 +234,42 @@ def test_a_source_that_is_connected_is_used_and_its_model_is_saved_once(
         assert service.requests("POST", path) == []
 
 
+def test_connecting_again_tests_a_new_model_sets_prices_and_grants_data_classes(
+    runwatch: Here, service: ScriptedService
+) -> None:
+    offer_source(service)
+    endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_chat", "models": ["other"]}
+    known = resources.connection(display_name="models.test", source_id="openai_compatible", endpoint=endpoint)
+    serve(service, "sources", [known])
+    service.say("POST", f"{CONNECTION}/test", Said(200, known))
+    saved = resources.arm("arm_09", model_deployment_id="mdep_01HX6", status="ready", data_class_grants=["public"])
+    serve(service, "arms", [saved])
+    service.say("PATCH", "/v1/arms/arm_09", Said(200, saved))
+    words = ("--model", "ember-7b-instruct", "--data-class", "sandbox", "--price-input", "1", "--price-output", "2")
+    assert runwatch(*CONNECT, *words, "--key-stdin", stdin=CANARY.encode()).code == 0
+    assert [loads(heard.body) for heard in service.requests("POST", f"{CONNECTION}/deployments/sync")] == [
+        {"prices": {"*": {"input_usd_per_million": "1", "output_usd_per_million": "2"}}},
+        {"models": ["ember-7b-instruct"]},
+    ]
+    (changed,) = service.requests("PATCH", "/v1/arms/arm_09")
+    assert loads(changed.body) == {"data_class_grants": ["public", "sandbox"]}
+
+
+def test_prices_that_a_service_does_not_take_are_an_error(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_chat"}
+    serve(service, "sources", [
+        resources.connection(display_name="models.test", source_id="openai_compatible", endpoint=endpoint)
+    ])  # fmt: skip
+    unpriced = {**SERVED.raw, "pricing_basis": "estimated"}
+    service.say("POST", f"{CONNECTION}/deployments/sync", Said(200, {"deployments": [unpriced]}))
+    words = ("--price-input", "1", "--price-output", "2", "--key-stdin")
+    outcome = runwatch(*CONNECT, *words, stdin=CANARY.encode())
+    assert outcome.code == 1
+    assert "did not take the prices" in outcome.errors
+    assert "sources disconnect conn_01HX5" in outcome.errors
+
+
 def test_a_source_with_an_address_of_its_own_is_connected_once_too(runwatch: Here, service: ScriptedService) -> None:
     offer_source(service)
     serve(service, "sources", [resources.connection(display_name="openrouter", source_id="openrouter")])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from tests.support.cli import Cli
 from tests.support.model_server import ModelServer, running_model_server
+from tests.support.scripted import Said
 from tests.support.service import ServiceProcess
 
 SECRET: Final = "sk-canary-e2e-3344556677"
@@ -86,6 +87,66 @@ def test_a_model_is_connected_saved_run_rotated_and_disconnected(cli: Cli, model
     assert connection_id.encode() in kept
     assert SECRET.encode() not in kept
     assert b"intent=" not in kept
+
+
+def test_connecting_again_gives_what_is_asked_for(cli: Cli) -> None:
+    server = ModelServer(models=("tiny-1", "tiny-2"), key=SECRET)
+    with running_model_server(server) as running:
+        words = ("sources", "connect", "--openai-compatible", running.base_url, "--name", "Twice", "--json")
+
+        def connect(*more: str) -> Any:
+            return cli(*words, *more, "--key-stdin", stdin=SECRET.encode())
+
+        first = connect("--model", "tiny-1")
+        assert first.code == 0, first.errors
+        assert "no price is known" in first.errors
+        assert "--price-input" in first.errors
+        connection_id = first.json["connection"]["connection_id"]
+
+        priced = connect("--model", "tiny-1", "--price-input", "1", "--price-output", "2")
+        assert "it has the new prices" in priced.errors
+        served = cli("sources", "sync", connection_id, "--json").json
+        assert {one["pricing_basis"] for one in served} == {"source_reported"}
+        assert "no price is known" not in connect("--model", "tiny-1").errors
+
+        granted = connect("--model", "tiny-1", "--data-class", "tenant_internal")
+        assert granted.json["arms"][0]["arm_id"] == first.json["arms"][0]["arm_id"]
+        assert granted.json["arms"][0]["data_class_grants"] == ["public", "tenant_internal"]
+        wrong = connect("--model", "tiny-1", "--data-class", "nothing")
+        assert wrong.code == 1
+        assert "data_class_grants" in wrong.errors
+
+        # A model that was not named before is called once, and one that refuses the call is not saved.
+        answer = {"model": "tiny-1", "choices": [{"message": {"role": "assistant", "content": "OK"}}]}
+        server.say("POST", ".*", Said(200, answer), Said(400, {"error": {"message": "no"}}))
+        refused = connect("--model", "tiny-2")
+        assert (refused.code, refused.json["arms"]) == (1, [])
+        assert "the test passed" in refused.errors
+        assert refused.json["connection"]["usable"]
+
+    down = cli("sources", "test", connection_id)
+    assert down.code == 1
+    assert "nothing answered at the address" in down.errors
+    assert "Start the server" in down.errors
+    again = connect("--model", "tiny-1")
+    assert again.code == 1
+    assert "nothing answered at the address" in again.errors
+    assert not any(word in down.errors + again.errors for word in ("nknown", "dempotency", "attempts"))
+    (listed,) = [one for one in cli("sources", "list", "--json").json if one["connection_id"] == connection_id]
+    assert listed["test_failure"] == "network"
+    assert "network" in cli("sources", "list").text
+    assert cli("sources", "disconnect", connection_id, "--yes").code == 0
+
+
+def test_a_server_without_a_list_is_connected_by_the_name_of_a_model(cli: Cli) -> None:
+    with running_model_server(ModelServer(has_list=False)) as running:
+        words = ("sources", "connect", "--openai-compatible", running.base_url, "--name", "Listless")
+        unnamed = cli(*words)
+        assert unnamed.code == 1
+        assert "--model NAME" in unnamed.errors
+        named = cli(*words, "--model", "tiny-1", "--json")
+        assert named.code == 0, named.errors
+        assert cli("sources", "disconnect", named.json["connection"]["connection_id"], "--yes").code == 0
 
 
 def test_a_template_is_applied_to_its_echo_proof(cli: Cli) -> None:

@@ -69,6 +69,15 @@ async def test_a_later_sync_and_test_keep_the_named_models(local: Local) -> None
         assert (await local.get(path))["endpoint"]["models"] == ["tiny-1", "tiny-2"]
 
 
+async def test_a_key_that_may_not_call_a_new_model_keeps_the_connection_usable(local: Local) -> None:
+    async with ModelServer(models=("tiny-1", "tiny-2")) as server:
+        path, _ = await connect_named(local, server, "tiny-1")
+        server.say("POST", "/v1/.*", Said(403, {"error": "no"}))
+        check(await local.http.post(f"{path}/deployments/sync", json={"models": ["tiny-2"]}), "invalid_state")
+        kept = await local.get(path)
+        assert (kept["usable"], kept["endpoint"]["models"]) == (True, ["tiny-1"])
+
+
 async def test_the_other_models_of_a_list_are_taken_over_too(local: Local) -> None:
     async with ModelServer(models=("tiny-1", "tiny-2")) as server:
         path, _ = await connect_named(local, server, "tiny-2")
@@ -111,13 +120,12 @@ async def test_a_refusal_of_the_source_is_told_as_its_answer(local: Local, statu
         assert (passed["usable"], passed["test_failure"], passed["test_http_status"]) == (True, None, None)
 
 
-async def test_a_source_that_drops_the_call_is_unavailable(local: Local) -> None:
+async def test_a_source_that_drops_the_call_fails_the_test(local: Local) -> None:
     async with ModelServer(has_list=False) as server:
         connection = await connect(local, server.base_url, secret=None, models=["tiny-1"])
         server.say("POST", ".*", DROP)
         path = f"{CONNECTIONS}/{connection['connection_id']}"
-        check(await local.http.post(f"{path}/test"), "upstream_unavailable")
-        assert (await local.get(path))["test_failure"] == "network"
+        assert (await post(local, f"{path}/test"))["test_failure"] == "network"
 
 
 async def test_a_connection_that_never_passed_a_test_is_gone_when_it_is_disconnected(

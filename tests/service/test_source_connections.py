@@ -147,20 +147,16 @@ async def test_a_refused_test_says_why_and_the_next_may_pass(local: Local, statu
         assert (passed["test_state"], passed["test_error"], passed["test_failure"]) == ("passed", None, None)
 
 
-async def test_a_source_that_nobody_answers_for_is_unavailable_and_the_failure_is_kept(local: Local) -> None:
+async def test_a_test_that_no_source_answers_is_a_failed_test_and_the_next_may_pass(local: Local) -> None:
     async with ModelServer(key=SECRET) as server:
         connection = await connect(local, server.base_url)
         path = f"{CONNECTIONS}/{connection['connection_id']}"
         server.say("GET", ".*", DROP)
-        problem = check(await local.http.post(f"{path}/test", headers={"Idempotency-Key": "k"}), "upstream_unavailable")
-        stored = await local.stored_problem(problem.instance or "")
-        assert stored is not None
-        assert stored["cause"] == "network"
-        failed = await local.get(path)
+        failed = await post(local, f"{path}/test")
         assert (failed["test_state"], failed["test_error"], failed["test_failure"]) == ("failed", None, "network")
+        assert failed == await local.get(path)
         server.say("GET", ".*", Said(200, {"data": []}))
-        # A failure is not kept for the key, so that the same request may succeed.
-        assert (await post(local, f"{path}/test", key="k"))["usable"]
+        assert (await post(local, f"{path}/test"))["usable"]
 
 
 async def test_an_answer_that_is_no_list_of_models_is_no_pass(local: Local) -> None:
@@ -226,6 +222,22 @@ async def test_a_sync_that_is_refused_makes_the_test_a_failed_one(local: Local) 
         assert "authentication" in (problem.detail or "")
     assert (await local.get(saved.path))["test_error"] == "authentication"
     assert (await local.get(f"/v1/arms/{arm['arm_id']}"))["status"] == "degraded"
+
+
+async def test_a_sync_adds_prices_to_the_connection(local: Local) -> None:
+    price = {"input_usd_per_million": "1", "output_usd_per_million": "2"}
+    async with ModelServer(key=SECRET) as server:
+        saved = await save(local, server)
+        assert saved.deployments["tiny-1"]["pricing_basis"] == "estimated"
+        path = f"{saved.path}/deployments/sync"
+        (priced,) = (await post(local, path, {"prices": {"*": price}}))["deployments"]
+        assert priced["pricing_basis"] == "source_reported"
+        assert (await sync(local, saved.path))["tiny-1"]["pricing_basis"] == "source_reported"
+        problem = check(await local.http.post(path, json={"prices": {"*": {**price, "input_usd_per_million": "x"}}}),
+                        "validation_failed")  # fmt: skip
+        assert fields(problem) == ["prices.*.input_usd_per_million"]
+        many = {f"model-{number}": price for number in range(1000)}
+        check(await local.http.post(path, json={"prices": many}), "validation_failed")
 
 
 async def test_a_sync_that_meets_nobody_changes_nothing(local: Local) -> None:
@@ -372,8 +384,7 @@ async def test_a_server_that_never_answers_is_given_up(serving: Serving) -> None
         server.say("GET", ".*", HANG)
         path = f"{CONNECTIONS}/{connection['connection_id']}"
         shortened(service)
-        check(await service.http.post(f"{path}/test"), "upstream_unavailable")
-        assert (await service.get(path))["test_failure"] == "timeout"
+        assert (await post(service, f"{path}/test"))["test_failure"] == "timeout"
 
 
 def shortened(service: Local) -> None:

@@ -20,7 +20,7 @@ from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.secret import Secret
 from runwatch.base.shell import quote_word, runwatch_command
 from runwatch.base.target import may_be_loopback
-from runwatch.commands.arms import print_outcome
+from runwatch.commands.arms import EDIT, print_outcome
 from runwatch.commands.call import Call
 from runwatch.commands.entry import enter, read_key
 from runwatch.commands.exits import DONE, REFUSED, exit_code
@@ -50,6 +50,9 @@ COMPATIBLE: Final[Mapping[str, tuple[str, str]]] = {
     "anthropic_compatible": ("anthropic_compatible", "anthropic_messages"),
 }
 """Source and protocol of servers at any address, by the option that names the address; the source ids are ours."""
+
+ESTIMATED: Final = "estimated"
+"""The pricing basis of a model whose price the service does not know."""
 
 _NOT_OFFERED: Final = (404, 405, 501)
 """The statuses with which a service says that it has no such list."""
@@ -206,19 +209,22 @@ async def test_connection(session: Session, connection_id: str) -> SourceConnect
     return record
 
 
-async def sync_models(session: Session, connection_id: str, names: Sequence[str] = ()) -> list[Deployment]:
+async def sync_models(
+    session: Session, connection_id: str, names: Sequence[str] = (), prices: Mapping[str, Any] | None = None
+) -> list[Deployment]:
     """Read which models a connection serves.
 
     Args:
         session: The open session.
         connection_id: The connection.
-        names: Models that the source does not list.
+        names: Models that are called once each; the source need not list them.
+        prices: Prices that are added to the connection.
 
     Raises:
         ApiError: the connection is not usable, or the source does not tell.
     """
     path = {"connection_id": connection_id}
-    body = {"models": list(names)} if names else {}
+    body = with_given({}, {"models": list(names) or None, "prices": prices})
     value = await write(session, SYNC, f"models of {connection_id}", path=path, body=body)
     listed = value.get("deployments") if isinstance(value, dict) else None
     return [Deployment(item) for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
@@ -264,8 +270,23 @@ class _Connecting:
         if code != DONE:
             return code
         assert self._connection is not None
-        served = [one for one in await self._sync(self._connection) if one.status == "listed"]
+        prices = (self._order.endpoint or {}).get("prices") if known is not None else None
+        served = [one for one in await self._sync(self._connection, prices) if one.status == "listed"]
         self._note(f"4 of 5  it serves {len(served)} model{'s' * (len(served) != 1)}")
+        unpriced = [one for one in served if one.pricing_basis == ESTIMATED]
+        if prices is not None:
+            if unpriced:
+                raise RunwatchError(
+                    "The service did not take the prices for the connection",
+                    detail=f"{unpriced[0].upstream_ref or unpriced[0].id} has no price",
+                    hint=f"{runwatch_command('sources disconnect', self._connection.id)}, and connect it again.",
+                )
+            self._note("        it has the new prices")
+        elif unpriced and self._order.auth_scheme != KEYLESS:
+            self._note(
+                "        no price is known, so the cost of its runs is unknown; connect again with --price-input USD"
+                " and --price-output USD"
+            )
         return await self._save(served)
 
     def _note(self, text: str) -> None:
@@ -360,14 +381,18 @@ class _Connecting:
         self._note(f"3 of 5  the test failed: {why}" + (f", at {address}" if address else ""))
         self._note(f"        {advice}")
 
-    async def _sync(self, connection: SourceConnection) -> list[Deployment]:
-        """What the connection serves, with the models that were named and that its source does not list."""
-        served = await sync_models(self._session, connection.id)
-        listed = [one for one in served if one.status == "listed"]
-        missing = [name for name in self._session.call.options.model or () if not _named([name], listed)]
-        if not missing or "base_url" not in (self._order.endpoint or {}):
+    async def _sync(self, connection: SourceConnection, prices: Mapping[str, Any] | None) -> list[Deployment]:
+        """What the connection serves; a named model that no test has called is called first."""
+        served = await sync_models(self._session, connection.id, prices=prices)
+        if "base_url" not in (self._order.endpoint or {}):
             return served
-        return await sync_models(self._session, connection.id, missing)
+        listed = [one for one in served if one.status == "listed"]
+        tested = (connection.endpoint or {}).get("models") or ()
+        untested: dict[str, None] = {}
+        for name in self._session.call.options.model or ():
+            meant = [one.upstream_ref or name for one in _named([name], listed)] or [name]
+            untested.update((each, None) for each in meant if each not in tested)
+        return await sync_models(self._session, connection.id, list(untested)) if untested else served
 
     async def _save(self, served: list[Deployment]) -> int:
         options, note = self._session.call.options, self._session.call.output.note
@@ -394,10 +419,21 @@ class _Connecting:
             arm = next((arm for arm in saved if arm.model_deployment_id == one.id and arm.status != "disabled"), None)
             if arm is not None:
                 note(f"5 of 5  {one.upstream_ref or one.id} is saved already, as {arm.id}")
-                self._arms.append(dict(arm.raw))
+                self._arms.append(await self._granted(arm))
                 continue
             await self._save_one(one, entries.get(one.id))
         return DONE
+
+    async def _granted(self, arm: Arm) -> Any:
+        """A saved model with the data classes that were asked for besides those that it has."""
+        granted = [str(name) for name in arm.data_class_grants or ()]
+        added = [name for name in dict.fromkeys(self._data_classes or ()) if name not in granted]
+        if not added:
+            return dict(arm.raw)
+        body = {"data_class_grants": [*granted, *added]}
+        changed = await write(self._session, EDIT, f"change {arm.id}", path={"arm_id": arm.id}, body=body)
+        self._note(f"        runs may give it {', '.join(added)} data too")
+        return changed
 
     async def _save_one(self, one: Deployment, entry: CatalogEntry | None) -> None:
         if entry is None:

@@ -51,14 +51,22 @@ _FAILURES: Final[Mapping[str, Failure]] = {
     ),
 }
 _NO_KEY: Final = Failure("the server asks for a key", "Connect it with a key.")
+_NAME_ONE: Final = "A server that lists no models needs the name of one: runwatch sources connect takes --model NAME."
+_NO_LIST: Final = Failure("nothing at this path lists models", f"Check the address. {_NAME_ONE}")
+_LIST_REFUSED: Final = ("model_not_found", "request_refused")
+"""What a test without named models meets at a server that lists none."""
+
 _UNKNOWN: Final = Failure("no reason given", "Test again.")
 
 
 def explain_failure(connection: SourceConnection) -> Failure:
     """Why the last test of a connection failed, with the HTTP status and other model names where they are known."""
     kind = connection.test_error or connection.test_failure
+    is_unnamed = (connection.endpoint or {}).get("models") == []
     if kind in {"authentication", "permission"} and connection.auth_scheme == KEYLESS:
         why, advice = _NO_KEY
+    elif kind in _LIST_REFUSED and is_unnamed:
+        why, advice = _NO_LIST
     elif kind:
         why, advice = _FAILURES.get(kind, Failure(kind, _UNKNOWN.advice))
     else:
@@ -66,6 +74,8 @@ def explain_failure(connection: SourceConnection) -> Failure:
     protocol = (connection.endpoint or {}).get("protocol_profile")
     if kind == "invalid_response" and isinstance(protocol, str):
         why = f"{why} {protocol}"
+        if is_unnamed:
+            advice = f"{advice} {_NAME_ONE}"
     if connection.test_http_status is not None:
         why = f"{why} (HTTP {connection.test_http_status})"
     if connection.test_suggestions:

@@ -50,6 +50,9 @@ class PriceRequest(OpenBody):
     output_usd_per_million: Amount
 
 
+Prices = Annotated[dict[Word, PriceRequest], Field(max_length=PRICED_MODELS)]
+
+
 class EndpointRequest(OpenBody):
     """Where a source is and what it costs; ours, because the interface only knows sources with a fixed address.
 
@@ -59,7 +62,7 @@ class EndpointRequest(OpenBody):
 
     base_url: Annotated[str, Field(max_length=URL_CHARACTERS)] | None = None
     protocol_profile: Word | None = None
-    prices: Annotated[dict[Word, PriceRequest], Field(max_length=PRICED_MODELS)] | None = None
+    prices: Prices | None = None
     models: ModelNames | None = None
 
     @field_validator("base_url")
@@ -89,10 +92,12 @@ class ConnectionRequest(OpenBody):
 class SyncRequest(OpenBody):
     """The body of ``POST /v1/source-connections/{connectionId}/deployments/sync``; empty in the specification.
 
-    ``models`` names models that the source does not list; each is called once before it is taken over.
+    ``models`` names models; each is called once before it is taken over, and the source need not list it. ``prices``
+    adds prices to the connection, in the form of :class:`EndpointRequest`.
     """
 
     models: ModelNames | None = None
+    prices: Prices | None = None
 
 
 class RotateRequest(OpenBody):

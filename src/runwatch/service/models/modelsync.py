@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.base.clock import iso
-from runwatch.service.http.answer import Refusal
+from runwatch.records.requests.source import PRICED_MODELS
+from runwatch.service.http.answer import Refusal, invalid
 from runwatch.service.ids import new_id
 from runwatch.service.models import arms, connections
 from runwatch.service.models.availability import is_usable
 from runwatch.service.models.catalog import variant_id
 from runwatch.service.models.providers import ServedModel, ServedModels
-from runwatch.service.models.providers.prices import ESTIMATED, SOURCE_REPORTED, price_of
+from runwatch.service.models.providers.prices import ESTIMATED, SOURCE_REPORTED, PriceTable, price_of
 from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.tables.models import deployments
 from runwatch.service.transaction import Row, Transaction
@@ -20,23 +21,33 @@ NAME_CHARACTERS: Final = 255
 """The longest name of a model that is taken from a source's list; ours."""
 
 
-def sync(transaction: Transaction, asked: Row, found: ServedModels) -> list[Row]:
+def sync(transaction: Transaction, asked: Row, found: ServedModels, prices: PriceTable | None = None) -> list[Row]:
     """Take over what a source lists: new models, what has changed of known ones, and that others are gone.
 
     A model keeps its id for as long as the connection lives. One that is gone or retired is ``disabled``. Models whose
     name no call could carry are left out.
 
+    Args:
+        transaction: Where they are kept.
+        asked: The connection as it was when the source was asked.
+        found: What the source serves.
+        prices: Prices that are added to the connection's own.
+
     Raises:
-        Refusal: ``invalid_state``: the connection has changed since it was read, or is not usable.
+        Refusal: ``invalid_state``: the connection has changed since it was read, or is not usable;
+            ``validation_failed``: it would have too many prices.
     """
     row = connections.unchanged(transaction, asked)
     if not is_usable(row):
         raise Refusal("invalid_state", "The connection has to pass a test first.")
+    own_prices = {**row["endpoint"]["own_prices"], **(prices or {})}
+    if prices and len(own_prices) > PRICED_MODELS:
+        raise invalid(("prices", f"A connection has at most {PRICED_MODELS} prices."))
     listed = {model.upstream_ref: model for model in found.models if _is_nameable(model)}
-    endpoint = {**row["endpoint"], "models": list(found.named)}
+    endpoint = {**row["endpoint"], "models": list(found.named), "own_prices": own_prices}
     told = {name: dict(model.prices) for name, model in listed.items() if model.prices is not None}
     where = {"connection_id": row["connection_id"]}
-    transaction.change(connections_table, where, endpoint={**endpoint, "prices": told | endpoint["own_prices"]})
+    transaction.change(connections_table, where, endpoint={**endpoint, "prices": told | own_prices})
     row = connections.find(transaction, row["tenant_id"], row["connection_id"])
     served = transaction.every(deployments, where)
     known = {deployment["upstream_ref"]: deployment for deployment in served}

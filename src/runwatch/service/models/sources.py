@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from runwatch.base.target import may_be_loopback
 from runwatch.records.requests.run import KNOWN_DATA_CLASSES
-from runwatch.records.requests.source import EndpointRequest, is_private_host
+from runwatch.records.requests.source import EndpointRequest, PriceRequest, is_private_host
 from runwatch.service.http.answer import Refusal, invalid
 from runwatch.service.models.providers.prices import PriceTable
 from runwatch.service.models.providers.source import ANTHROPIC_COMPATIBLE, OPENAI_COMPATIBLE, PROTOCOLS, Source
@@ -229,8 +229,8 @@ def endpoint_of(profile: Profile, auth_scheme: str, asked: EndpointRequest | Non
         "route": profile.route,
         "fallback_policy": profile.fallback_policy,
         "data_classes": list(KNOWN_DATA_CLASSES) if is_local else _listed(profile.data_classes),
-        "own_prices": {**profile.prices, **_prices(asked)},
-        "prices": {**profile.prices, **_prices(asked)},
+        "own_prices": {**profile.prices, **price_table(asked.prices)},
+        "prices": {**profile.prices, **price_table(asked.prices)},
         "models": list(dict.fromkeys(asked.models or ())),
     }
 
@@ -239,11 +239,12 @@ def _listed(values: tuple[str, ...] | None) -> list[str] | None:
     return None if values is None else list(values)
 
 
-def _prices(asked: EndpointRequest) -> dict[str, dict[str, str]]:
+def price_table(asked: Mapping[str, PriceRequest] | None) -> dict[str, dict[str, str]]:
+    """The prices of a request in the form that a connection keeps."""
     return {
         name: {
             "input_usd_per_million": price.input_usd_per_million,
             "output_usd_per_million": price.output_usd_per_million,
         }
-        for name, price in (asked.prices or {}).items()
+        for name, price in (asked or {}).items()
     }

@@ -9,7 +9,7 @@ from runwatch.records.requests.source import ConnectionRequest, RotateRequest, S
 from runwatch.service.http.answer import Answer, Refusal, answer_json, invalid
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.models import catalog, connections, modelsync
+from runwatch.service.models import catalog, connections, modelsync, sources
 from runwatch.service.models.providers import ProviderError
 from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.transaction import Row, Transaction
@@ -56,18 +56,15 @@ async def connect(call: Call) -> Answer:
 async def test(call: Call) -> Answer:
     """Ask the source for its models with the connection's own secret, or call those named, and note what came of it.
 
-    A failed test is a result: what the source answered is in ``test_failure`` and ``test_http_status``. A source that
-    gave no answer is noted as a failed test too and answered with ``upstream_unavailable``.
+    A failed test is a result, also where the source gave no answer: ``test_failure`` and ``test_http_status`` say what
+    the test met.
     """
     row = await call.read(lambda transaction: _find_open(transaction, call))
     try:
         found = await connections.test(call.context.vault, call.context.providers, row)
     except ProviderError as error:
         failed = partial(connections.record_failure, tested=row, error=error)
-        if _has_answered(error):
-            return await call.write(lambda transaction: answer_json(connections.read_form(failed(transaction))))
-        await call.context.database.write(failed)
-        raise _unavailable(error.kind) from None
+        return await call.write(lambda transaction: answer_json(connections.read_form(failed(transaction))))
     return await call.write(
         lambda transaction: answer_json(connections.read_form(connections.record_pass(transaction, row, found)))
     )
@@ -76,7 +73,9 @@ async def test(call: Call) -> Answer:
 async def sync(call: Call) -> Answer:
     """Take over what the source lists and what the request names, and answer every model the connection ever had.
 
-    A source that refuses the credential makes the connection's test a failed one: no run could use it.
+    Prices in the request are added to those of the connection, and replace those of the same models.
+    A source that refuses the credential makes the connection's test a failed one: no run could use it. A credential
+    that may not call a newly named model says nothing of the others, and leaves the test as it is.
     """
     request = read_as(SyncRequest, {} if call.content is None else call.content)
     row = await call.read(lambda transaction: _find_open(transaction, call))
@@ -90,8 +89,10 @@ async def sync(call: Call) -> Answer:
         )
     except ProviderError as error:
         if not _has_answered(error):
-            raise _unavailable(error.kind) from None
-        if error.kind in REFUSALS:
+            raise Refusal(
+                "upstream_unavailable", f"The source gave no usable answer: {error.kind}.", cause=error.kind
+            ) from None
+        if error.kind in REFUSALS and not (new and error.kind == "permission"):
             await call.context.database.write(partial(connections.record_failure, tested=row, error=error))
         if new and error.kind == "model_not_found":
             near = f" It serves {', '.join(error.suggestions)}." if error.suggestions else ""
@@ -100,7 +101,7 @@ async def sync(call: Call) -> Answer:
         raise Refusal("invalid_state", f"The source refused: {error.kind}{status}. Test the connection.") from None
 
     def effect(transaction: Transaction) -> Answer:
-        served = modelsync.sync(transaction, row, found)
+        served = modelsync.sync(transaction, row, found, sources.price_table(request.prices))
         return answer_json({"deployments": [catalog.deployment_form(deployment) for deployment in served]})
 
     return await call.write(effect)
@@ -141,10 +142,6 @@ async def disconnect(call: Call) -> Answer:
 
 def _has_answered(error: ProviderError) -> bool:
     return error.http_status is not None or error.kind not in NO_ANSWER
-
-
-def _unavailable(kind: str) -> Refusal:
-    return Refusal("upstream_unavailable", f"The source gave no usable answer: {kind}.", cause=kind)
 
 
 async def _forget(call: Call, handles: list[str | None]) -> None:
