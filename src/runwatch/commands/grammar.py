@@ -60,7 +60,7 @@ VERBS = (
             Flag("--provider-config", "a TOML file that names further sources of models, never keys", "FILE", "text"),
             Flag("--sample", "begin with a sample organization, whose models and checks cost nothing and call nobody"),
             Flag("--sample-runs", "how many finished runs the sample organization has", "N", "count", hidden=True),
-            Flag("--balance-usd", "set the balance; a run that it does not cover is refused", "USD", "number"),
+            Flag("--balance-usd", "set the balance; live runs are accepted while it is above zero", "USD", "number"),
             Flag("--quota-executions", "answer 429 above N runs of a calendar month (default: no limit)", "N", "count"),
             Flag("--concurrency", "work on N live runs at once; others wait (default: no limit)", "N", "count"),
             Flag("--idle-exit-s", "end after N seconds without caller and live run", "N", "number", hidden=True),

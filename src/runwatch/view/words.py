@@ -35,8 +35,9 @@ CODE_WORDS: Final[Mapping[str, tuple[str, str]]] = {
         "Read the resource again and decide anew.",
     ),
     "insufficient_credit": (
-        "The balance does not cover the cost cap of the run and the platform fee.",
-        "Top up the balance in Billing, or submit with a lower cost cap. Asking again changes nothing before that.",
+        "There is not enough credit for the request.",
+        "Top up the balance in Billing; `runwatch account` shows it. A lower cost cap can help only while the balance"
+        " is above zero.",
     ),
     "credit_wallet_frozen": (
         "The organization's wallet is frozen, so that nothing that costs money is accepted.",
