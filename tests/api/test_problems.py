@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from runwatch.api.problems import NOT_A_PROBLEM, REDIRECT_REFUSED, problem_of
+from runwatch.api.problems import REDIRECT_REFUSED, problem_of
 from runwatch.api.reply import Reply
 from runwatch.base.json import dumps
 from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
-from runwatch.records.problem import PROBLEM_TYPE
+from runwatch.records.problem import NOT_A_PROBLEM, PROBLEM_TYPE
 from tests.support.builders import problem, validation_problem
 
 BODY = dumps(dict(problem("not_found").raw)).encode()
@@ -47,12 +47,24 @@ def test_a_problem_by_its_type_may_lack_members_and_have_unknown_ones(raw: bytes
     assert dumps(dict(found.raw)).encode() == raw.replace(b" ", b"").replace(b"onlythat", b"only that")
 
 
-@pytest.mark.parametrize("missing", ["type", "title", "status", "instance"])
-def test_plain_json_is_a_problem_only_with_all_required_members(missing: str) -> None:
-    raw = {name: value for name, value in problem("not_found").raw.items() if name != missing}
+@pytest.mark.parametrize(
+    ("missing", "is_problem"),
+    [
+        ({"instance"}, True),
+        ({"type", "instance"}, True),
+        ({"title", "instance"}, True),
+        ({"type", "title"}, False),
+        ({"status"}, False),
+    ],
+)
+def test_plain_json_is_a_problem_with_a_type_or_title_and_the_status_of_the_answer(
+    missing: set[str], is_problem: bool
+) -> None:
+    raw = {name: value for name, value in problem("not_found").raw.items() if name not in missing}
     found, is_synthetic = problem_of(reply(dumps(raw).encode(), "application/json"))
-    assert is_synthetic
-    assert found.code == NOT_A_PROBLEM
+    assert is_synthetic is not is_problem
+    assert (found.code == NOT_A_PROBLEM) is not is_problem
+    assert problem_of(reply(dumps(raw).encode(), "application/json", status=422))[1]
 
 
 FOREIGN = {

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
+from runwatch.api.errors import Held
+from runwatch.view.explain import NEW_KEY
 from tests.commands.here import Here
 from tests.support.builders import echo_events, echo_receipt, ended_receipt, full_request_body, problem, run
 from tests.support.scripted import Said, ScriptedService
@@ -226,6 +229,96 @@ def test_watch_prints_events_on_stdout_and_a_summary_on_stderr(runwatch: Here, s
     summary, receipt = outcome.errors.splitlines()[-2:]
     assert summary.startswith("completed, test run, no charge")
     assert receipt == f"receipt: runwatch receipts show {NEW}"
+
+
+LIMITED = Said(429, problem("rate_limited"))
+MOVED_ON = f"The run {NEW} is accepted and goes on. Follow it again: runwatch runs watch"
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (LIMITED, 5),
+        (Said(503, problem("upstream_unavailable", status=503)), 3),
+        (Said(401, problem("unauthenticated")), 4),
+        (Said(404, problem("not_found")), 1),
+        (Said(200, {"no": "run"}), 3),
+    ],
+)
+def test_a_read_that_fails_after_the_submit_names_the_accepted_run(
+    runwatch: Here, service: ScriptedService, answer: Said, code: int
+) -> None:
+    # The events end with no final one, and the run's own state cannot be read.
+    service.say("GET", f"/v1/executions/{NEW}/events", answer, answer)
+    service.say("GET", f"/v1/executions/{NEW}", answer)
+    outcome = runwatch(*BASE, "--watch")
+    assert len(sent(service)) == 1
+    assert outcome.code == code
+    assert f"{MOVED_ON} {NEW}\n" in outcome.errors
+    for wrong in ("Nothing was sent", "Ask again", "ask again", "Nothing was accepted"):
+        assert wrong not in outcome.errors
+    failure = json.loads(runwatch(*BASE, "--watch", "--json").errors.splitlines()[-1])
+    assert failure["execution_id"] in failure["hint"]
+
+
+def test_a_hold_after_the_submit_names_the_accepted_run_and_the_service_of_the_call(
+    runwatch: Here, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hold(*_: object, **__: object) -> None:
+        raise Held(operation="getExecutionsByExecutionId", seconds=40, can_override=True)
+
+    monkeypatch.setattr("runwatch.commands.pace.PacedClient.list_events", hold)
+    monkeypatch.setattr("runwatch.commands.watch.follow", lambda client, *_, **__: held_events(client))
+    outcome = runwatch(*BASE, "--watch", "--base-url", service.base_url)
+    assert outcome.code == 5
+    assert f"{MOVED_ON} --base-url {service.base_url} {NEW}\n" in outcome.errors
+    assert "Nothing was sent" not in outcome.errors
+
+
+async def held_events(client: Any) -> AsyncIterator[Any]:
+    """Events of a client that is held back."""
+    yield await client.list_events(NEW)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_an_end_of_the_program_after_the_submit_names_the_accepted_run(
+    runwatch: Here, service: ScriptedService, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    async def end(_: object) -> int:
+        raise error
+
+    monkeypatch.setattr("runwatch.commands.watch.Watcher.watch", end)
+    outcome = runwatch(*BASE, "--watch")
+    assert f"{MOVED_ON} {NEW}\n" in outcome.errors
+    assert ("Please report it" in outcome.errors) is (error is ValueError)
+
+
+def test_a_refused_submit_names_no_accepted_run(runwatch: Here, service: ScriptedService) -> None:
+    service.say("POST", SUBMIT, LIMITED)
+    outcome = runwatch(*BASE, "--watch")
+    assert "Nothing was accepted" in outcome.errors
+    assert "is accepted and goes on" not in outcome.errors
+
+
+def test_a_new_key_is_asked_for_only_where_the_user_chose_the_key(runwatch: Here, service: ScriptedService) -> None:
+    service.say("POST", SUBMIT, Said(400, problem("validation_failed")))
+    assert NEW_KEY not in runwatch(*BASE).errors
+    assert NEW_KEY in runwatch(*BASE, "--idempotency-key", "mine").errors
+    service.say("POST", "/v1/webhooks", Said(400, problem("validation_failed")))
+    refused = runwatch("webhooks", "create", "--url", "https://hooks.example.test/x", "--event", "execution.completed")
+    assert "validation_failed" in refused.errors
+    assert NEW_KEY not in refused.errors
+
+
+def test_a_problem_with_nothing_but_type_title_and_status_is_a_refusal(
+    runwatch: Here, service: ScriptedService
+) -> None:
+    body = {"type": "https://errors.example.test/over-limit", "title": "Over the limit", "status": 422}
+    service.say("POST", SUBMIT, Said(422, body))
+    outcome = runwatch(*BASE)
+    assert outcome.code == 1
+    assert "Nothing was accepted" in outcome.errors
+    assert "Unknown" not in outcome.errors
 
 
 @pytest.mark.parametrize(("final", "code"), [("completed", 0), ("failed", 10), ("cancelled", 11), ("expired", 12)])

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from runwatch.records.problem import NOT_A_PROBLEM, Problem, synthetic_problem
 from runwatch.records.run import Run
 from runwatch.view.detail import FLAW, REST, Line, Section, sections
 from runwatch.view.entries import problem_entry
+from runwatch.view.explain import NOTHING_ACCEPTED, OUTCOME_UNKNOWN
 from runwatch.view.facts import RunFacts
 from runwatch.view.format import Context
 from runwatch.view.glyphs import Role
@@ -128,6 +132,26 @@ def test_a_problem_puts_the_instance_first_and_tells_effect_and_next_step() -> N
     assert shown["request"] == "POST /v1/executions  ·  143 ms  ·  attempt 1"
     assert shown["effect"] == "Nothing was accepted, nothing was charged."
     assert shown["fields"] == "task.objective  Required."
+
+
+@pytest.mark.parametrize(
+    ("raw", "status", "is_refusal"),
+    [
+        ({"title": "Over the limit", "status": 422}, 422, True),
+        ({"type": "about:blank", "status": 422}, 422, True),
+        ({"title": "Over the limit", "status": 400}, 422, False),
+        ({"status": 422}, 422, False),
+        (synthetic_problem(NOT_A_PROBLEM, "The answer was not a Problem", 422).raw, 422, False),
+    ],
+)
+def test_the_list_of_problems_tells_a_refusal_by_what_the_service_said(
+    raw: dict[str, Any], status: int, is_refusal: bool
+) -> None:
+    entry = problem_entry(
+        Problem(raw), time=NOW, method="POST", path="/v1/executions", operation="postExecutions", status=status
+    )
+    effect = detail("problems", entry)["Problem"]["effect"].text
+    assert effect == (NOTHING_ACCEPTED if is_refusal else OUTCOME_UNKNOWN)
 
 
 def test_a_problem_of_a_read_claims_no_effect() -> None:

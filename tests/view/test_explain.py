@@ -133,11 +133,15 @@ def test_hostile_text_cannot_add_lines_to_the_support_block() -> None:
     assert len(block.split("\n")) == 10
 
 
-def test_a_new_key_is_asked_for_after_a_write_with_a_key_alone() -> None:
-    assert NEW_KEY in next_step("validation_failed", has_key=True)
-    assert "key" not in next_step("validation_failed", has_key=False)
+def test_a_new_key_is_asked_for_where_the_user_chose_the_key() -> None:
+    assert NEW_KEY in next_step("validation_failed", is_key_given=True)
+    assert "key" not in next_step("validation_failed")
     assert "key" not in explain_code("validation_failed").next_step
-    assert next_step("not_found", has_key=True) == explain_code("not_found").next_step
+    assert next_step("not_found", is_key_given=True) == explain_code("not_found").next_step
+
+
+def test_advice_for_a_lack_of_credit_promises_nothing_of_a_lower_cap_below_zero() -> None:
+    assert "only while the balance is above zero" in next_step("insufficient_credit")
 
 
 def test_a_complete_problem_of_an_unknown_type_refuses_a_submit_on_its_first_attempt() -> None:

@@ -115,7 +115,7 @@ def problem(
         status,
         "" if is_synthetic else said.code,
         in_doubt=history.in_doubt,
-        is_problem=not is_synthetic and said.is_complete and said.status == status,
+        is_problem=not is_synthetic and said.conforms(status),
     )
     detail = said.detail
     if said.status is not None and said.status != status:

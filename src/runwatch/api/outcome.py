@@ -21,8 +21,9 @@ connection lost, timeout, cut answer    unknown                             unkn
 The eight codes prove it on any attempt: a service that had accepted the run on an earlier one would have repeated its
 recorded answer (wire reference 1.5). A conflict means that the key belongs to another body, so that no attempt with
 this body did anything. A 401, 403 or 429 may stand before the service looks the key up, which proves nothing about an
-earlier attempt. A complete Problem of any type, under the status that it names, is a service's own refusal of the
-attempt; a 4XX without one may come from something between here and the service.
+earlier attempt. A Problem of any type is the service's own refusal of the attempt: an object with a type or a title and
+the status of the answer, because RFC 9457 requires no member. A 4XX without one may come from something between here
+and the service.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def proves_nothing_happened(
         status: The HTTP status.
         code: The error code of the Problem; an empty text where there is none.
         in_doubt: Whether an earlier attempt of the same call may have taken effect.
-        is_problem: Whether the answer was a complete Problem under its own status.
+        is_problem: Whether the answer was a Problem under its own status.
     """
     if not 400 <= status < 500 or status == 408:
         return False

@@ -7,10 +7,7 @@ from typing import Final
 from runwatch.api.reply import Reply
 from runwatch.base.json import loads
 from runwatch.base.log import redact
-from runwatch.records.problem import PROBLEM_TYPE, Problem, synthetic_problem
-
-NOT_A_PROBLEM: Final = "not_a_problem"
-"""The code of a synthetic Problem; no service uses it, so that nothing of the service is claimed."""
+from runwatch.records.problem import NOT_A_PROBLEM, PROBLEM_TYPE, Problem, synthetic_problem
 
 REDIRECT_REFUSED: Final = "redirect_refused"
 """The code of the synthetic Problem for a redirect."""
@@ -23,8 +20,9 @@ def problem_of(reply: Reply) -> tuple[Problem, bool]:
     """The Problem of an answer outside the 2XX class, and whether this client worded it.
 
     A body counts as a Problem when its media type says so and it is an object (an unknown or missing member is kept
-    and shown, never fatal), or when it is plain JSON with all four required members. The key is redacted from it
-    first: there are services and proxies that repeat the request they refuse.
+    and shown, never fatal), or when it is plain JSON with all four required members, or with a type or a title under
+    the status of the answer. The key is redacted from it first: there are services and proxies that repeat the request
+    they refuse.
     """
     if 300 <= reply.status < 400:
         where = redact(reply.headers.get("location", "nowhere"))[:EXCERPT_CHARACTERS]
@@ -61,6 +59,6 @@ def _parsed(reply: Reply) -> Problem | None:
     if not isinstance(raw, dict):
         return None
     problem = Problem(raw)
-    if reply.media_type != PROBLEM_TYPE and not problem.is_complete:
+    if reply.media_type != PROBLEM_TYPE and not (problem.is_complete or problem.conforms(reply.status)):
         return None
     return problem

@@ -10,6 +10,7 @@ from typing import TextIO
 from runwatch.base.clock import Clock
 from runwatch.base.errors import ConfirmationRequired, UsageError
 from runwatch.base.paths import Paths
+from runwatch.base.shell import runwatch_command
 from runwatch.base.text import clean_line
 from runwatch.commands.output import Output
 from runwatch.commands.parser import Options
@@ -28,6 +29,7 @@ class Call:
         stdin: Standard input.
         words: The words of the verb.
         pending_key: The idempotency key of a submit under way, for the message of an interruption.
+        accepted_run: The run that the service accepted from this call; it goes on whatever fails here afterwards.
         on_interrupt: What a person should know who interrupts the verb now.
     """
 
@@ -39,7 +41,20 @@ class Call:
     stdin: TextIO
     words: tuple[str, ...] = ()
     pending_key: str | None = None
+    accepted_run: str | None = None
     on_interrupt: str | None = None
+
+    def command(self, words: str, *arguments: str, **options: str | bool | None) -> str:
+        """A command for the service of this call: with the flags by which the call chose it.
+
+        Args:
+            words: The command's own words.
+            arguments: Its arguments.
+            options: Its other options.
+        """
+        given = self.options
+        chosen = {"profile": given.profile, "base_url": given.base_url, "local": given.local}
+        return runwatch_command(words, *arguments, **chosen, **options)
 
     def read_input(self, name: str) -> bytes:
         """The content of a file, or of standard input for ``-``.

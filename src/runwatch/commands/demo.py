@@ -39,6 +39,8 @@ async def _demo(call: Call) -> int:
     call.output.note(f"A local service, for this demo alone, listens on {service.base_url}.")
     async with open_session(call, service.target(), Settings()) as session:
         run = await send(session, dumps_body(REQUEST), str(uuid.uuid4()))
+        # The service goes with the demo, and no later command can follow the run.
+        call.accepted_run = None
         call.output.note(f"The test run {run.id} is accepted; these are its events as they happen.")
         code = await Watcher(session, [run.id]).watch()
         call.output.note("It has ended. This is its receipt.")

@@ -12,7 +12,6 @@ from typing import Final
 from runwatch.base.clock import SystemClock
 from runwatch.base.errors import RunwatchError
 from runwatch.base.paths import Paths, find_paths
-from runwatch.base.shell import runwatch_command
 from runwatch.commands.call import Call
 from runwatch.commands.exits import DEFECT, INTERRUPTED, exit_code
 from runwatch.commands.grammar import Verb
@@ -43,13 +42,13 @@ def _code_of(verb: Verb, call: Call) -> int:
     except Unwritable:
         raise
     except RunwatchError as error:
-        return _tell(error, call.output, exit_code(error))
+        return _tell(error, call.output, exit_code(error), call=call)
     except KeyboardInterrupt:
         if sys.stderr.isatty() and not call.output.is_json:
             call.output.error("\n")  # behind the terminal's ^C
-        return _tell(_interruption(call), call.output, INTERRUPTED, call.pending_key)
+        return _tell(_interruption(call), call.output, INTERRUPTED, call.pending_key, call)
     except Exception as error:
-        return _tell(_defect(error, call.paths), call.output, DEFECT, call.pending_key)
+        return _tell(_defect(error, call.paths), call.output, DEFECT, call.pending_key, call)
 
 
 def _function(verb: Verb) -> Callable[[Call], int]:
@@ -64,17 +63,21 @@ def tell_usage(error: RunwatchError, words: Sequence[str]) -> int:
     return _tell(error, Output("json" if wants_json else "table"), exit_code(error))
 
 
-def _tell(error: RunwatchError, output: Output, code: int, pending: str | None = None) -> int:
-    from runwatch.commands.tell import failure_line, failure_text
+def _tell(error: RunwatchError, output: Output, code: int, pending: str | None = None, call: Call | None = None) -> int:
+    from runwatch.commands.tell import NONE, circumstances_of, failure_line, failure_text
 
-    output.error(failure_line(error, code, pending) if output.is_json else failure_text(error))
+    known = NONE if call is None else circumstances_of(call)
+    if output.is_json:
+        output.error(failure_line(error, code, pending, circumstances=known))
+    else:
+        output.error(failure_text(error, circumstances=known))
     return code
 
 
 def _interruption(call: Call) -> RunwatchError:
     if call.pending_key is None:
         return RunwatchError("Interrupted", hint=call.on_interrupt)
-    command = runwatch_command("runs submit", resend=call.pending_key)
+    command = call.command("runs submit", resend=call.pending_key)
     return RunwatchError(
         "Interrupted",
         detail="a submit was under way; whether a run was accepted is unknown",

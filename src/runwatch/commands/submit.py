@@ -9,7 +9,6 @@ from typing import Any, Final
 from runwatch.api.errors import ApiError, UnusableAnswer
 from runwatch.base.errors import UsageError
 from runwatch.base.json import loads
-from runwatch.base.shell import runwatch_command
 from runwatch.commands.body import BODY_FLAGS, build_body
 from runwatch.commands.call import Call
 from runwatch.commands.printing import Printer
@@ -131,6 +130,7 @@ async def _accepted(session: Session, value: object, key: str, *, may_be_old: bo
             detail="the answer has no execution_id",
             hint="'runwatch runs list' may show it. The same key and body never start a second run.",
         )
+    session.call.accepted_run = run.id
     if may_be_old:
         try:
             return await session.client.get_run(run.id)
@@ -146,12 +146,11 @@ async def _go_on(session: Session, run: Run, body: bytes) -> int:
         Printer(call, session.settings, RUNS).record(RunFacts(run, request=request), run.raw)
         return 0
     call.output.note(f"run {run.id}")
-    call.on_interrupt = f"The run goes on. Follow it again: {runwatch_command('runs watch', run.id)}"
     watcher = Watcher(session, [run.id])
     code = await watcher.watch()
     call.output.note(await _summary(session, run.id, watcher.statuses.get(run.id)))
     # A line of its own: what the service says of the run is in the line above, and users copy whole lines.
-    call.output.note(f"receipt: {runwatch_command('receipts show', run.id)}")
+    call.output.note(f"receipt: {call.command('receipts show', run.id)}")
     return code
 
 

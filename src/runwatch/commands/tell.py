@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.api.errors import ApiError, ApiProblem, Held
 from runwatch.base.errors import RunwatchError
@@ -13,6 +14,9 @@ from runwatch.base.text import clean_line
 from runwatch.commands.exits import exit_code
 from runwatch.commands.output import Output
 from runwatch.records.codes import CODES
+
+if TYPE_CHECKING:
+    from runwatch.commands.call import Call
 
 SUBMIT: Final = "postExecutions"
 UNCHANGED: Final = "Nothing was changed."
@@ -32,7 +36,46 @@ def tell(error: RunwatchError, output: Output, profile: str | None = None) -> in
     return code
 
 
-def failure_line(error: RunwatchError, code: int, pending: str | None = None, *, profile: str | None = None) -> str:
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What a call knows about its failure beyond the error.
+
+    Attributes:
+        is_key_given: Whether the user chose the idempotency key of the write.
+        accepted_run: The run that the service accepted from this call before the failure.
+        follow: The command that follows that run.
+    """
+
+    is_key_given: bool = False
+    accepted_run: str | None = None
+    follow: str = ""
+
+    @property
+    def goes_on(self) -> str | None:
+        """What the user has to know about the accepted run, instead of any advice to ask again."""
+        if self.accepted_run is None:
+            return None
+        return f"The run {self.accepted_run} is accepted and goes on. Follow it again: {self.follow}"
+
+
+NONE: Final = Circumstances()
+
+
+def circumstances_of(call: Call) -> Circumstances:
+    """What a call knows about a failure that ends it."""
+    options, run_id = call.options, call.accepted_run
+    is_key_given = bool(options.idempotency_key or options.resend)
+    return Circumstances(is_key_given, run_id, call.command("runs watch", run_id) if run_id else "")
+
+
+def failure_line(
+    error: RunwatchError,
+    code: int,
+    pending: str | None = None,
+    *,
+    profile: str | None = None,
+    circumstances: Circumstances = NONE,
+) -> str:
     """The failure as one line of ASCII JSON.
 
     Args:
@@ -40,6 +83,7 @@ def failure_line(error: RunwatchError, code: int, pending: str | None = None, *,
         code: The exit code.
         pending: The idempotency key of a write that was under way and whose outcome is therefore unknown.
         profile: Of which profile, where the call asks for several.
+        circumstances: What the call knows beyond the error. An accepted run is named as ``execution_id``.
     """
     api = error if isinstance(error, ApiError) else None
     is_known = pending is None and (api is None or api.outcome_known)
@@ -48,25 +92,27 @@ def failure_line(error: RunwatchError, code: int, pending: str | None = None, *,
         "problem": dict(error.problem.raw) if isinstance(error, ApiProblem) else None,
         "error": error.title,
         "detail": error.detail,
-        "hint": hint_of(error),
+        "hint": hint_of(error, circumstances),
         "exit_code": code,
         "attempts": 0 if api is None else api.attempts,
         "outcome": "known" if is_known else "unknown",
         "idempotency_key": pending if api is None else api.key,
     }
+    if circumstances.accepted_run is not None:
+        content["execution_id"] = circumstances.accepted_run
     seconds = _seconds(error)
     if seconds is not None:
         content["retry_after_s"] = seconds
     return dumps(content) + "\n"
 
 
-def failure_text(error: RunwatchError, profile: str | None = None) -> str:
+def failure_text(error: RunwatchError, profile: str | None = None, circumstances: Circumstances = NONE) -> str:
     """The failure as lines of clean text: what happened, why, what to do next, and the id that support asks for."""
     of = "" if profile is None else f"{clean_line(profile)}: "
-    return "\n".join([f"runwatch: {of}{clean_line(error.title)}", *_lines(error)]) + "\n"
+    return "\n".join([f"runwatch: {of}{clean_line(error.title)}", *_lines(error, circumstances)]) + "\n"
 
 
-def _lines(error: RunwatchError) -> Iterator[str]:
+def _lines(error: RunwatchError, circumstances: Circumstances) -> Iterator[str]:
     for line in (error.detail or "").splitlines():
         yield _labelled("why", line)
     if isinstance(error, ApiProblem):
@@ -81,7 +127,7 @@ def _lines(error: RunwatchError) -> Iterator[str]:
         yield _labelled("tried", tried)
     if isinstance(error, ApiError) and error.key is not None:
         yield _labelled("effect", _effect(error))
-    for line in (hint_of(error) or "").splitlines():
+    for line in (hint_of(error, circumstances) or "").splitlines():
         yield _labelled("next", line)
     if error.support_id:
         yield _labelled("instance", error.support_id)
@@ -95,12 +141,19 @@ def _labelled(label: str, text: str) -> str:
     return f"  {label:<9} {clean_line(text)}"
 
 
-def hint_of(error: RunwatchError) -> str | None:
-    """What to do next: what the error's code asks for, unless an unknown outcome has to be settled first."""
+def hint_of(error: RunwatchError, circumstances: Circumstances = NONE) -> str | None:
+    """What to do next: what the error's code asks for, unless an unknown outcome has to be settled first.
+
+    Once a run is accepted, the advice of a call that failed would start a second run or deny the first. How to follow
+    the run replaces it, and precedes the advice of any other error.
+    """
+    if circumstances.goes_on is not None:
+        own = None if isinstance(error, ApiError) else error.hint
+        return "\n".join(filter(None, [circumstances.goes_on, own]))
     if isinstance(error, ApiProblem) and error.outcome_known and error.code in CODES:
         from runwatch.view.explain import next_step
 
-        return next_step(error.code, has_key=error.key is not None)
+        return next_step(error.code, is_key_given=circumstances.is_key_given)
     return error.hint
 
 

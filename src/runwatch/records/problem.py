@@ -19,6 +19,9 @@ PROBLEM_BASE: Final = "https://runwatch.invalid/problems/"
 MAX_TYPE_CHARACTERS: Final = 200
 """How much is shown of a type that names no code."""
 
+NOT_A_PROBLEM: Final = "not_a_problem"
+"""The code of a synthetic Problem; no service uses it, so that nothing of the service is claimed."""
+
 _NO_TYPE: Final = "about:blank"
 
 _CODE: Final = re.compile(r"[a-z][a-z_]*\Z")
@@ -61,6 +64,18 @@ class Problem(Record):
     def is_complete(self) -> bool:
         """Whether the body has every required member with a value of its kind."""
         return all(value is not None for value in (self.type, self.title, self.status, self.instance))
+
+    def conforms(self, status: int | None) -> bool:
+        """Whether the service itself refused the request with this Problem (RFC 9457).
+
+        Every member is optional there, so a type or a title is enough. The status has to be that of the answer, because
+        other JSON has members with these names too.
+
+        Args:
+            status: The HTTP status of the answer.
+        """
+        is_named = bool(self.type or self.title) and self.code != NOT_A_PROBLEM
+        return is_named and status is not None and self.status == status
 
     @property
     def is_closed(self) -> bool:

@@ -21,7 +21,7 @@ KEY_WAS_USED: Final = (
 )
 
 NEW_KEY: Final = "A new idempotency key is needed, because the body is another one."
-"""What a corrected write needs; a read has no key."""
+"""What a corrected write needs where the user chose the key."""
 
 REFUSES_FIRST: Final = frozenset({401, 403, 429})
 """Statuses that refuse a submit when its first attempt meets them (DESIGN 4, Outcome of a write)."""
@@ -95,10 +95,16 @@ def all_explanations() -> tuple[Explanation, ...]:
     return (*(explain_code(code) for code in CODE_WORDS), *(explain_reason(reason) for reason in REASON_WORDS))
 
 
-def next_step(code: str, *, has_key: bool) -> str:
-    """What to do next after an error code; after a write with an idempotency key also what becomes of that key."""
+def next_step(code: str, *, is_key_given: bool = False) -> str:
+    """What to do next after an error code.
+
+    Args:
+        code: The error code.
+        is_key_given: Whether the user chose the idempotency key of the write. A key that the program makes is another
+            one for each write, so nothing has to be said about it.
+    """
     step = explain_code(code).next_step
-    return f"{step} {NEW_KEY}" if has_key and code == "validation_failed" else step
+    return f"{step} {NEW_KEY}" if is_key_given and code == "validation_failed" else step
 
 
 def submit_effect(code: str, status: int | None, attempts: int = 1, *, is_problem: bool = False) -> str:
@@ -109,7 +115,7 @@ def submit_effect(code: str, status: int | None, attempts: int = 1, *, is_proble
         status: The HTTP status, or ``None`` when no answer came.
         attempts: How often the request was sent. A 401, 403 or 429 refuses the first attempt, but says nothing about
             an earlier one whose answer was lost.
-        is_problem: Whether the answer was a complete Problem under its own status.
+        is_problem: Whether the answer was a Problem under its own status.
     """
     if status is not None and (not 400 <= status < 500 or status == 408):
         return OUTCOME_UNKNOWN

@@ -140,7 +140,7 @@ class ProblemPanel(Pane):
             Line(line("request"), line(self._request(entry, attempts), None)),
         ]
         if entry.is_submit:
-            is_problem = problem.is_complete and problem.status == status
+            is_problem = problem.conforms(status)
             effect = submit_effect(code, status, attempts or entry.attempt or 1, is_problem=is_problem)
             first.append(Line(line("effect"), line(effect, None)))
         if problem.detail:
@@ -159,7 +159,7 @@ class ProblemPanel(Pane):
                     ),
                 )
             )
-        step = next_step or line(explain.next_step(code, has_key=bool(entry.key)), None)
+        step = next_step or line(explain.next_step(code), None)
         return [*sections, Section(_UNTITLED, (Line(line("next"), step),))]
 
     def _request(self, entry: ProblemEntry, attempts: int | None) -> str:

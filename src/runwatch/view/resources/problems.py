@@ -50,7 +50,7 @@ def _request(entry: ProblemEntry, _: object, context: Context) -> Shown | None:
 def _effect(entry: ProblemEntry, _: object, __: Context) -> Shown | None:
     if not entry.is_submit:
         return None
-    is_problem = entry.problem.is_complete and entry.problem.status == entry.status
+    is_problem = entry.problem.conforms(entry.status)
     return line(submit_effect(code_of(entry) or "", entry.status, entry.attempt or 1, is_problem=is_problem))
 
 
@@ -75,7 +75,7 @@ def _means(entry: ProblemEntry, _: object, __: Context) -> Shown:
 
 
 def _next(entry: ProblemEntry, _: object, __: Context) -> Shown:
-    return line(next_step(code_of(entry) or "", has_key=bool(entry.key)))
+    return line(next_step(code_of(entry) or ""))
 
 
 def _raw(entry: ProblemEntry, _: object, __: Context) -> Shown | None:
