@@ -206,6 +206,9 @@ async def test_a_call_that_fails_ends_the_run_with_its_reason(
     assert part["cost"].get("usage") == (None if is_known else "unknown")
     assert part["cost"].get("unknown_calls") == (None if is_known else 1)
     assert (attempt["usd"] is None) is not is_known
+    # A refused call costs nothing, and the provider did not say so.
+    assert "pricing_basis" not in part["cost"] or kind == "candidate_too_large"
+    assert (attempt["pricing_basis"] is None) is (kind != "candidate_too_large")
     assert part["recorded_check"]["state"] == "terminal_no_evaluation"
     assert part["route"]["selected"]["model_key"] == "northwind/ember"
     assert "sentinel" not in caplog.text

@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Any, Final, Protocol
 
 from runwatch.service.models.providers import Generation, ProviderAddress, ProviderError, cost_of
-from runwatch.service.models.providers.prices import SOURCE_REPORTED
+from runwatch.service.models.providers.failures import REFUSALS
 from runwatch.service.transaction import Row
 
 CALL_S: Final = 300.0
@@ -31,20 +31,6 @@ REASONS: Final[Mapping[str, str]] = {
     "response_too_large": "response_too_large",
 }
 OTHER_REASON: Final = "dispatch_internal_error"
-
-REFUSALS: Final = frozenset(
-    {
-        "authentication",
-        "permission",
-        "model_not_found",
-        "request_refused",
-        "rate_limited",
-        "capacity",
-        "provider_insufficient_funds",
-    }
-)
-"""Failures in which the provider turned the request away before a model read it: they use and cost nothing. What a
-provider that failed later charges for is not known unless it says so."""
 
 _UNKNOWN: Final = (Decimal(0), None)
 _NOTHING_USED: Final = Generation("", 0, 0, None, None, None)
@@ -102,7 +88,8 @@ class Outcome:
         ran_out: Whether the run's time was over before the answer came.
         generation: What the provider told, where it answered.
         usd: What it cost in US dollars; 0 where that is not known.
-        pricing_basis: Where ``usd`` is from; ``None`` where the cost is not known, or nothing was sent.
+        pricing_basis: Where ``usd`` is from; ``None`` where the cost is not known, nothing was sent, or the provider
+            refused the call.
     """
 
     candidate: str | None = field(default=None, repr=False)
@@ -164,7 +151,7 @@ def _refused(error: ProviderError, order: Order, *, is_keyless: bool, ran_out: b
         usd, basis = cost or _UNKNOWN
         return replace(failed, generation=spent, usd=usd, pricing_basis=basis)
     if error.kind in REFUSALS:
-        return replace(failed, generation=_NOTHING_USED, pricing_basis=SOURCE_REPORTED)
+        return replace(failed, generation=_NOTHING_USED)
     return failed
 
 

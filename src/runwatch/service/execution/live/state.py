@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.base.json import Numeral
+from runwatch.service.models.providers.failures import REFUSALS
 from runwatch.service.organization import money
 
 CANDIDATE: Final = "candidate"
@@ -82,7 +83,8 @@ class Attempt:
         input_tokens: Tokens read; ``None`` where nobody told.
         output_tokens: Tokens written; likewise.
         usd: What it cost in US dollars; 0 where that is not known.
-        pricing_basis: Where ``usd`` is from; ``None`` where the cost is not known, or nothing was sent.
+        pricing_basis: Where ``usd`` is from; ``None`` where the cost is not known, nothing was sent, or the provider
+            refused the call.
         resolved: Which model answered, as in wire reference 2.5.
         candidate: The output, until the run is final.
         worst_usd: What a budget assumes the call to cost in US dollars while its cost is not known; ``None`` where
@@ -109,8 +111,13 @@ class Attempt:
 
     @property
     def is_cost_known(self) -> bool:
-        """Whether the cost is known; a call that was not sent costs nothing."""
-        return not self.was_sent or self.pricing_basis is not None
+        """Whether the cost is known; a call that was not sent, or that the provider refused unread, costs nothing."""
+        return not self.was_sent or self.pricing_basis is not None or self._is_refused
+
+    @property
+    def _is_refused(self) -> bool:
+        """Whether the provider refused the call before a model read it."""
+        return self.failure_kind in REFUSALS and self.input_tokens == 0 == self.output_tokens
 
     @property
     def checked_arm_id(self) -> str:

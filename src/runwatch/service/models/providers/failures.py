@@ -18,6 +18,20 @@ _STATUSES: Final[Mapping[int, str]] = {
     529: "capacity",
 }
 
+REFUSALS: Final = frozenset(
+    {
+        "authentication",
+        "permission",
+        "model_not_found",
+        "request_refused",
+        "rate_limited",
+        "capacity",
+        "provider_insufficient_funds",
+    }
+)
+"""Failures in which the provider turned the request away before a model read it: they use and cost nothing. What a
+provider that failed later charges for is not known unless it says so."""
+
 _CODES: Final[Mapping[str, str]] = {
     "authentication_error": "authentication",
     "billing_error": "provider_insufficient_funds",
