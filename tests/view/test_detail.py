@@ -113,7 +113,7 @@ def test_a_cost_that_a_call_never_told_is_no_plain_zero() -> None:
     (part,) = builders.live_receipt().raw["slices"]
     part = {**part, "cost": {"usd": 0, "calls": 1, "usage": "unknown"}}
     shown = detail("receipts", builders.live_receipt(slices=[part]))["Slice sl_1"]
-    assert shown["cost"].text == "usage unknown · 1 calls · what a call used is not known"
+    assert shown["cost"].text == "usage unknown · tokens unknown · 1 calls · what a call used is not known"
     assert shown["cost"].role == Role.WARN
 
 

@@ -178,7 +178,8 @@ def result(call: Call) -> int:
     run_id = call.options.id
 
     async def work(session: Session) -> int:
-        if await _is_test_run(session, run_id):
+        run = await session.client.get_run(run_id)
+        if await _is_test_run(session, run_id, run):
             raise RunwatchError(
                 "A test run has no result content",
                 detail="it calls no model, so its result is not read",
@@ -191,14 +192,15 @@ def result(call: Call) -> int:
             raise RunwatchError("The result has no final_text", hint="--json shows what the service sent.")
         else:
             call.output.clean_block(found.final_text)
+        if run.is_cut:
+            call.output.note("the output was cut at the limit of output tokens")
         return 0
 
     return with_session(call, work)
 
 
-async def _is_test_run(session: Session, run_id: str) -> bool:
+async def _is_test_run(session: Session, run_id: str, run: Run) -> bool:
     """Whether a run is known to be a test run: by its record, by what was sent from here, or by its receipt."""
-    run = await session.client.get_run(run_id)
     facts = RunFacts(run, request=own_request(await session.watch_list.request_of(await session.scope(), run_id)))
     if facts.mode.value is None and run.is_final:
         facts = RunFacts(run, receipt=await session.client.get_receipt(run_id))

@@ -17,9 +17,10 @@ from runwatch.commands.watch import Watcher
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.outbox import Kept, Order
+from runwatch.view.calls import last_failure
 from runwatch.view.drawn import line
 from runwatch.view.facts import RunFacts, own_request
-from runwatch.view.format import duration, money_exact, spent
+from runwatch.view.format import duration, guessed, money_exact, spent
 from runwatch.view.resources.runs import RUNS
 
 SUBMIT: Final = "postExecutions"
@@ -162,7 +163,10 @@ async def _summary(session: Session, run_id: str, status: str | None) -> str:
         return f"{line(status)}; the receipt could not be read: {error.title}"
     parts: list[Any] = [line(receipt.status or status)]
     if receipt.reason and receipt.reason != receipt.status:
-        parts.append(line(receipt.reason))
+        failure = last_failure(receipt)
+        parts.append(line(receipt.reason if failure is None else f"{receipt.reason} ({failure})"))
+    if receipt.is_cut:
+        parts.append("the output was cut at the limit of output tokens")
     parts.append(_spend(receipt))
     if receipt.totals is not None and receipt.totals.runtime_s is not None:
         parts.append(duration(receipt.totals.runtime_s))
@@ -173,5 +177,6 @@ def _spend(receipt: Receipt) -> str:
     if receipt.mode == "echo":
         return "test run, no charge"
     known = receipt.known_spend_usd
-    told = "unknown" if known is None else spent(known, receipt.unknown_calls, money_exact)
+    told = line("unknown") if known is None else spent(known, receipt.unknown_calls, money_exact)
+    told = guessed(told, is_estimated=receipt.is_estimated)
     return "spend unknown" if told == "unknown" else f"spent {told}"

@@ -7,6 +7,7 @@ from decimal import Decimal
 from runwatch.records.check import RecordedCheck, VerificationCheck
 from runwatch.records.record import Record, Wire, amount, anything, flag, integer, many, mapping, moment, one, text
 from runwatch.records.spend import total, unknown_calls
+from runwatch.records.states import CUT
 
 
 class Declaration(Record):
@@ -77,9 +78,26 @@ class Cost(Record):
     usage = text("usage")
     unknown_calls = integer("unknown_calls")
 
+    @property
+    def is_estimated(self) -> bool:
+        """Whether ``usd`` rests on a guess of the tokens or of the price."""
+        return self.pricing_basis == "estimated"
+
+
+class ProviderCall(Record):
+    """One provider call of a slice, the local service's own."""
+
+    attempt = integer("attempt")
+    arm_id = text("arm_id")
+    outcome = text("outcome")
+    failure_kind = text("failure_kind")
+
 
 class ReceiptSlice(Record):
-    """One slice of a receipt; ``finish_reason`` says why the output of a live run ends, and is not specified."""
+    """One slice of a receipt.
+
+    ``finish_reason``, which says why the output of a live run ends, and ``attempts`` are not specified.
+    """
 
     slice_id = text("slice_id")
     capability = text("capability")
@@ -90,6 +108,7 @@ class ReceiptSlice(Record):
     recorded_check = one(RecordedCheck, "recorded_check")
     acted_on_eval = one(ActedOnEval, "acted_on_eval")
     cost = one(Cost, "cost")
+    attempts = many(ProviderCall, "attempts")
     model_provenance = mapping("model_provenance")
 
 
@@ -126,6 +145,16 @@ class Receipt(Record):
         if counted is not None:
             return max(counted, 0)
         return sum(unknown_calls(part.raw) for part in self.slices or ())
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether a cost in it rests on a guess of the tokens or of the price."""
+        return any(part.cost is not None and part.cost.is_estimated for part in self.slices or ())
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether an output was cut at a limit of tokens."""
+        return any(part.finish_reason == CUT for part in self.slices or ())
 
     @property
     def spend_usd(self) -> Decimal | None:

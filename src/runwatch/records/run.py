@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runwatch.records.record import Record, Wire, amount, anything, integer, many, mapping, moment, one, text, texts
-from runwatch.records.states import is_final
+from runwatch.records.states import CUT, is_final
 
 
 class Slice(Record):
@@ -73,6 +73,11 @@ class Run(Record):
     def is_final(self) -> bool:
         """Whether the run has ended; an unknown status is live."""
         return is_final(self.status)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether an output was cut at a limit of tokens."""
+        return any(part.finish_reason == CUT for part in self.slices or ())
 
 
 class RunResult(Record):

@@ -16,3 +16,7 @@ KNOWN_STATES: Final = frozenset(LIVE_STATES) | FINAL_STATES
 def is_final(state: object) -> bool:
     """Whether a status ends a run; a state nobody knows, a value that is no text, and none at all mean "still live"."""
     return isinstance(state, str) and state in FINAL_STATES
+
+
+CUT: Final = "length"
+"""The finish reason of an output that was cut at a limit of tokens."""

@@ -154,6 +154,11 @@ class RunFacts(NamedTuple):
         return self.run.unknown_calls or 0
 
     @property
+    def is_estimated(self) -> bool:
+        """Whether the known cost rests on a guess, as far as the receipt says."""
+        return self.known_cost_usd.source == FROM_RECEIPT and self._receipt.is_estimated
+
+    @property
     def reason(self) -> Fact[str]:
         """Why the run ended."""
         return _first(

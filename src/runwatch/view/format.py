@@ -76,6 +76,19 @@ def spent(known: Decimal | None, unknown_calls: int | None, draw: Callable[[Deci
     return line(f"at least {draw(known)}" if known else UNKNOWN)
 
 
+def guessed(told: Drawn, *, is_estimated: bool) -> Drawn:
+    """A spend as :func:`spent` draws it, marked where it rests on a guess."""
+    return line(f"{told} (estimated)") if is_estimated and told != UNKNOWN else told
+
+
+def tokens(read: int | None, written: int | None, glyphs: Glyphs, *, is_partial: bool = False) -> Drawn:
+    """Tokens read and written; ``at least`` the known part, or ``unknown``, where a call did not report its own."""
+    if is_partial and not read and not written:
+        return line(f"tokens {UNKNOWN}")
+    known = [f"{count(number)} {unit}" for number, unit in ((read, "in"), (written, "out")) if number is not None]
+    return line(f"{'at least ' * is_partial}{f' {glyphs.dot} '.join(known)}") if known else line("")
+
+
 def seconds_since(at: datetime, now: datetime) -> float:
     """Seconds from a moment to now; negative for a moment to come."""
     return (now - at).total_seconds()

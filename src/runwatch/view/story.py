@@ -16,10 +16,10 @@ from runwatch.records.check import VerificationCheck
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import ReceiptSlice
 from runwatch.records.states import is_final
+from runwatch.view.calls import why as why_ended
 from runwatch.view.checks import attempt, recorded, score, slice_finding
 from runwatch.view.detail import Line, Section
 from runwatch.view.drawn import Drawn, line
-from runwatch.view.explain import explain_reason
 from runwatch.view.facts import RunFacts
 from runwatch.view.format import Context, duration, short_id, time_of_day
 from runwatch.view.glyphs import Role
@@ -243,7 +243,7 @@ def _end(facts: RunFacts) -> Iterator[Sentence]:
     who = f" by {line(facts.cancelled_by.value)}" if status == "cancelled" and facts.cancelled_by.value else ""
     text = f"The run {verb}{after}" if verb else f"The run was {line(status)}{who}{after}"
     if reason and reason != status:
-        text += f": {line(reason)}. {explain_reason(reason).sentence}".rstrip(".")
+        text += f": {line(reason)}. {why_ended(reason, facts.receipt)}".rstrip(".")
     yield Sentence(at, line(f"{text}."), role)
 
 

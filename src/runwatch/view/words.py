@@ -144,8 +144,10 @@ REASON_WORDS: Final[Mapping[str, tuple[str, str]]] = {
         "Submit again later. When more runs on this provider fail the same way, test its connection.",
     ),
     "dispatch_internal_error": (
-        "The call to the provider failed inside the service.",
-        "Submit again, and quote the run's id to support when it happens again.",
+        "The provider refused the call, it answered with an error or with nothing usable, or the service failed or"
+        " stopped during the call.",
+        "Read the calls in the receipt: they name the failure where it is known. Test the connection when more runs on"
+        " it fail the same way.",
     ),
     "candidate_too_large": (
         "The model's output was too large to be handed to the output check.",
@@ -165,3 +167,29 @@ REASON_WORDS: Final[Mapping[str, tuple[str, str]]] = {
     ),
 }
 """Sentence and next step by the ``reason`` of an ended run or slice."""
+
+FAILURE_WORDS: Final[Mapping[str, str]] = {
+    "authentication": "the API key of the source was refused or is gone",
+    "permission": "the provider does not permit the call",
+    "model_not_found": "the provider does not know the model",
+    "rate_limited": "the provider's rate limit was reached",
+    "capacity": "the provider has no capacity for the call",
+    "source_5xx": "the provider failed with a server error, HTTP 5xx",
+    "provider_insufficient_funds": "the account at the provider has no funds left",
+    "timeout": "the provider did not answer in time",
+    "network": "no complete answer came over the network",
+    "egress_rejected": "the service may not connect to the provider's address",
+    "request_refused": "the provider refused the request, HTTP 4xx",
+    "response_too_large": "the provider's answer was larger than the service accepts",
+    "invalid_response": "the provider's answer was not usable",
+    "candidate_too_large": "the output was too large for the output check",
+    "internal": "the service failed in a way that is not foreseen",
+}
+"""What went wrong with a provider call, by its ``failure_kind`` in the receipt of a live run."""
+
+CALL_WORDS: Final[Mapping[str, str]] = {
+    "interrupted": "the service stopped during the call",
+    "cancelled_in_flight": "the run was cancelled during the call",
+    "expired_in_flight": "the run's time was over during the call",
+}
+"""How a provider call ended without an answer, by its ``outcome`` in the receipt of a live run."""

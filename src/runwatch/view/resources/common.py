@@ -8,14 +8,12 @@ from typing import Final
 
 from runwatch.records.receipt import ReceiptSlice
 from runwatch.records.run import Slice
+from runwatch.records.states import CUT
 from runwatch.view.bounds import as_number, read_moment
 from runwatch.view.drawn import Drawn, block, json_text, line
 from runwatch.view.format import Context, ago, duration, moment, money, short_id, time_of_day
 from runwatch.view.glyphs import Role, state_glyph
 from runwatch.view.resource import Shown, Styled
-
-CUT: Final = "length"
-"""The finish reason of an output that was cut at a limit of tokens."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -9,11 +9,12 @@ from runwatch.records.check import VerificationCheck
 from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.records.spend import unknown_calls
 from runwatch.view import flat
+from runwatch.view.calls import call_lines
+from runwatch.view.calls import why as calls_why
 from runwatch.view.checks import BASELINE_VERIFIER, attempt, slice_finding
 from runwatch.view.content_check import suspects
 from runwatch.view.drawn import block, decimal_text, iso_text, json_text, line
-from runwatch.view.explain import explain_reason
-from runwatch.view.format import Context, count, money_exact, spent
+from runwatch.view.format import Context, count, guessed, money_exact, spent, tokens
 from runwatch.view.glyphs import Role
 from runwatch.view.resource import Shown, Styled, styled
 from runwatch.view.resources.common import as_moment
@@ -129,6 +130,11 @@ def _reference(part: ReceiptSlice, side: str) -> Shown | None:
     return line(found) if isinstance(found, str) else None
 
 
+def calls(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
+    """Every provider call with what came of it, where one failed."""
+    return call_lines(part, context)
+
+
 def cost(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
     """What the slice used, and why it was not charged where it was not."""
     cost = part.cost
@@ -136,12 +142,13 @@ def cost(_: Receipt, part: ReceiptSlice, context: Context) -> Shown | None:
         return None
     lacking = unknown_calls(part.raw)
     known = cost.usd is not None or lacking
-    words = [line(f"usage {spent(cost.usd, lacking, money_exact)}")] if known else []
-    words += [
-        line(f"{count(number)} {unit}")
-        for number, unit in ((cost.input_tokens, "in"), (cost.output_tokens, "out"), (cost.calls, "calls"))
-        if number is not None
-    ]
+    told = guessed(spent(cost.usd, lacking, money_exact), is_estimated=cost.is_estimated)
+    words = [line(f"usage {told}")] if known else []
+    is_partial = cost.usage == "unknown"
+    if used := tokens(cost.input_tokens, cost.output_tokens, context.glyphs, is_partial=is_partial):
+        words.append(used)
+    if cost.calls is not None:
+        words.append(line(f"{count(cost.calls)} calls"))
     if cost.waiver is not None:
         words.append(line(f"waived: {line(cost.waiver.reason)}"))
     dot = f" {context.glyphs.dot} "
@@ -200,14 +207,16 @@ def total(receipt: Receipt, _: object, __: Context) -> Shown | None:
     known = totals.usd + totals.platform_fee_usd
     lacking = receipt.unknown_calls
     if not lacking:
-        return line(f"{usage} usage + {fee} fee = {decimal_text(known)} USD")
+        told = line(f"{usage} usage + {fee} fee = {decimal_text(known)} USD")
+        return guessed(told, is_estimated=receipt.is_estimated)
     calls = f"the cost of {count(lacking)} call{'s' * (lacking != 1)} is not known"
-    return Styled(line(f"{spent(known, lacking, money_exact)}: {calls}"), Role.WARN)
+    told = guessed(spent(known, lacking, money_exact), is_estimated=receipt.is_estimated)
+    return Styled(line(f"{told}: {calls}"), Role.WARN)
 
 
 def why(receipt: Receipt, _: object, __: Context) -> Shown | None:
     """What the reason means."""
-    return None if receipt.reason is None else line(explain_reason(receipt.reason).sentence)
+    return None if receipt.reason is None else calls_why(receipt.reason, receipt)
 
 
 def check_of(receipt: Receipt) -> str | None:

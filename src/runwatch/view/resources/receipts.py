@@ -27,7 +27,6 @@ from runwatch.view.resource import (
 )
 from runwatch.view.resources import receipt_lines as lines
 from runwatch.view.resources.common import (
-    CUT,
     as_seconds,
     as_state,
     as_usd,
@@ -132,6 +131,7 @@ SECTIONS: Final = (
             Told("reaction", lines.reaction),
             Told("requested", lines.requested),
             Told("resolved", lines.resolved),
+            Told("calls", lines.calls),
             Told("cost", lines.cost),
         ),
         each="slices",
@@ -187,7 +187,7 @@ RECEIPTS: Final = ResourceSpec[Receipt](
         "live": lambda _: False,
         "problem": lambda it: it.status in {"failed", "expired"},
         "test": lambda it: it.mode == "echo",
-        "cut": lambda it: any(part.finish_reason == CUT for part in it.slices or ()),
+        "cut": lambda it: it.is_cut,
         "content": lambda it: any(True for _ in suspects(it.raw)),
     },
     links=(

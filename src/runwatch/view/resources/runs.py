@@ -10,6 +10,7 @@ from runwatch.records.packet import DecisionPacket
 from runwatch.records.run import Run, Slice
 from runwatch.records.states import is_final
 from runwatch.view import flat
+from runwatch.view.calls import why
 from runwatch.view.drawn import Drawn, block, decimal_text, line
 from runwatch.view.explain import explain_reason
 from runwatch.view.facts import FROM_RUN, NOWHERE, Fact, RunFacts, run_facts
@@ -19,6 +20,7 @@ from runwatch.view.format import (
     clock,
     duration,
     gauge,
+    guessed,
     money,
     money_exact,
     percent,
@@ -44,7 +46,7 @@ from runwatch.view.resource import (
     Styled,
     Told,
 )
-from runwatch.view.resources.common import CUT, as_moment, as_state, newest_first, no_charge, output_end, when
+from runwatch.view.resources.common import as_moment, as_state, newest_first, no_charge, output_end, when
 from runwatch.view.timeline import last_words
 
 
@@ -163,7 +165,8 @@ def _seconds(value: Decimal | None) -> Drawn:
 
 def _cost_line(facts: RunFacts, _: object, context: Context) -> Shown:
     known = facts.known_cost_usd
-    return _known(known, spent(known.value, facts.unknown_calls, money_exact), context)
+    told = guessed(spent(known.value, facts.unknown_calls, money_exact), is_estimated=facts.is_estimated)
+    return _known(known, told, context)
 
 
 def _shows_cost(facts: RunFacts) -> str:
@@ -210,7 +213,7 @@ def _reason_line(facts: RunFacts, _: object, context: Context) -> Shown:
 
 def _why(facts: RunFacts, _: object, __: Context) -> Shown | None:
     reason = facts.reason.value
-    return None if reason is None else line(explain_reason(reason).sentence)
+    return None if reason is None else why(reason, facts.receipt)
 
 
 def _next(facts: RunFacts, _: object, __: Context) -> Shown | None:
@@ -342,7 +345,7 @@ RUNS: Final = ResourceSpec[RunFacts](
         "composer": lambda run: run.is_composer,
         "review": lambda run: _packet(run).action == NEEDS_REVIEW,
         "test": lambda run: run.is_test,
-        "cut": lambda run: any(part.finish_reason == CUT for part in run.run.slices or ()),
+        "cut": lambda run: run.run.is_cut,
     },
     actions=(
         Action("watch", "Follow its events", "runs watch", "getExecutionsByExecutionIdEvents"),
