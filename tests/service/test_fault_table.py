@@ -105,7 +105,7 @@ def refused(name: str, status: int, kind: str, usd: str | None = None, error: An
     """A row for an error status."""
     said = Said(status, json.dumps({"error": error, **members}).encode(), content_type="application/json")
     reason = "dispatch_timeout" if kind == "timeout" else "dispatch_internal_error"
-    return Row(name, said, reason, kind, usd, None if usd is None else "source_reported")
+    return Row(name, said, reason, kind, usd, None if usd in (None, "0") else "source_reported")
 
 
 def unusable(name: str, said: Said, usd: str | None = None) -> Row:

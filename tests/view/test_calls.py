@@ -80,7 +80,7 @@ def test_a_call_that_was_under_way_says_what_ended_it() -> None:
 
 def test_an_unknown_failure_is_shown_as_sent_and_cleaned() -> None:
     assert "gremlins" in receipt_text(failed(call("gremlins")))
-    assert "\x1b" not in receipt_text(failed(call(ALL_AT_ONCE)))
+    assert "\x1b" not in receipt_text(failed(call(ALL_AT_ONCE.text)))
 
 
 def test_tokens_that_a_call_did_not_report_are_unknown_or_a_least_number() -> None:
