@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from runwatch.api import transport
@@ -174,3 +175,16 @@ async def test_plain_http_to_a_name_that_leads_elsewhere_sends_nothing(
     assert (error.kind, error.was_sent, error.attempts) == ("untrusted", False, 1)
     assert "leads to 127.0.0.1" in str(error)
     assert server.heard == []
+
+
+async def test_a_connection_that_is_lost_before_its_peer_is_known_is_a_lost_connection() -> None:
+    class Lost:
+        def get_extra_info(self, _: str) -> None:
+            return None
+
+        async def aclose(self) -> None:
+            """End it."""
+
+    lost = transport.Transport(Target("unnamed", "http://127.0.0.1:1", None))
+    with pytest.raises(httpx.ConnectError):
+        await lost._check_connection("connection.connect_tcp.complete", {"return_value": Lost()})

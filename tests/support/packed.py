@@ -29,7 +29,9 @@ def kinds() -> dict[str, Record]:
                     unknown_calls=1,
                 ),
                 "result": builders.result(),
-                "account": builders.account(),
+                "account": builders.account(
+                    closed_secrets=[{"resource_type": "webhook", "resource_id": "wh_1", "display_name": "Hook"}]
+                ),
                 "event": builders.event(1, "failed", reason="internal", acted_by=builders.KEY_ID),
                 "verification event": builders.verification_event(2),
                 "unknown event": builders.unknown_event(3),

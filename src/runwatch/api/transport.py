@@ -218,7 +218,10 @@ class Transport:
         if self._target.socket is not None:
             check_socket_peer(stream.get_extra_info("socket"))
             return
-        address = str(stream.get_extra_info("server_addr")[0])
+        peer = stream.get_extra_info("server_addr")
+        if peer is None:
+            raise OSError("the connection has no peer any more")
+        address = str(peer[0])
         if not is_loopback_address(address):
             raise _NotThisMachine(f"the name leads to {address}, and plain http is only for this machine")
 

@@ -63,6 +63,7 @@ class Deliverer:
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._tries: dict[str, _Try] = {}
+        self._ended: set[str] = set()
 
     def start(self) -> None:
         """Begin to send, in the background."""
@@ -81,9 +82,11 @@ class Deliverer:
         while True:
             try:
                 self._news.clear()
+                self._ended.clear()
                 due, next_at = await self._database.read(_waiting)
                 for delivery, webhook in due:
-                    if self._has_room(delivery):
+                    # A try that ended while this was read may have been read as one that still waits.
+                    if delivery["delivery_id"] not in self._ended and self._has_room(delivery):
                         self._begin(delivery, webhook)
                 await self._wait_for_news(next_at)
             except Exception:
@@ -114,6 +117,7 @@ class Deliverer:
 
     def _end(self, delivery_id: str) -> None:
         del self._tries[delivery_id]
+        self._ended.add(delivery_id)
         self._news.set()
 
     async def _deliver(self, delivery: Row, webhook: Row) -> None:
