@@ -17,7 +17,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class AddressKind(Enum):
-    """What an address stands for.
+    """Where an address leads.
 
     ``REFUSED`` addresses are never called: metadata services of clouds, link-local, site-local, unspecified, multicast,
     documentation and reserved addresses.

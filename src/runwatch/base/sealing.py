@@ -68,7 +68,7 @@ class MasterKeys:
         """The keys of a text with one key a line in base64; empty lines and those that begin with ``#`` do not count.
 
         Raises:
-            ValueError: there is no key, or a line is none; the message holds no part of the text.
+            ValueError: there is no key, or a line is not a key; the message holds no part of the text.
         """
         found: dict[bytes, MasterKey] = {}
         for number, written in enumerate(text.splitlines(), 1):
