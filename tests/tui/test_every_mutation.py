@@ -21,10 +21,9 @@ from runwatch.records.record import Record
 from runwatch.tui.doing import ActionForm, do_action
 from runwatch.tui.screens.base import ConsoleScreen
 from runwatch.tui.widgets.sheet import Sheet
-from runwatch.view.entry import Entered
-from runwatch.view.mutation import Mutation
+from runwatch.view.mutation import Action, Entered, Mutation
 from runwatch.view.registry import RESOURCES
-from runwatch.view.resource import Action, ResourceSpec
+from runwatch.view.resource import ResourceSpec
 from tests.support import resources
 from tests.support.builders import account, problem
 from tests.support.scripted import Said, ScriptedService

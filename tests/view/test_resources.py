@@ -16,9 +16,10 @@ from runwatch.view.bounds import as_number
 from runwatch.view.detail import sections
 from runwatch.view.drawn import Drawn, block, decimal_text, json_text, line
 from runwatch.view.glyphs import Role
+from runwatch.view.mutation import Action
 from runwatch.view.query_text import parse
 from runwatch.view.registry import RESOURCES, by_kind, by_name
-from runwatch.view.resource import Action, Column, ResourceSpec, SortKey
+from runwatch.view.resource import Column, ResourceSpec, SortKey
 from tests.view.strategies import CONTEXTS, few, subjects
 
 each_resource = pytest.mark.parametrize("spec", RESOURCES, ids=lambda spec: spec.name)

@@ -39,12 +39,10 @@ from runwatch.tui.widgets.sheet import Order
 from runwatch.tui.work import start_work
 from runwatch.view.body import body_block
 from runwatch.view.drawn import Drawn, block, line
-from runwatch.view.entry import Entered
 from runwatch.view.form import form_of, has_body
 from runwatch.view.format import compact, short_id
 from runwatch.view.glyphs import Role
-from runwatch.view.mutation import Mutation
-from runwatch.view.resource import Action
+from runwatch.view.mutation import Action, Entered, Mutation
 
 if TYPE_CHECKING:
     from runwatch.tui.screens.base import ConsoleScreen

@@ -13,9 +13,10 @@ from runwatch.tui.doing import do_action, make
 from runwatch.tui.known import known_records
 from runwatch.tui.work import start_work, take_turn
 from runwatch.view.drawn import line
+from runwatch.view.mutation import Action
 from runwatch.view.next_actions import Next, Step, connection_of
 from runwatch.view.registry import by_name
-from runwatch.view.resource import Action, ResourceSpec
+from runwatch.view.resource import ResourceSpec
 
 if TYPE_CHECKING:
     from runwatch.tui.screens.base import ConsoleScreen

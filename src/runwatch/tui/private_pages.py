@@ -29,17 +29,9 @@ from runwatch.tui.widgets.pane import Edge, Pane
 from runwatch.tui.widgets.push_button import PushButton
 from runwatch.tui.work import start_work
 from runwatch.view.drawn import line
-from runwatch.view.entry import (
-    LOOKS,
-    POLL_S,
-    Entered,
-    Entry,
-    Progress,
-    address_of,
-    tunnel_for,
-    why_not_opened,
-)
+from runwatch.view.entry import LOOKS, POLL_S, address_of, tunnel_for, why_not_opened
 from runwatch.view.glyphs import Role
+from runwatch.view.mutation import Entered, Entry, Progress
 
 if TYPE_CHECKING:
     from runwatch.tui.screens.base import ConsoleScreen

@@ -15,7 +15,7 @@ from runwatch.view.copies import Copy, copies
 from runwatch.view.drawn import Drawn, line
 from runwatch.view.format import short_id
 from runwatch.view.glyphs import Role
-from runwatch.view.resource import Action
+from runwatch.view.mutation import Action
 from runwatch.view.table import Row
 
 if TYPE_CHECKING:

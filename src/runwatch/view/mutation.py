@@ -1,22 +1,22 @@
-"""What an action sends to the service, as pure data: what is asked in a form, the body it makes, and how it is worded.
+"""What can be done with a record, as pure data: the action, what it sends, what a form asks, and the private page.
 
 The console opens a form where something is asked, then the sheet; the rules that a body has to keep are those of
 :mod:`runwatch.records.requests`, which the service checks too. What the data mean for a form is worked out in
-:mod:`runwatch.view.form`.
+:mod:`runwatch.view.form`, the rules of private pages are in :mod:`runwatch.view.entry`. All of it is in one module
+because each part names the next: an action its mutation, that its page, and the page the action that comes after it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from runwatch.records.record import Record
 
-if TYPE_CHECKING:
-    from runwatch.view.entry import Entry
-
 S = TypeVar("S")
+A = TypeVar("A")
+"""What an action is about: a subject, or ``None`` where it needs none."""
 
 AskKind = Literal["text", "lines", "number", "list", "choice", "switch", "json", "span"]
 """How what is typed becomes a JSON value; a list is separated by commas or spaces, a switch is ``yes`` or ``no``,
@@ -96,8 +96,7 @@ class Ask:
 class First:
     """What has to be read before the form or the sheet can open.
 
-    The subject of everything else is an :class:`~runwatch.view.entry.Entered` then, which holds the record and what
-    was read.
+    The subject of everything else is an :class:`Entered` then, which holds the record and what was read.
 
     Attributes:
         operation: The operation that reads it.
@@ -165,3 +164,108 @@ class Mutation(Generic[S]):
     first: First | None = None
     proof: Proof | None = None
     entry: Entry[Any] | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Action(Generic[A]):
+    """Something that can be done with a record, or, among what a resource ``makes``, without one.
+
+    Attributes:
+        id: Its name in key maps.
+        label: What it does, as an imperative.
+        verb: The verb of the command line that does the same; empty where the console alone does it.
+        operation: The operation id it calls; empty for what needs no request, and where a mutation names it.
+        is_destructive: Whether it goes through the sheet that asks.
+        enabled_when: Whether the record's state allows it.
+        off_because: What is said when it does not.
+        mutation: What it sends; ``None`` where a screen of its own or a verb does it.
+    """
+
+    id: str
+    label: str
+    verb: str
+    operation: str = ""
+    is_destructive: bool = False
+    enabled_when: Callable[[A], bool] = lambda _: True
+    off_because: str = ""
+    mutation: Mutation[A] | None = None
+
+    @property
+    def calls(self) -> str:
+        """The operation id it calls, wherever that is named; empty for what needs no request."""
+        return self.operation if self.mutation is None else self.mutation.operation
+
+
+Stage = Literal["waiting", "entered", "ended"]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the entry on a private page is.
+
+    Attributes:
+        stage: ``waiting`` for a person, ``entered``, or ``ended`` without.
+        words: What is said of it.
+    """
+
+    stage: Stage
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What the next step after a private page is about.
+
+    Attributes:
+        id: The id of the record that it was for; empty where there is none yet.
+        subject: That record.
+        answer: The answer that named the page, without the address.
+        state: What the service said last of the entry.
+    """
+
+    id: str
+    subject: Any
+    answer: Mapping[str, Any]
+    state: Mapping[str, Any]
+
+    @property
+    def raw(self) -> Mapping[str, Any]:
+        """What the service said last."""
+        return self.state
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Entry(Generic[S]):
+    """What goes on at a private page, and how one learns of it.
+
+    Attributes:
+        what: What a person does there: "enter the key of the output check".
+        read: The operation that tells how far it is; empty where nothing does.
+        path: The parameters of its path, from the record and the answer that named the page.
+        progress: How far it is, from what was read first and what was read last.
+        then: What is offered once it is entered; its subject is an :class:`Entered`.
+        keeps: What is remembered of it on this machine until it is over, from what was asked for and the answer
+            without its address; ``None`` remembers nothing.
+    """
+
+    what: str
+    read: str = ""
+    path: Callable[[S, Mapping[str, Any]], Mapping[str, str]] = lambda _, __: {}
+    progress: Callable[[Mapping[str, Any], Mapping[str, Any]], Progress] = lambda _, __: Progress("waiting", "")
+    then: Action[Entered] | None = None
+    keeps: Callable[[Mapping[str, Any], Mapping[str, Any]], Kept] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is remembered of an intent that was started here.
+
+    Attributes:
+        kind: The kind of record that comes of it.
+        id: The intent's id.
+        facts: What is known of it; never the address.
+    """
+
+    kind: str
+    id: str
+    facts: Mapping[str, Any]

@@ -16,7 +16,7 @@ from runwatch.view.format import Context
 from runwatch.view.glyphs import Role
 
 if TYPE_CHECKING:
-    from runwatch.view.mutation import Mutation
+    from runwatch.view.mutation import Action
 
 
 class Subject(Protocol):
@@ -34,8 +34,6 @@ class Subject(Protocol):
 
 
 S = TypeVar("S", bound=Subject)
-A = TypeVar("A")
-"""What an action is about: a subject, or ``None`` where it needs none."""
 
 
 class Styled(NamedTuple):
@@ -208,36 +206,6 @@ class Link(NamedTuple, Generic[S]):
     label: str
     kind: str
     target: Callable[[S], str | None]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Action(Generic[A]):
-    """Something that can be done with a record, or, among what a resource ``makes``, without one.
-
-    Attributes:
-        id: Its name in key maps.
-        label: What it does, as an imperative.
-        verb: The verb of the command line that does the same; empty where the console alone does it.
-        operation: The operation id it calls; empty for what needs no request, and where a mutation names it.
-        is_destructive: Whether it goes through the sheet that asks.
-        enabled_when: Whether the record's state allows it.
-        off_because: What is said when it does not.
-        mutation: What it sends; ``None`` where a screen of its own or a verb does it.
-    """
-
-    id: str
-    label: str
-    verb: str
-    operation: str = ""
-    is_destructive: bool = False
-    enabled_when: Callable[[A], bool] = lambda _: True
-    off_because: str = ""
-    mutation: Mutation[A] | None = None
-
-    @property
-    def calls(self) -> str:
-        """The operation id it calls, wherever that is named; empty for what needs no request."""
-        return self.operation if self.mutation is None else self.mutation.operation
 
 
 def _itself(record: Any) -> Any:

@@ -29,11 +29,12 @@ from runwatch.tui.work import start_work
 from runwatch.view.application import note_of_application, read_again_in_s
 from runwatch.view.detail import Line, Section, sections
 from runwatch.view.drawn import json_block, line
-from runwatch.view.entry import Entry, address_of
+from runwatch.view.entry import address_of
 from runwatch.view.format import compact, short_id
 from runwatch.view.glyphs import Role
+from runwatch.view.mutation import Action, Entry
 from runwatch.view.next_actions import AUTHORIZE, Next
-from runwatch.view.resource import Action, ResourceSpec
+from runwatch.view.resource import ResourceSpec
 from runwatch.view.resources.applications import APPLICATION, PLAN
 
 if TYPE_CHECKING:

@@ -27,7 +27,8 @@ from runwatch.tui.work import start_work
 from runwatch.view.drawn import json_block, line
 from runwatch.view.format import short_id
 from runwatch.view.glyphs import Role
-from runwatch.view.resource import Action, Column, ResourceSpec, SortKey
+from runwatch.view.mutation import Action
+from runwatch.view.resource import Column, ResourceSpec, SortKey
 from runwatch.view.table import Row
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from runwatch.view.drawn import Drawn, line
 from runwatch.view.facts import RunFacts
 from runwatch.view.format import short_id
 from runwatch.view.glyphs import Role
+from runwatch.view.mutation import Action
 from runwatch.view.packet import outcome_and_action
 from runwatch.view.pane_words import fresh_words
-from runwatch.view.resource import Action
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.table import Row
 

@@ -28,8 +28,8 @@ from runwatch.view.eligibility import TemplateFacts, changes
 from runwatch.view.exports import Form, encoded
 from runwatch.view.format import ago, short_id, time_of_day
 from runwatch.view.glyphs import Role
+from runwatch.view.mutation import Action
 from runwatch.view.next_actions import Next
-from runwatch.view.resource import Action
 from runwatch.view.resources.templates import TEMPLATES
 from runwatch.view.table import Row
 from runwatch.view.template_report import report

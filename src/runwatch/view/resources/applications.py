@@ -18,9 +18,9 @@ from runwatch.view.application import most_spent, proof_spend
 from runwatch.view.drawn import line
 from runwatch.view.format import Context
 from runwatch.view.glyphs import Role
-from runwatch.view.mutation import Mutation
+from runwatch.view.mutation import Action, Mutation
 from runwatch.view.next_actions import APPLY_IT, AUTHORIZE, Next, lead_of, resume_action
-from runwatch.view.resource import Action, At, Column, Lead, Link, ResourceSpec, SectionSpec, Shown, Styled, Told
+from runwatch.view.resource import At, Column, Lead, Link, ResourceSpec, SectionSpec, Shown, Styled, Told
 from runwatch.view.resources.common import as_moment, as_usd
 from runwatch.view.resources.standing import as_standing
 from runwatch.view.resources.templates import ALTERNATIVE, BLOCKER

@@ -32,20 +32,9 @@ from runwatch.view.format import (
     state,
 )
 from runwatch.view.glyphs import Role, state_glyph
+from runwatch.view.mutation import Action
 from runwatch.view.packet import NEEDS_REVIEW, is_against, outcome, outcome_and_action, ruling
-from runwatch.view.resource import (
-    Action,
-    At,
-    Column,
-    Field,
-    Link,
-    ResourceSpec,
-    SectionSpec,
-    Shown,
-    SortKey,
-    Styled,
-    Told,
-)
+from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, Shown, SortKey, Styled, Told
 from runwatch.view.resources.common import as_moment, as_state, newest_first, no_charge, output_end, when
 from runwatch.view.timeline import last_words
 

@@ -16,19 +16,9 @@ from runwatch.view.decisions import in_a_sentence, in_a_word
 from runwatch.view.drawn import line
 from runwatch.view.eligibility import TemplateFacts, certification_standing, next_in_words, standing_of
 from runwatch.view.format import Context
+from runwatch.view.mutation import Action
 from runwatch.view.next_actions import lead_of, step_of
-from runwatch.view.resource import (
-    Action,
-    At,
-    Column,
-    Field,
-    Lead,
-    ResourceSpec,
-    SectionSpec,
-    Shown,
-    SortKey,
-    Told,
-)
+from runwatch.view.resource import At, Column, Field, Lead, ResourceSpec, SectionSpec, Shown, SortKey, Told
 from runwatch.view.resources.models import catalog_sections
 from runwatch.view.resources.standing import standing, words
 

@@ -10,8 +10,7 @@ from runwatch.records.credential import Credential
 from runwatch.records.model import CatalogEntry, Deployment
 from runwatch.records.source import SourceConnection
 from runwatch.view.form import text_of
-from runwatch.view.mutation import Ask, Mutation, Offer
-from runwatch.view.resource import Action
+from runwatch.view.mutation import Action, Ask, Mutation, Offer
 
 _COST_CLASSES: Final = ("economy", "standard", "premium")
 

@@ -13,9 +13,8 @@ from typing import Any, Final
 
 from runwatch.records.record import Record
 from runwatch.records.verifier import KeyConnection
-from runwatch.view.entry import Entered, Entry, key_progress
-from runwatch.view.mutation import Ask, First, Mutation, Proof
-from runwatch.view.resource import Action
+from runwatch.view.entry import key_progress
+from runwatch.view.mutation import Action, Ask, Entered, Entry, First, Mutation, Proof
 
 
 @dataclass(frozen=True, kw_only=True)

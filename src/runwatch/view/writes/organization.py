@@ -10,9 +10,7 @@ from runwatch.records.apikey import MAX_KEY_S, ApiKey
 from runwatch.records.arm import Arm
 from runwatch.records.credential import Credential
 from runwatch.records.proposal import Proposal
-from runwatch.view.entry import Entry
-from runwatch.view.mutation import Ask, Mutation
-from runwatch.view.resource import Action
+from runwatch.view.mutation import Action, Ask, Entry, Mutation
 
 _DECIDED: Final = "It is decided already, or nobody did in time."
 

@@ -8,9 +8,7 @@ from typing import Any, Final
 from runwatch.records.agent import ReviewAgent
 from runwatch.records.arm import Arm
 from runwatch.records.github import GithubConnection
-from runwatch.view.entry import Entry, Kept
-from runwatch.view.mutation import Ask, Mutation, Offer
-from runwatch.view.resource import Action
+from runwatch.view.mutation import Action, Ask, Entry, Kept, Mutation, Offer
 from runwatch.view.writes.connections import Endpoint, connect, promote, revoke
 
 RUNTIME_S: Final = 1800

@@ -8,9 +8,8 @@ from typing import Any, Final
 from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogEntry, Deployment
 from runwatch.records.source import SourceConnection, SourceProfile
-from runwatch.view.entry import Entered, Entry, handoff_progress
-from runwatch.view.mutation import Ask, Mutation, Offer
-from runwatch.view.resource import Action
+from runwatch.view.entry import handoff_progress
+from runwatch.view.mutation import Action, Ask, Entered, Entry, Mutation, Offer
 from runwatch.view.source_failures import explain_failure
 
 _READ_HANDOFF: Final = "getSourceCredentialHandoffsByHandoffIntentId"

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from runwatch.records.verifier import Probe, Verifier
-from runwatch.view.mutation import Ask, Mutation
-from runwatch.view.resource import Action
+from runwatch.view.mutation import Action, Ask, Mutation
 from runwatch.view.writes.connections import Endpoint, connect, promote, revoke
 
 SCORING: Final = {"correctness": "boolean_anchors", "quality": "scalar_0_1"}

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from runwatch.records.webhook import Delivery, Webhook
-from runwatch.view.mutation import Ask, Mutation
-from runwatch.view.resource import Action
+from runwatch.view.mutation import Action, Ask, Mutation
 
 EVENT_TYPES: Final = ("execution.completed", "execution.failed", "execution.cancelled", "execution.expired")
 """What a webhook can be told of."""
