@@ -21,7 +21,7 @@ from textual.widget import Widget
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import word
 from runwatch.tui.kit import KitApp
-from runwatch.tui.messages import HeaderClicked, LineOpened, PanelLeft, RowOpened
+from runwatch.tui.messages import PanelLeft
 from runwatch.tui.terminal import run_app
 from runwatch.tui.themes import PLAIN, load_theme, theme_directories
 from runwatch.tui.widgets.context_bar import ContextBar, Hold
@@ -29,11 +29,11 @@ from runwatch.tui.widgets.crumb_bar import CrumbBar
 from runwatch.tui.widgets.detail_rows import DetailLink
 from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.drawer import Drawer
-from runwatch.tui.widgets.event_log import EventLog
+from runwatch.tui.widgets.event_log import EventLog, LineOpened
 from runwatch.tui.widgets.filter_bar import FilterBar, completion
 from runwatch.tui.widgets.pane import Edge, Pane
 from runwatch.tui.widgets.problem_panel import ProblemPanel
-from runwatch.tui.widgets.record_table import RecordTable
+from runwatch.tui.widgets.record_table import HeaderClicked, RecordTable, RowOpened
 from runwatch.tui.widgets.sheet import Sheet
 from runwatch.tui.widgets.status_line import StatusLine
 from runwatch.view.drawn import json_block, line

@@ -9,6 +9,8 @@ from textual.message import Message
 from textual.widget import Widget
 
 from runwatch.tui.kit import KitApp
+from runwatch.tui.messages import FromWidget, HintChosen, WorkFailed
+from runwatch.tui.widgets.sheet import AskedAgain, Confirmed, Left
 from runwatch.view.glyphs import ASCII, UNICODE
 from tests.support.clock import FakeClock
 from tests.tui import samples
@@ -36,7 +38,7 @@ class Stage(KitApp):
         return list(self._given)
 
     async def _on_message(self, message: Message) -> None:
-        if type(message).__module__ == "runwatch.tui.messages":
+        if isinstance(message, FromWidget | HintChosen | WorkFailed | Confirmed | AskedAgain | Left):
             self.told.append(message)
         await super()._on_message(message)
 

@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 from runwatch.records.problem import Problem
 from runwatch.tui.draw import word
+from runwatch.tui.widgets.column_layout import TableColumn
 from runwatch.tui.widgets.context_bar import Place
-from runwatch.tui.widgets.record_table import TableColumn
 from runwatch.tui.widgets.sheet import Order, SheetRow, Typed
 from runwatch.view.detail import Line, Section
 from runwatch.view.drawn import block, line

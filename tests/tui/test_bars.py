@@ -8,9 +8,9 @@ import pytest
 
 from runwatch.tui.actions import KeyMap
 from runwatch.tui.draw import word
-from runwatch.tui.messages import CrumbChosen, HintChosen
+from runwatch.tui.messages import HintChosen
 from runwatch.tui.widgets.context_bar import ContextBar, Hold, Place
-from runwatch.tui.widgets.crumb_bar import CrumbBar
+from runwatch.tui.widgets.crumb_bar import CrumbBar, CrumbChosen
 from runwatch.tui.widgets.status_line import StatusLine
 from runwatch.view.drawn import line
 from tests.tui import samples

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from runwatch.tui.draw import word
-from runwatch.tui.messages import CopyWanted, LinkFollowed, PanelLeft
+from runwatch.tui.messages import CopyWanted, PanelLeft
 from runwatch.tui.widgets.detail_rows import DetailLink
-from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.detail_view import DetailView, LinkFollowed
 from runwatch.tui.widgets.drawer import Drawer
 from runwatch.tui.widgets.pane import Pane
 from runwatch.view.detail import Line, Section

@@ -7,9 +7,16 @@ from collections.abc import Iterable
 
 import pytest
 
-from runwatch.tui.messages import ContextToggled, FollowChanged, LineHighlighted, LineOpened, MatchWanted
 from runwatch.tui.widgets import event_log as module
-from runwatch.tui.widgets.event_log import AHEAD, EventLog
+from runwatch.tui.widgets.event_log import (
+    AHEAD,
+    ContextToggled,
+    EventLog,
+    FollowChanged,
+    LineHighlighted,
+    LineOpened,
+    MatchWanted,
+)
 from runwatch.tui.widgets.pane import Pane
 from runwatch.view.timeline import EventLine
 from tests.tui import samples

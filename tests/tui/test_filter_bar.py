@@ -8,8 +8,7 @@ import pytest
 from textual import events
 from textual.widgets import Static
 
-from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft
-from runwatch.tui.widgets.filter_bar import FilterBar, completion
+from runwatch.tui.widgets.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft, completion
 from runwatch.tui.widgets.line_input import LineInput
 from runwatch.tui.widgets.push_button import PushButton
 from runwatch.view.drawn import Drawn, line

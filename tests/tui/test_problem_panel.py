@@ -8,9 +8,9 @@ import pytest
 
 from runwatch.records.problem import Problem, synthetic_problem
 from runwatch.tui.actions import KeyMap
-from runwatch.tui.messages import CopyWanted, NextStepTaken, PanelLeft
+from runwatch.tui.messages import CopyWanted, PanelLeft
 from runwatch.tui.widgets.detail_view import DetailView
-from runwatch.tui.widgets.problem_panel import ProblemPanel
+from runwatch.tui.widgets.problem_panel import NextStepTaken, ProblemPanel
 from runwatch.view.drawn import line
 from runwatch.view.entries import ProblemEntry, problem_entry
 from tests.tui import samples

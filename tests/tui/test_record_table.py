@@ -10,9 +10,9 @@ from rich.style import Style
 from textual.geometry import Region
 from textual.pilot import Pilot
 
-from runwatch.tui.messages import HeaderClicked, RowHighlighted, RowOpened, RowsMarked
+from runwatch.tui.widgets.column_layout import TableColumn
 from runwatch.tui.widgets.pane import Pane
-from runwatch.tui.widgets.record_table import RecordTable, TableColumn
+from runwatch.tui.widgets.record_table import HeaderClicked, RecordTable, RowHighlighted, RowOpened, RowsMarked
 from runwatch.view.drawn import line
 from runwatch.view.resource import Styled
 from tests.tui import samples

@@ -10,10 +10,10 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from runwatch.tui.draw import word
-from runwatch.tui.messages import AskedAgain, Confirmed, CopyWanted, Left
+from runwatch.tui.messages import CopyWanted
 from runwatch.tui.widgets.line_input import LineInput
 from runwatch.tui.widgets.pane import Pane
-from runwatch.tui.widgets.sheet import Order, Sheet
+from runwatch.tui.widgets.sheet import AskedAgain, Confirmed, Left, Order, Sheet
 from runwatch.view.drawn import block, line
 from runwatch.view.glyphs import Role
 from tests.tui import samples

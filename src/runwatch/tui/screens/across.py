@@ -18,12 +18,11 @@ from runwatch.settings.session import View
 from runwatch.store.freshness import LoadState, PaneState
 from runwatch.tui.draw import Piece, word
 from runwatch.tui.merged import Merged
-from runwatch.tui.messages import LinkFollowed
 from runwatch.tui.profiles import go_to_view, open_shown
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.sources import Source, StoreSource
 from runwatch.tui.template_source import TemplateSource
-from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.detail_view import DetailView, LinkFollowed
 from runwatch.tui.widgets.menu import MenuItem
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.status_line import Hint

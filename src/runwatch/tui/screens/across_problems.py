@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from runwatch.records.run import Run
 from runwatch.tui.draw import Piece, word
-from runwatch.tui.messages import LinkFollowed
 from runwatch.tui.profiles import go_to_record
 from runwatch.tui.screens.across import InFront
 from runwatch.tui.screens.problems import ProblemsScreen
@@ -32,6 +31,7 @@ from runwatch.view.table import Row
 
 if TYPE_CHECKING:
     from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.widgets.detail_view import LinkFollowed
 
 
 class AcrossProblemsScreen(InFront, ProblemsScreen):

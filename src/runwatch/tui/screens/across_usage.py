@@ -23,7 +23,6 @@ from runwatch.store.freshness import PaneState, pane_state
 from runwatch.store.reports import REPORT_S, Report, Reports
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Pieces, word
-from runwatch.tui.messages import RowOpened
 from runwatch.tui.profiles import go_to_view
 from runwatch.tui.screens.across import AcrossScreen
 from runwatch.tui.screens.periods import PeriodScreen
@@ -43,6 +42,7 @@ from runwatch.view.usage import Names, usage_sections
 if TYPE_CHECKING:
     from runwatch.store.desk import Desk
     from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.widgets.record_table import RowOpened
     from runwatch.view.detail import Section
     from runwatch.view.format import Context
 

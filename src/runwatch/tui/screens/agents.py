@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from runwatch.records.record import Record
 from runwatch.records.verifier import KeyConnection
 from runwatch.store.reports import Report
-from runwatch.tui.messages import RowHighlighted
 from runwatch.tui.screens.tabbed import RECORD, TabbedScreen, fields_of
 from runwatch.tui.sources import Source
 from runwatch.view.detail import Section
@@ -18,6 +17,9 @@ from runwatch.view.glyphs import Role
 from runwatch.view.resources.reviews import AGENTS
 from runwatch.view.resources.verifiers import KEY_CONNECTION
 from runwatch.view.table import Row
+
+if TYPE_CHECKING:
+    from runwatch.tui.widgets.record_table import RowHighlighted
 
 CONNECTION: Final = "connection"
 

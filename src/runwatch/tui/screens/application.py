@@ -18,11 +18,10 @@ from runwatch.records.template import Application, Plan, Template
 from runwatch.tui.actions import bindings
 from runwatch.tui.doing import do_action
 from runwatch.tui.draw import Pieces, word
-from runwatch.tui.messages import LinkFollowed
 from runwatch.tui.next_steps import follow
 from runwatch.tui.screens.base import ConsoleScreen
 from runwatch.tui.widgets.detail_rows import DetailLink
-from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.detail_view import DetailView, LinkFollowed
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.tui.work import start_work

@@ -13,10 +13,9 @@ from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.settings.session import View
 from runwatch.store.freshness import LoadState, PaneState
 from runwatch.tui.draw import Pieces, word
-from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.sources import Source
-from runwatch.tui.widgets.filter_bar import FilterBar
+from runwatch.tui.widgets.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.view.around import LOCAL, Around, read_around
 from runwatch.view.drawn import Drawn, line

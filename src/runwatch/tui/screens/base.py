@@ -15,9 +15,9 @@ from textual.widget import Widget
 from runwatch.settings.session import View
 from runwatch.tui.actions import FOR_A_SERVICE, bindings
 from runwatch.tui.draw import Pieces
-from runwatch.tui.messages import AskedAgain, Confirmed, CopyWanted, CrumbChosen, Left, WorkFailed
+from runwatch.tui.messages import CopyWanted, WorkFailed
 from runwatch.tui.widgets.context_bar import ContextBar
-from runwatch.tui.widgets.crumb_bar import CrumbBar
+from runwatch.tui.widgets.crumb_bar import CrumbBar, CrumbChosen
 from runwatch.tui.widgets.status_line import Hint, StatusLine
 from runwatch.tui.work import start_work
 from runwatch.view.drawn import line
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from runwatch.tui.sending import Sending
     from runwatch.tui.widgets.menu import Menu
     from runwatch.tui.widgets.overlay import Overlay
-    from runwatch.tui.widgets.sheet import Sheet
+    from runwatch.tui.widgets.sheet import AskedAgain, Confirmed, Left, Sheet
 
 
 _QUIT: Final = "app.quit"

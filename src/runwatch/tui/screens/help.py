@@ -10,10 +10,9 @@ from textual.widget import Widget
 
 from runwatch.tui.actions import ACTIONS, BY_ID, SCOPE_TITLES, Scope, bindings, in_scope, shown_key
 from runwatch.tui.draw import word
-from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft
 from runwatch.tui.screens.base import ConsoleScreen
 from runwatch.tui.widgets.detail_view import DetailView
-from runwatch.tui.widgets.filter_bar import FilterBar
+from runwatch.tui.widgets.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.tui.widgets.tab_bar import TabBar

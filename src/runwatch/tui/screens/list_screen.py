@@ -13,13 +13,12 @@ from runwatch.store.freshness import PaneState
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece, Pieces, word
 from runwatch.tui.listing import Listing
-from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft, HeaderClicked
 from runwatch.tui.screens.base import ConsoleScreen
 from runwatch.tui.sources import Source
-from runwatch.tui.widgets.filter_bar import Complete, FilterBar, completion
+from runwatch.tui.widgets.filter_bar import Complete, FilterBar, FilterChanged, FilterKept, FilterLeft, completion
 from runwatch.tui.widgets.list_pane import ListPane
 from runwatch.tui.widgets.pane import Pane
-from runwatch.tui.widgets.record_table import RecordTable
+from runwatch.tui.widgets.record_table import HeaderClicked, RecordTable
 from runwatch.tui.work import start_work
 from runwatch.view.drawn import Drawn, line
 from runwatch.view.glyphs import Role

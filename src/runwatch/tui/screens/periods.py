@@ -8,9 +8,8 @@ from textual.binding import BindingType
 
 from runwatch.base.errors import UsageError
 from runwatch.tui.actions import bindings
-from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft
 from runwatch.tui.screens.base import ConsoleScreen
-from runwatch.tui.widgets.filter_bar import FilterBar
+from runwatch.tui.widgets.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft
 from runwatch.tui.widgets.tab_bar import TabBar
 from runwatch.view.drawn import line
 from runwatch.view.period import HOW, PERIODS, USUAL, Period, read_period

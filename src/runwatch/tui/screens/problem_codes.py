@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 
@@ -11,12 +11,14 @@ from runwatch.base.clock import Clock
 from runwatch.settings.session import View
 from runwatch.store.freshness import LoadState, PaneState
 from runwatch.tui.actions import bindings
-from runwatch.tui.messages import RowOpened
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.sources import FILE, Source
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.view.entries import ProblemEntry
 from runwatch.view.resources.problem_codes import PROBLEM_CODES, ProblemCode, code_record, count_codes
+
+if TYPE_CHECKING:
+    from runwatch.tui.widgets.record_table import RowOpened
 
 
 class CodeSource:

@@ -15,7 +15,7 @@ from runwatch.store.freshness import PaneState
 from runwatch.store.lookup import holds_id, is_id
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Pieces, word
-from runwatch.tui.messages import FromWidget, NextStepTaken, PanelLeft
+from runwatch.tui.messages import FromWidget, PanelLeft
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.sources import JournalSource, Seekable, Source
 from runwatch.tui.widgets.detail_rows import DetailLink
@@ -23,7 +23,7 @@ from runwatch.tui.widgets.filter_bar import Complete, FilterBar
 from runwatch.tui.widgets.line_input import LineInput
 from runwatch.tui.widgets.menu import MenuItem
 from runwatch.tui.widgets.pane import Pane
-from runwatch.tui.widgets.problem_panel import ProblemPanel
+from runwatch.tui.widgets.problem_panel import NextStepTaken, ProblemPanel
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.tui.work import start_work
 from runwatch.view.draft import field_of

@@ -13,11 +13,10 @@ from runwatch.records.run import Run
 from runwatch.tui.actions import bindings
 from runwatch.tui.adding import Adding, Reconciling
 from runwatch.tui.draw import Piece, Pieces, pieces_of, word
-from runwatch.tui.messages import LinkFollowed
 from runwatch.tui.narrowing import NarrowedSource
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.sources import Source
-from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.detail_view import DetailView, LinkFollowed
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.view.detail import Line, Section

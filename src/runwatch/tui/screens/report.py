@@ -15,10 +15,9 @@ from runwatch.settings.session import View
 from runwatch.store.freshness import LoadState, PaneState, pane_state
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Pieces, word
-from runwatch.tui.messages import LinkFollowed
 from runwatch.tui.screens.base import AGES_EVERY
 from runwatch.tui.screens.periods import PeriodScreen
-from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.detail_view import DetailView, LinkFollowed
 from runwatch.tui.widgets.pane import Pane
 from runwatch.view.detail import Line, Section
 from runwatch.view.drawn import Drawn, json_block, line

@@ -15,13 +15,12 @@ from runwatch.base.shell import quote_active
 from runwatch.settings.session import View
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece, Pieces, word
-from runwatch.tui.messages import LinkFollowed, RowHighlighted, RowOpened
 from runwatch.tui.screens.base import AGES_EVERY, NOTES_EVERY
 from runwatch.tui.screens.list_screen import ListScreen
 from runwatch.tui.sources import NotedSource, Source
 from runwatch.tui.widgets.list_pane import ListPane
 from runwatch.tui.widgets.pane import Pane
-from runwatch.tui.widgets.record_table import RecordTable
+from runwatch.tui.widgets.record_table import RecordTable, RowHighlighted, RowOpened
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.tui.work import start_work
 from runwatch.view.drawn import json_block, line
@@ -33,6 +32,7 @@ from runwatch.view.table import Row
 
 if TYPE_CHECKING:
     from runwatch.tui.widgets.detail_rows import DetailLink
+    from runwatch.tui.widgets.detail_view import LinkFollowed
     from runwatch.view.copies import Copy
     from runwatch.view.detail import Section
     from runwatch.view.format import Context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.widget import Widget
@@ -13,10 +13,7 @@ from runwatch.base.errors import RunwatchError, SettingsError
 from runwatch.settings import file
 from runwatch.settings.model import Settings
 from runwatch.tui.actions import bindings
-from runwatch.tui.messages import (
-    PanelLeft,
-    RowOpened,
-)
+from runwatch.tui.messages import PanelLeft
 from runwatch.tui.profile_tests import key_sources, try_profile
 from runwatch.tui.screens.settings_table import SettingsTable
 from runwatch.tui.settings_choices import Choice, choice_menu, fault, previewed, removal_menu
@@ -31,6 +28,9 @@ from runwatch.view.drawn import line
 from runwatch.view.glyphs import Role
 from runwatch.view.resource import Styled
 from runwatch.view.settings_row import holds_at_once
+
+if TYPE_CHECKING:
+    from runwatch.tui.widgets.record_table import RowOpened
 
 
 class SettingsScreen(SettingsTable):

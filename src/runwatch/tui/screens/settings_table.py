@@ -10,14 +10,13 @@ from textual.widget import Widget
 
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import word
-from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft, HeaderClicked, RowHighlighted
 from runwatch.tui.screens.base import ConsoleScreen
 from runwatch.tui.screens.places import PAGES
 from runwatch.tui.settings_choices import keyed_actions
 from runwatch.tui.widgets.detail_view import DetailView
-from runwatch.tui.widgets.filter_bar import FilterBar
+from runwatch.tui.widgets.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft
 from runwatch.tui.widgets.pane import Pane
-from runwatch.tui.widgets.record_table import RecordTable
+from runwatch.tui.widgets.record_table import HeaderClicked, RecordTable, RowHighlighted
 from runwatch.view.detail import Section
 from runwatch.view.drawn import line
 from runwatch.view.glyphs import Role

@@ -17,12 +17,11 @@ from runwatch.settings.session import View
 from runwatch.store.freshness import LoadState, PaneState
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Pieces, content, word
-from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft
 from runwatch.tui.screens.tail_host import TailHost
 from runwatch.tui.sources import StoreSource
 from runwatch.tui.tail import Tail
 from runwatch.tui.widgets.event_log import EventLog
-from runwatch.tui.widgets.filter_bar import FilterBar, completion
+from runwatch.tui.widgets.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft, completion
 from runwatch.tui.widgets.pane import Pane
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.view.drawn import Drawn, line

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from runwatch.tui.messages import ContextToggled, FollowChanged, LineOpened, MatchWanted, PanelLeft
+from runwatch.tui.messages import PanelLeft
 from runwatch.tui.screens.base import ConsoleScreen
 from runwatch.view.drawn import json_block, line
 from runwatch.view.glyphs import Role
 
 if TYPE_CHECKING:
     from runwatch.tui.tail import Tail
+    from runwatch.tui.widgets.event_log import ContextToggled, FollowChanged, LineOpened, MatchWanted
     from runwatch.view.copies import Copy
 
 

@@ -15,12 +15,11 @@ from runwatch.records.template import Template
 from runwatch.store.versions import Version
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Pieces, word
-from runwatch.tui.messages import LinkFollowed
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.sources import Source
 from runwatch.tui.template_source import TemplateSource
 from runwatch.tui.widgets.detail_rows import DetailLink
-from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.detail_view import DetailView, LinkFollowed
 from runwatch.tui.widgets.menu import Menu, MenuItem
 from runwatch.tui.widgets.status_line import Hint
 from runwatch.view.drawn import line

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from runwatch.records.record import Record
 from runwatch.records.webhook import Deliveries, Delivery
 from runwatch.store.reports import Report
-from runwatch.tui.messages import LinkFollowed
 from runwatch.tui.screens.tabbed import RECORD, TabbedScreen
 from runwatch.tui.sources import Source
 from runwatch.view.detail import Section
@@ -17,6 +16,9 @@ from runwatch.view.format import Context
 from runwatch.view.resources.webhooks import WEBHOOKS, delivery_sections
 from runwatch.view.table import Row
 from runwatch.view.writes.webhooks import REPLAY
+
+if TYPE_CHECKING:
+    from runwatch.tui.widgets.detail_view import LinkFollowed
 
 DELIVERIES: Final = "deliveries"
 

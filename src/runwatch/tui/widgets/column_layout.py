@@ -4,13 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from runwatch.tui.widgets.record_table import TableColumn
+from typing import Final, Literal, NamedTuple, Protocol
 
 GAP: Final = 2
 """Cells between two columns."""
+
+
+class TableColumn(Protocol):
+    """A column, as :class:`runwatch.view.resource.Column` has it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def align(self) -> Literal["left", "right"]: ...
+    @property
+    def leaves(self) -> int: ...
+    @property
+    def least(self) -> int: ...
+    @property
+    def most(self) -> int: ...
+    @property
+    def keeps_ends(self) -> bool: ...
+    @property
+    def is_whole(self) -> bool: ...
+    @property
+    def only_used(self) -> bool: ...
 
 
 class Need(NamedTuple):

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from runwatch.tui.draw import Pieces, pieces_of, word
 from runwatch.tui.kit import kit
-from runwatch.tui.messages import CrumbChosen
+from runwatch.tui.messages import FromWidget
 from runwatch.tui.widgets.bar import Bar, Part, width_of
 from runwatch.view.drawn import Drawn, cut, line
 from runwatch.view.glyphs import Role
+
+
+@dataclass(eq=False, repr=False)
+class CrumbChosen(FromWidget):
+    """A person clicked a level of the path above the panes.
+
+    Attributes:
+        level: The level, counted from 0.
+    """
+
+    widget: CrumbBar
+    level: int
 
 
 class CrumbBar(Bar):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.segment import Segment
@@ -16,7 +17,7 @@ from textual.strip import Strip
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece
 from runwatch.tui.kit import kit
-from runwatch.tui.messages import LinkFollowed
+from runwatch.tui.messages import FromWidget
 from runwatch.tui.themes import ACCENT
 from runwatch.tui.widgets.detail_rows import DetailLink, Layout, Row, label_cells, place_of
 from runwatch.tui.widgets.line_list import LineList
@@ -32,6 +33,18 @@ MARGIN: Final = 2
 
 FOLDED: Final = line("+")
 """Before the head of a part that is folded."""
+
+
+@dataclass(eq=False, repr=False)
+class LinkFollowed(FromWidget):
+    """A person opened what a field leads to.
+
+    Attributes:
+        link: What the field leads to, as the screen gave it.
+    """
+
+    widget: DetailView
+    link: object
 
 
 class DetailView(LineList, inherit_bindings=False):

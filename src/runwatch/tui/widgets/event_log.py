@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol
 from zlib import crc32
 
@@ -15,7 +16,7 @@ from runwatch.base.text import cell_width
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import segment
 from runwatch.tui.kit import kit
-from runwatch.tui.messages import ContextToggled, FollowChanged, LineHighlighted, LineOpened, MatchWanted
+from runwatch.tui.messages import FromWidget
 from runwatch.tui.themes import ACCENT
 from runwatch.tui.widgets.line_list import LineList
 from runwatch.tui.widgets.wrapping import wrapped
@@ -91,6 +92,63 @@ class NoLines:
     def window(self, start: int, count: int) -> Sequence[EventLine | None]:
         """None."""
         return ()
+
+
+@dataclass(eq=False, repr=False)
+class FollowChanged(FromWidget):
+    """A list of events started or stopped following its end.
+
+    Attributes:
+        following: Whether it follows now.
+    """
+
+    widget: EventLog
+    following: bool
+
+
+@dataclass(eq=False, repr=False)
+class LineHighlighted(FromWidget):
+    """The cursor of a list of events came to stand on another line.
+
+    Attributes:
+        index: The line, counted from 0.
+    """
+
+    widget: EventLog
+    index: int
+
+
+@dataclass(eq=False, repr=False)
+class LineOpened(FromWidget):
+    """A person opened an event.
+
+    Attributes:
+        index: The line, counted from 0.
+    """
+
+    widget: EventLog
+    index: int
+
+
+@dataclass(eq=False, repr=False)
+class MatchWanted(FromWidget):
+    """A person asked for the next match of what is searched for; the screen finds it and shows that line.
+
+    Attributes:
+        index: The line to search from, exclusive.
+        step: 1 forwards, -1 backwards.
+    """
+
+    widget: EventLog
+    index: int
+    step: int
+
+
+@dataclass(eq=False, repr=False)
+class ContextToggled(FromWidget):
+    """A person asked to hide what does not match a filter, or to show it around the matches."""
+
+    widget: EventLog
 
 
 class EventLog(LineList, inherit_bindings=False):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -12,7 +13,7 @@ from textual.widgets import Static
 
 from runwatch.tui.draw import content, word
 from runwatch.tui.kit import kit
-from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft
+from runwatch.tui.messages import FromWidget
 from runwatch.tui.themes import ACCENT
 from runwatch.tui.widgets.line_input import LineInput
 from runwatch.view.drawn import Drawn, line
@@ -20,6 +21,37 @@ from runwatch.view.glyphs import Role
 
 Complete = Callable[[str], str | None]
 """Completes a filter's text, or answers ``None``."""
+
+
+@dataclass(eq=False, repr=False)
+class FilterChanged(FromWidget):
+    """The text of a filter changed while a person types.
+
+    Attributes:
+        text: The text as it stands.
+    """
+
+    widget: FilterBar
+    text: str
+
+
+@dataclass(eq=False, repr=False)
+class FilterKept(FromWidget):
+    """A person keeps the filter and goes back to the rows.
+
+    Attributes:
+        text: The filter.
+    """
+
+    widget: FilterBar
+    text: str
+
+
+@dataclass(eq=False, repr=False)
+class FilterLeft(FromWidget):
+    """A person leaves the filter bar, and with it the filter."""
+
+    widget: FilterBar
 
 
 class FilterBar(Horizontal):

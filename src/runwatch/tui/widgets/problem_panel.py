@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -11,7 +12,7 @@ from textual.binding import BindingType
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import word
 from runwatch.tui.kit import kit
-from runwatch.tui.messages import CopyWanted, NextStepTaken, PanelLeft
+from runwatch.tui.messages import CopyWanted, FromWidget, PanelLeft
 from runwatch.tui.widgets.detail_rows import DetailLink
 from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.pane import Pane
@@ -24,6 +25,13 @@ from runwatch.view.format import duration
 from runwatch.view.glyphs import Role
 
 NO_INSTANCE = "none: this answer did not come from the service's own error handling"
+
+
+@dataclass(eq=False, repr=False)
+class NextStepTaken(FromWidget):
+    """A person pressed enter on a problem, to do what it says comes next."""
+
+    widget: ProblemPanel
 
 
 class ProblemPanel(Pane):

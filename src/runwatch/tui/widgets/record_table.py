@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from operator import attrgetter, indexOf
-from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from rich.segment import Segment
 from rich.style import Style
@@ -19,9 +20,9 @@ from runwatch.base.text import cell_width
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import segment
 from runwatch.tui.kit import kit
-from runwatch.tui.messages import HeaderClicked, RowHighlighted, RowOpened, RowsMarked
+from runwatch.tui.messages import FromWidget
 from runwatch.tui.themes import ACCENT
-from runwatch.tui.widgets.column_layout import GAP, Need, Placed, place_columns
+from runwatch.tui.widgets.column_layout import GAP, Need, Placed, TableColumn, place_columns
 from runwatch.tui.widgets.line_list import LineList
 from runwatch.view.drawn import Drawn, elide, fit, line
 from runwatch.view.glyphs import Role
@@ -38,29 +39,6 @@ LONG: Final = 20_000
 
 KEPT_STRIPS: Final = 500
 """Drawn rows that are kept, so that scrolling by a line draws one line and not a window of them."""
-
-
-class TableColumn(Protocol):
-    """A column, as :class:`runwatch.view.resource.Column` has it."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def align(self) -> Literal["left", "right"]: ...
-    @property
-    def leaves(self) -> int: ...
-    @property
-    def least(self) -> int: ...
-    @property
-    def most(self) -> int: ...
-    @property
-    def keeps_ends(self) -> bool: ...
-    @property
-    def is_whole(self) -> bool: ...
-    @property
-    def only_used(self) -> bool: ...
 
 
 class TableRow(Protocol):
@@ -86,6 +64,56 @@ class _Looks(NamedTuple):
 
     frame: object
     rows: tuple[tuple[object, ...], ...]
+
+
+@dataclass(eq=False, repr=False)
+class RowHighlighted(FromWidget):
+    """The cursor of a table came to stand on another row, by a person or because its row went away.
+
+    Attributes:
+        row_id: The row's id; ``None`` when the table is empty.
+    """
+
+    widget: RecordTable
+    row_id: str | None
+
+
+@dataclass(eq=False, repr=False)
+class RowOpened(FromWidget):
+    """A person opened a row, with enter or a second click.
+
+    Attributes:
+        row_id: The row's id.
+    """
+
+    widget: RecordTable
+    row_id: str
+
+
+@dataclass(eq=False, repr=False)
+class RowsMarked(FromWidget):
+    """The marks of a table changed.
+
+    Attributes:
+        row_ids: Every marked row, those that a filter hides included.
+    """
+
+    widget: RecordTable
+    row_ids: frozenset[str]
+
+
+@dataclass(eq=False, repr=False)
+class HeaderClicked(FromWidget):
+    """A person asked for another order: clicked the head of a column, or pressed the key for it.
+
+    Attributes:
+        column_id: The column to sort by.
+        reverse: Whether the order shall be turned round, because the column is the one sorted by already.
+    """
+
+    widget: RecordTable
+    column_id: str
+    reverse: bool
 
 
 class RecordTable(LineList, inherit_bindings=False):

@@ -13,10 +13,9 @@ from textual.message import Message
 from textual.widgets import ContentSwitcher
 
 from runwatch.tui.actions import bindings
-from runwatch.tui.messages import FilterChanged, FilterKept, FilterLeft
 from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.event_log import EventLog, NoLines
-from runwatch.tui.widgets.filter_bar import FilterBar, completion
+from runwatch.tui.widgets.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft, completion
 from runwatch.tui.widgets.tab_bar import TabBar
 from runwatch.view.drawn import json_block, line
 from runwatch.view.facts import RunFacts

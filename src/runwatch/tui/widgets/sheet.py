@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.dom import DOMNode
+from textual.message import Message
 from textual.widgets import Static
 
 from runwatch.base.secret import Secret
@@ -19,7 +20,7 @@ from runwatch.base.text import cell_width
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece, Pieces, content, pieces_of, segment, word
 from runwatch.tui.kit import kit
-from runwatch.tui.messages import AskedAgain, Confirmed, CopyWanted, Left
+from runwatch.tui.messages import CopyWanted
 from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.front_sheet import BUTTONS, FrontSheet
 from runwatch.tui.widgets.line_input import LineInput
@@ -99,6 +100,41 @@ class Order:
     typed: Typed | None = None
     age: Drawn | None = None
     off: Drawn | None = None
+
+
+@dataclass(eq=False, repr=False)
+class Confirmed(Message):
+    """A person wants what a sheet says; the sheet shows from now on that it is being sent.
+
+    Attributes:
+        sheet: The sheet.
+    """
+
+    sheet: Sheet
+
+
+@dataclass(eq=False, repr=False)
+class AskedAgain(Message):
+    """A person wants a request whose outcome is unknown sent again, with the same key and the same body.
+
+    Attributes:
+        sheet: The sheet.
+    """
+
+    sheet: Sheet
+
+
+@dataclass(eq=False, repr=False)
+class Left(Message):
+    """A person left a sheet, which is gone from the screen.
+
+    Attributes:
+        sheet: The sheet.
+        was_sent: Whether something was sent before, so that records may have changed.
+    """
+
+    sheet: Sheet
+    was_sent: bool
 
 
 class Sheet(FrontSheet):
