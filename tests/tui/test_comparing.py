@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.tui.comparing import Side, open_comparison
+from runwatch.tui.comparing import CompareScreen, Side, open_comparison
 from runwatch.tui.screens.base import ConsoleScreen
-from runwatch.tui.screens.compare import CompareScreen
 from runwatch.tui.screens.receipts import ReceiptsScreen
 from runwatch.tui.widgets.compare_view import CompareView
 from runwatch.view.drawn import line

@@ -13,7 +13,7 @@ from textual import events
 
 from runwatch.base.json import loads
 from runwatch.tui.app import ConsoleApp
-from runwatch.tui.doing import ActionForm
+from runwatch.tui.screens.action_form import ActionForm
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.widgets.sheet import Sheet
 from runwatch.view.form import Form

@@ -18,7 +18,7 @@ import pytest
 
 from runwatch.api.operations import OPERATIONS, Operation
 from runwatch.records.record import Record
-from runwatch.tui.doing import ActionForm, do_action
+from runwatch.tui.screens.action_form import ActionForm, do_action
 from runwatch.tui.screens.base import ConsoleScreen
 from runwatch.tui.widgets.sheet import Sheet
 from runwatch.view.mutation import Action, Entered, Mutation

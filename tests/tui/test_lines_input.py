@@ -12,8 +12,8 @@ from textual import events
 
 from runwatch.base.json import loads
 from runwatch.records.requests.arm import ARTIFACT_CHARACTERS
-from runwatch.tui.doing import ActionForm
 from runwatch.tui.editor import EditorError, editor_command
+from runwatch.tui.screens.action_form import ActionForm
 from runwatch.tui.widgets.lines_input import LinesInput
 from runwatch.view.body import body_block
 from runwatch.view.pasted import text_of_lines

@@ -14,9 +14,9 @@ from runwatch.base.json import loads
 from runwatch.records.digest import digest_of
 from runwatch.records.template import Template
 from runwatch.settings.resolve import Options
+from runwatch.tui.comparing import CompareScreen
 from runwatch.tui.screens import resource
 from runwatch.tui.screens.application import ApplicationScreen
-from runwatch.tui.screens.compare import CompareScreen
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.widgets.detail_view import DetailView
 from runwatch.tui.widgets.sheet import Sheet

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast, get_args
 
 from textual import events
 from textual.binding import BindingType
+from textual.screen import Screen
 from textual.timer import Timer
 
 from runwatch.base.clock import Clock, SystemClock
@@ -53,10 +54,10 @@ if TYPE_CHECKING:
     from runwatch.store.desk import Desk
     from runwatch.store.tails import TailNews
     from runwatch.tui.clipboard import CopyRoute
-    from runwatch.tui.kept_rows import KeptRows
     from runwatch.tui.kept_writes import KeptWrites
     from runwatch.tui.profiles import Profiles
     from runwatch.tui.widgets.command_line import CommandLine
+    from runwatch.view.mutation import Action
 
 GATHER_S: Final = 0.1
 """Changes of the store that come within this time are drawn together."""
@@ -78,10 +79,7 @@ class ConsoleApp(NavigatingApp):
 
     Attributes:
         kept_writes: The writes of unknown outcome.
-        kept_rows: The rows of the long list that was left last.
         notes: What stands above the hints for a while.
-        draft: What was typed into the form for runs and not submitted yet, by field.
-        first_screen: The screen that is in front while a file is read, as long as nobody goes elsewhere.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")
@@ -91,10 +89,10 @@ class ConsoleApp(NavigatingApp):
         self.loaded = loaded
         self.resolver = Resolver(opening.options, opening.environment, loaded, opening.paths)
         self.settings = self.resolver.settings()
-        self.warnings: Final = [str(problem) for problem in loaded.problems]
+        self.warnings = [str(problem) for problem in loaded.problems]
         keys = KeyMap(self.settings.keys)
         self.warnings.extend(keys.problems)
-        self.theme_directories: Final = theme_directories(opening.paths.settings_file.parent / "themes")
+        self.theme_directories = theme_directories(opening.paths.settings_file.parent / "themes")
         try:
             palette = load_theme(self.settings.theme, self.theme_directories)
         except RunwatchError as error:
@@ -103,26 +101,26 @@ class ConsoleApp(NavigatingApp):
         glyphs = ASCII if self.settings.glyphs == "ascii" else UNICODE
         super().__init__(palette=palette, glyphs=glyphs, keys=keys, clock=clock)
         self.uses_mouse = self.settings.mouse
-        self.opening: Final = opening
-        self.store: Final = Store()
-        self.kept_rows: KeptRows | None = None
-        self.desk: Desk | None = None
-        self.failure: RunwatchError | None = None
-        self.first_screen: ConsoleScreen | None = None
+        self.opening = opening
+        self.store = Store()
+        self.kept_rows = None
+        self.desk = None
+        self.failure = None
+        self.first_screen = None
         self.opening_words = "opening…"
-        self.time_mode: TimeMode = cast(TimeMode, self.settings.time)
+        self.time_mode = cast(TimeMode, self.settings.time)
         self._profile = LOCAL if opening.file is None else FILE
         self._changed: set[str] = set()
         self._gather: Timer | None = None
         self._seconds = 0
-        self.draft: Mapping[str, str] | None = None
+        self.draft = None
         self.notes: Final = Notes(self)
         self._bell = Bell(self)
         self._sought: tuple[str, str] | None = None
         self._left: View | None = None
         self._listed: tuple[type[Record], ...] = ()
         self._has_begun = False
-        self.keyboard: Final = Keyboard(self, self._hand_on)
+        self.keyboard = Keyboard(self, self._hand_on)
 
     @cached_property
     def kept_writes(self) -> KeptWrites:
@@ -255,13 +253,13 @@ class ConsoleApp(NavigatingApp):
 
     def action_outbox(self) -> None:
         """Show the writes whose answer never came, to settle them."""
-        self.kept_writes.open()
+        self.kept_writes.open(self.console_screen)
 
     def action_find_servers(self) -> None:
         """Look for model servers on this machine."""
         from runwatch.tui.model_servers import look_for_servers
 
-        look_for_servers(self)
+        look_for_servers(self.console_screen)
 
     def action_around(self) -> None:
         """Show what happened around the moment of the row under the cursor, or ask for a moment."""
@@ -332,6 +330,24 @@ class ConsoleApp(NavigatingApp):
             from runwatch.tui.mutations import cancel_runs
 
             screen.open_sheet(cancel_runs(screen, desk, live))
+
+    def perform(
+        self,
+        screen: Screen[Any],
+        subject: Any | None,
+        action: Action[Any],
+        *,
+        values: Mapping[str, str] | None = None,
+    ) -> None:
+        """Do what an action declares with a record, or without one; why it cannot be done now is said on the screen."""
+        from runwatch.tui.screens.action_form import do_action
+
+        assert isinstance(screen, ConsoleScreen)
+        do_action(screen, subject, action, values=values)
+
+    async def report_unconfirmed_writes(self) -> None:
+        """Say above the hints how many writes are of unknown outcome, and no longer once there are none."""
+        await self.kept_writes.tell()
 
     # Its life.
 
@@ -421,14 +437,14 @@ class ConsoleApp(NavigatingApp):
             # Beside the loop and after the first paint: it brings the client and the database.
             from runwatch.tui.desk_opening import CACHED, find_target, open_desk
 
-            target = await find_target(self)
+            target = await find_target(self, self.notes.welcome)
             self._profile = target.profile
             self.desk = await open_desk(self, target)
             await self.desk.start(CACHED)
             if self.notes.is_welcoming and not self.opening.demo:
                 # Only now, because the key does something from now on.
                 self.notes.welcome(welcome_words(is_running=True, find=self.keys.shown("app.find_servers")))
-            await self.kept_writes.tell()
+            await self.report_unconfirmed_writes()
         except RunwatchError as error:
             self.failure = error
         shown = [screen for screen in self.screen_stack if isinstance(screen, ConsoleScreen)]
@@ -448,7 +464,7 @@ class ConsoleApp(NavigatingApp):
             for record in self._listed:
                 self.desk.live.hide(record)
         self.desk, self._profile, self._listed = desk, desk.target.profile, ()
-        start_work(self, self.kept_writes.tell(), "reading kept writes")
+        start_work(self, self.report_unconfirmed_writes(), "reading kept writes")
 
     def make_screen(self, name: str) -> ConsoleScreen:
         """A new screen, with what it shows being read from now on."""
@@ -474,7 +490,7 @@ class ConsoleApp(NavigatingApp):
 
     def _source(self, spec: ResourceSpec[Any]) -> Source:
         if self.opening.file is not None:
-            from runwatch.tui.file_opening import FileSource
+            from runwatch.tui.file_source import FileSource
 
             return FileSource(spec, self.store, self.clock)
         if spec.record.WIRE is None:

@@ -13,7 +13,7 @@ from runwatch.view.format import short_id, state
 from runwatch.view.glyphs import UNICODE, Glyphs, Role
 
 if TYPE_CHECKING:
-    from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.console import Console
 
 BAD_ENDS: Final = frozenset({"failed", "expired"})
 """Final statuses that nobody wanted; ours."""
@@ -29,7 +29,7 @@ class Bell:
         console: The app, whose settings say whether anything rings at all.
     """
 
-    def __init__(self, console: ConsoleApp) -> None:
+    def __init__(self, console: Console) -> None:
         self._console = console
         self._live: set[str] = set()
 
@@ -72,7 +72,7 @@ class Bell:
         if self._console.settings.notice:
             # What is bad rings by itself.
             notice = notice_of(waited_for, self._console.glyphs)
-            self._console.console_screen.say(notice, Role.BAD if is_bad else Role.PLAIN)
+            self._console.notify_user(notice, Role.BAD if is_bad else Role.PLAIN)
         elif is_bad:
             self.ring()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, get_args
 from runwatch.base.errors import RunwatchError
 from runwatch.records.run import Run
 from runwatch.store.lookup import SHORTEST, plain_id
-from runwatch.tui import profiles
+from runwatch.tui import profile_menu
 from runwatch.tui.actions import BY_ID
 from runwatch.tui.command_words import Command
 from runwatch.tui.model_servers import is_offered
@@ -24,7 +24,7 @@ from runwatch.view.registry import RESOURCES
 from runwatch.view.resource import ResourceSpec
 
 if TYPE_CHECKING:
-    from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.navigation import NavigatingApp
 
 GROUPS: Final = {"app": "console", "screen": "view", "list": "list", "tail": "events", "detail": "details"}
 """What the actions of a scope are called here: ``view: refresh``."""
@@ -49,7 +49,7 @@ _SAID_OTHERWISE: Final = frozenset(
 )
 
 
-def open_command_line(console: ConsoleApp) -> None:
+def open_command_line(console: NavigatingApp) -> None:
     """Put the command line in front."""
     from runwatch.tui.widgets.command_line import CommandLine
 
@@ -57,7 +57,7 @@ def open_command_line(console: ConsoleApp) -> None:
     screen.put_over(CommandLine(list(commands(console))))
 
 
-def commands(console: ConsoleApp) -> Iterator[Command]:
+def commands(console: NavigatingApp) -> Iterator[Command]:
     """Everything that can be said now, the most wanted first."""
     for spec in RESOURCES:
         if spec.name == "account":
@@ -92,9 +92,9 @@ def commands(console: ConsoleApp) -> Iterator[Command]:
     yield Command("time", "Show times as ages, in local time or in UTC.", partial(show_times, console),
                   keys.shown("screen.time"), takes="MODE", known=get_args(TimeMode))  # fmt: skip
     yield Command("outbox", BY_ID["app.outbox"].help, _act(console, "app.outbox"), keys.shown("app.outbox"))
-    if profiles.is_offered(console):
+    if profile_menu.is_offered(console):
         yield Command("across", "Show templates, receipts, usage or problems of several profiles.",
-                      partial(profiles.choose_profiles, console), takes="A,B|all")  # fmt: skip
+                      partial(profile_menu.choose_profiles, console), takes="A,B|all")  # fmt: skip
     if is_offered(console):
         yield Command("servers", BY_ID["app.find_servers"].help, _act(console, "app.find_servers"),
                       keys.shown("app.find_servers"))  # fmt: skip
@@ -102,7 +102,7 @@ def commands(console: ConsoleApp) -> Iterator[Command]:
     yield Command("quit", "Leave runwatch; live runs go on.", partial(_quit, console))
 
 
-async def open_run(console: ConsoleApp, text: str) -> None:
+async def open_run(console: NavigatingApp, text: str) -> None:
     """Go to a run by its id, or by a part of it that only one known run has; one that is not known is read first."""
     desk, before = console.console_screen.connected_desk(), console.screen
     if desk is None:
@@ -136,7 +136,7 @@ def _find(text: str, known: list[str]) -> str | None:
     return matching[0] if len(plain) >= SHORTEST and len(matching) == 1 else None
 
 
-async def tail_runs(console: ConsoleApp, which: str) -> None:
+async def tail_runs(console: NavigatingApp, which: str) -> None:
     """Follow the marked runs of the list in front in one list; all live ones where none is marked, or with ``all``."""
     from runwatch.tui.screens.tail import tail_view
 
@@ -146,14 +146,14 @@ async def tail_runs(console: ConsoleApp, which: str) -> None:
     await console.go_to_view(tail_view(marked))
 
 
-async def look_back(console: ConsoleApp, question: str) -> None:
+async def look_back(console: NavigatingApp, question: str) -> None:
     """Show what happened around a moment."""
     from runwatch.tui.looking_back import look_around
 
     await look_around(console, question)
 
 
-async def filter_view(console: ConsoleApp, text: str) -> None:
+async def filter_view(console: NavigatingApp, text: str) -> None:
     """Filter the list in front; where there is none, the runs."""
     if not isinstance(console.screen, ResourceScreen):
         await console.go_to("runs")
@@ -162,7 +162,7 @@ async def filter_view(console: ConsoleApp, text: str) -> None:
         screen.filter_by(text)
 
 
-async def export_rows(console: ConsoleApp, name: str) -> None:
+async def export_rows(console: NavigatingApp, name: str) -> None:
     """Write the rows of the list in front to a file."""
     from runwatch.tui.exporting import export_to
 
@@ -170,7 +170,7 @@ async def export_rows(console: ConsoleApp, name: str) -> None:
         export_to(console.screen, name)
 
 
-async def use_theme(console: ConsoleApp, name: str) -> None:
+async def use_theme(console: NavigatingApp, name: str) -> None:
     """Draw everything in another theme."""
     try:
         console.take_theme(name)
@@ -180,16 +180,16 @@ async def use_theme(console: ConsoleApp, name: str) -> None:
     console.console_screen.say(f"the theme is {name} until you leave; the settings keep it")
 
 
-async def show_times(console: ConsoleApp, mode: str) -> None:
+async def show_times(console: NavigatingApp, mode: str) -> None:
     """Show times in one way, or in the next."""
     console.next_time_mode(cast(TimeMode, mode) if mode else None)
 
 
-async def _quit(console: ConsoleApp, _: str) -> None:
+async def _quit(console: NavigatingApp, _: str) -> None:
     console.exit()
 
 
-def _screen(console: ConsoleApp, spec: ResourceSpec[Any]) -> Command:
+def _screen(console: NavigatingApp, spec: ResourceSpec[Any]) -> Command:
     async def go(text: str) -> None:
         word, _, question = text.partition(" ")
         if spec.is_local and word == "around":
@@ -208,7 +208,7 @@ def _screen(console: ConsoleApp, spec: ResourceSpec[Any]) -> Command:
     return Command(spec.name, f"Go to {title}, with a filter if you like.", go, key, takes="FILTER", aliases=aliases)
 
 
-def _report(console: ConsoleApp, name: str, help: str, alias: str) -> Command:
+def _report(console: NavigatingApp, name: str, help: str, alias: str) -> Command:
     async def go(text: str) -> None:
         from runwatch.tui.screens.report import ReportScreen
 
@@ -221,7 +221,7 @@ def _report(console: ConsoleApp, name: str, help: str, alias: str) -> Command:
     return Command(name, help, go, key, takes="PERIOD", aliases=(alias,))
 
 
-def _actions(console: ConsoleApp) -> Iterator[Command]:
+def _actions(console: NavigatingApp) -> Iterator[Command]:
     """What can be done here and now with a key."""
     seen: set[str] = set()
     for _, binding, is_enabled, _ in console.screen.active_bindings.values():
@@ -233,21 +233,21 @@ def _actions(console: ConsoleApp) -> Iterator[Command]:
         yield Command(name, action.help, _act(console, action.id), console.keys.shown(action.id))
 
 
-def _act(console: ConsoleApp, action: str) -> Callable[[str], Awaitable[None]]:
+def _act(console: NavigatingApp, action: str) -> Callable[[str], Awaitable[None]]:
     async def act(_: str) -> None:
         await console.do(action)
 
     return act
 
 
-def _go(console: ConsoleApp, name: str) -> Callable[[str], Awaitable[None]]:
+def _go(console: NavigatingApp, name: str) -> Callable[[str], Awaitable[None]]:
     async def go(_: str) -> None:
         await console.go_to(name)
 
     return go
 
 
-def _named_filter(console: ConsoleApp, name: str) -> Callable[[str], Awaitable[None]]:
+def _named_filter(console: NavigatingApp, name: str) -> Callable[[str], Awaitable[None]]:
     async def apply(_: str) -> None:
         await filter_view(console, f":{name}")
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runwatch.store.desk import Desk
-    from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.console import Console
 
 
-def place_of(console: ConsoleApp) -> Place:
+def place_of(console: Console) -> Place:
     """The service that a console works with, or is about to, and how that goes."""
     desk = console.desk
     if console.opening.file is not None:
@@ -57,28 +57,28 @@ def place_of(console: ConsoleApp) -> Place:
     )
 
 
-def _place_of_file(console: ConsoleApp, path: Path) -> Place:
+def _place_of_file(console: Console, path: Path) -> Place:
     """A file in the place of a service: nothing can be sent."""
     failed = console.failure is not None
     how = (word(f"{console.glyphs.bad} not opened", Role.BAD),) if failed else (word("offline"),)
     return Place(line(f"file {line(path.name, 40)}"), read_only=True, connection=how)
 
 
-def _colour(console: ConsoleApp, desk: Desk) -> str | None:
+def _colour(console: Console, desk: Desk) -> str | None:
     """What the profile's name stands on: the colour that its settings name, else red where harm hurts."""
     profile = console.settings.profiles.get(desk.target.profile)
     named = COLOURS.get(profile.colour) if profile is not None else None
     return named or (console.palette.text.get("bad") if desk.target.production else None)
 
 
-def _account(console: ConsoleApp) -> Account | None:
+def _account(console: Console) -> Account | None:
     for record in console.store.collection(console.profile_name, Account.KIND).records:
         if isinstance(record, Account):
             return record
     return None
 
 
-def _connection(console: ConsoleApp, desk: Desk) -> Pieces:
+def _connection(console: Console, desk: Desk) -> Pieces:
     glyphs = console.glyphs
     runs = console.store.collection(desk.scope.profile, Run.KIND)
     failure = runs.failure

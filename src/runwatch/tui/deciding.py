@@ -96,7 +96,7 @@ class _Deciding:
     def _take_back(self) -> None:
         async def take_back() -> None:
             kept = await self._write("", "The decision is taken back.")
-            self._screen.console.console_screen.say(str(kept.words), Role.PLAIN if kept.is_kept else Role.WARN)
+            self._screen.console.notify_user(str(kept.words), Role.PLAIN if kept.is_kept else Role.WARN)
 
         start_work(self._screen, take_back(), "deciding")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,14 +17,19 @@ if TYPE_CHECKING:
     from runwatch.settings.local import LocalService
     from runwatch.settings.model import Settings
     from runwatch.store.desk import Desk
-    from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.draw import Pieces
+    from runwatch.tui.navigation import NavigatingApp
 
 CACHED: Final = (Run, Receipt)
 """Kinds whose lists are kept for the next session."""
 
 
-async def find_target(console: ConsoleApp) -> Target:
+async def find_target(console: NavigatingApp, welcome: Callable[[Sequence[Pieces]], None]) -> Target:
     """The configured service; with nothing configured, the local one, which is started when it does not run.
+
+    Args:
+        console: The console.
+        welcome: Says above the hints which service this is.
 
     Raises:
         RunwatchError: the settings name none that can be used, or the local service does not start.
@@ -36,13 +42,13 @@ async def find_target(console: ConsoleApp) -> Target:
     try:
         return await asyncio.to_thread(console.resolver.target, start_local=start_local)
     except NotConfigured:
-        console.notes.welcome(welcome_words(is_running=False))
+        welcome(welcome_words(is_running=False))
         service = await asyncio.to_thread(start_local, console.opening.paths.local_service_dir)
-        console.notes.welcome(welcome_words(is_running=True))
+        welcome(welcome_words(is_running=True))
         return service.target()
 
 
-async def open_desk(console: ConsoleApp, target: Target, settings: Settings | None = None) -> Desk:
+async def open_desk(console: NavigatingApp, target: Target, settings: Settings | None = None) -> Desk:
     """A desk for a service; :meth:`Desk.start` begins its work.
 
     Args:

@@ -1,29 +1,26 @@
-"""Doing what an action declares: a form where something is asked, then the sheet, then the outbox.
+"""The sheet of an action, and what comes of its answer: what is told, what is read again, and where the cursor goes.
 
-There is no other way from a specification to the service (:mod:`runwatch.view.mutation`): read-only profiles, lost
-answers, refused fields and production profiles are handled here once for every action there is.
+Lost answers, refused fields and production profiles are handled here once for every action there is
+(:mod:`runwatch.view.mutation`); :mod:`runwatch.tui.screens.action_form` opens the form and the sheet.
 """
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.api.operations import OPERATIONS, Operation, has_list
 from runwatch.api.private import without_secrets
 from runwatch.base.errors import RunwatchError
-from runwatch.base.json import dumps_body, loads
-from runwatch.base.shell import runwatch_command
+from runwatch.base.json import loads
 from runwatch.records.record import Record
 from runwatch.store.change import ListRead, RecordRead
 from runwatch.store.desk import Desk
 from runwatch.store.outbox import Order as Write
 from runwatch.store.reports import answer_kind
 from runwatch.tui.draw import Piece, Pieces, pieces_of, word
-from runwatch.tui.known import read_again
-from runwatch.tui.screens.form import FormScreen
-from runwatch.tui.screens.resource import ResourceScreen
+from runwatch.tui.known import read_again, read_state
+from runwatch.tui.screens.base import RecordScreen
 from runwatch.tui.sending import (
     Item,
     Sending,
@@ -36,10 +33,8 @@ from runwatch.tui.sending import (
     typed_end,
 )
 from runwatch.tui.widgets.sheet import Order
-from runwatch.tui.work import start_work
 from runwatch.view.body import body_block
 from runwatch.view.drawn import Drawn, block, line
-from runwatch.view.form import form_of, has_body
 from runwatch.view.format import compact, short_id
 from runwatch.view.glyphs import Role
 from runwatch.view.mutation import Action, Entered, Mutation
@@ -48,86 +43,6 @@ if TYPE_CHECKING:
     from runwatch.tui.screens.base import ConsoleScreen
 
 _NEW_LINE: Final = block("\n")
-
-
-def do_action(
-    screen: ConsoleScreen, subject: Any | None, action: Action[Any], *, values: Mapping[str, str] | None = None
-) -> None:
-    """Do what an action declares with a record, or without one; why it cannot be done now is said on the screen.
-
-    Args:
-        screen: The screen that asks for it; when it is done and the screen lists such records, its cursor goes there.
-        subject: The record; ``None`` for what is done without one.
-        action: What is to be done.
-        values: What the form holds at first where that is not what the action says, by the id of the ask.
-    """
-    mutation = action.mutation
-    if mutation is None:
-        command = runwatch_command(action.verb, *([] if subject is None else [subject.id]))
-        screen.say(f"on the command line: {command}", Role.WARN)
-    elif not action.enabled_when(subject.subject if mutation.first and isinstance(subject, Entered) else subject):
-        screen.say(action.off_because, Role.WARN)
-    elif (desk := screen.connected_desk()) is None:
-        return
-    elif desk.client.read_only and (mutation.asks or mutation.first is not None):
-        screen.say(str(read_only_words(desk)), Role.WARN)
-    elif mutation.first is not None and not isinstance(subject, Entered):
-        start_work(screen, _read_first(screen, desk, subject, action), action.label, group="first", exclusive=True)
-    elif mutation.asks:
-        screen.app.push_screen(ActionForm(screen, subject, action, values))
-    else:
-        _open(screen, desk, subject, action)
-
-
-def make(screen: ConsoleScreen, action: Action[Any], *, values: Mapping[str, str] | None = None) -> None:
-    """Do what is done without a record, such as making one."""
-    do_action(screen, None, action, values=values)
-
-
-class ActionForm(FormScreen):
-    """The form of an action.
-
-    Args:
-        behind: The screen that opened it.
-        subject: The record; ``None`` for none.
-        action: What is to be done.
-        values: What it holds at first where that is not what the action says, by the id of the ask.
-    """
-
-    def __init__(
-        self, behind: ConsoleScreen, subject: Any | None, action: Action[Any], values: Mapping[str, str] | None = None
-    ) -> None:
-        assert action.mutation is not None
-        form = form_of(action.mutation, subject)
-        super().__init__(form, {**form.start, **(values or {})})
-        self._behind = behind
-        self._subject = subject
-        self._action = action
-
-    def form_title(self) -> Pieces:
-        """What is done, to what, by which operation."""
-        glyphs = self.console.glyphs
-        name = "" if self._subject is None else f" {short_id(self._subject.id, glyphs)}"
-        return line(f"{self._action.label}{name} {glyphs.dot} {self._mutation.operation}")
-
-    def request_line(self) -> Pieces:
-        """Method and path."""
-        return request_line(self._mutation.operation, self._mutation.path(self._subject))
-
-    def crumbs(self) -> Sequence[str]:
-        """Below the screen that opened it."""
-        return (*self._behind.crumbs(), self._action.label)
-
-    def sheet_for(self, desk: Desk, body: bytes, shown: Any, key: str) -> Sending:
-        """The sheet of the action."""
-        return sending(
-            self, self._behind, desk, self._subject, self._action, body, shown, key=key, refused=self.refused
-        )
-
-    @property
-    def _mutation(self) -> Mutation[Any]:
-        assert self._action.mutation is not None
-        return self._action.mutation
 
 
 def sending(
@@ -252,19 +167,6 @@ def _loaded(body: bytes | None) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-async def read_state(desk: Desk, operation: str, path: Mapping[str, str]) -> dict[str, Any]:
-    """Read one object for a person.
-
-    Raises:
-        RunwatchError: it cannot be read, or is no object.
-    """
-    await desk.live.scheduler.turn_of_a_person()
-    answer = await desk.client.request(operation, path=dict(path))
-    if not isinstance(answer.value, dict):
-        raise RunwatchError("The answer is no record", detail=f"{OPERATIONS[operation].title} answered no object")
-    return answer.value
-
-
 def take(behind: ConsoleScreen, desk: Desk, mutation: Mutation[Any], answer: Any, *, about: str) -> None:
     """Have the store know what came, read the lists that it changes, and go to what was made.
 
@@ -290,37 +192,11 @@ def take(behind: ConsoleScreen, desk: Desk, mutation: Mutation[Any], answer: Any
     changed = {*mutation.reads, *behind.lists(), *(kind for kind in (facts.record,) if kind is not None)}
     read_again(behind, desk, [kind for kind in changed if has_list(kind)])
     behind.answered(mutation.operation, value)
-    if not about and isinstance(behind, ResourceScreen) and isinstance(value, dict):
+    if not about and isinstance(behind, RecordScreen) and isinstance(value, dict):
         wire = behind.spec.record.WIRE
         made = None if wire is None else value.get(wire.id)
         if isinstance(made, str) and made:
             behind.want(made)
-
-
-def _open(screen: ConsoleScreen, desk: Desk, subject: Any, action: Action[Any]) -> None:
-    """Open the sheet of an action that asks nothing, and look for what hangs on the record where it destroys it."""
-    assert action.mutation is not None
-    body = form_of(action.mutation, subject).body({}) if has_body(action.mutation) else None
-    content = None if body is None else dumps_body(body)
-    opened = sending(screen, screen, desk, subject, action, content, body, key=str(uuid.uuid4()))
-    screen.open_sheet(opened)
-    if action.is_destructive and subject is not None:
-        from runwatch.tui.hanging import tell_dependents
-
-        start_work(screen, tell_dependents(desk, opened.sheet, subject), "looking for what hangs on it")
-
-
-async def _read_first(screen: ConsoleScreen, desk: Desk, subject: Any, action: Action[Any]) -> None:
-    """Read what an action has to know before its form or sheet opens."""
-    assert action.mutation is not None
-    first = action.mutation.first
-    assert first is not None
-    state = await read_state(desk, first.operation, first.path(subject))
-    lacking = first.lacks(state)
-    if lacking:
-        screen.say(lacking, Role.WARN)
-    elif screen.is_current:
-        do_action(screen, Entered(subject.id, subject, {}, state), action)
 
 
 def _record(desk: Desk, facts: Operation, value: Any) -> Record | None:

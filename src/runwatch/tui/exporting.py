@@ -18,8 +18,8 @@ from runwatch.base.files import write_export as write_file
 from runwatch.base.memory import no_walks
 from runwatch.base.text import cell_width
 from runwatch.tui.draw import word
-from runwatch.tui.screens.welcome import Note
 from runwatch.tui.widgets.menu import Menu, MenuItem
+from runwatch.tui.widgets.notice import Note
 from runwatch.tui.widgets.status_line import NOTICE_S
 from runwatch.tui.widgets.wrapping import wrapped
 from runwatch.tui.work import start_work
@@ -28,15 +28,14 @@ from runwatch.view.exports import FORM_WORDS, FORMS, Form, encoded, file_name, f
 from runwatch.view.glyphs import Role
 
 if TYPE_CHECKING:
-    from runwatch.tui.app import ConsoleApp
-    from runwatch.tui.screens.base import ConsoleScreen
-    from runwatch.tui.screens.list_screen import ListScreen
+    from runwatch.tui.console import Console
+    from runwatch.tui.screens.base import ConsoleScreen, RowScreen
 
 _BESIDE: Final = 26
 """Cells of the line of hints that a notice cannot take."""
 
 
-def open_export_menu(screen: ListScreen, more: Sequence[MenuItem] = ()) -> None:
+def open_export_menu(screen: RowScreen, more: Sequence[MenuItem] = ()) -> None:
     """Let a person choose how the rows are written.
 
     Args:
@@ -53,7 +52,7 @@ def open_export_menu(screen: ListScreen, more: Sequence[MenuItem] = ()) -> None:
     screen.put_over(Menu(title, [*more, *(items if count else ())], id="export-menu"))
 
 
-def export_rows(screen: ListScreen, form: Form, path: Path | None = None) -> None:
+def export_rows(screen: RowScreen, form: Form, path: Path | None = None) -> None:
     """Write the rows of a list, and say where they are.
 
     Args:
@@ -69,7 +68,7 @@ def export_rows(screen: ListScreen, form: Form, path: Path | None = None) -> Non
     write_export(screen, path, pieces, f"{len(rows)} {spec.singular if len(rows) == 1 else spec.name}")
 
 
-def export_to(screen: ListScreen, name: str) -> None:
+def export_to(screen: RowScreen, name: str) -> None:
     """Write the rows to a file that a person names; its ending says how."""
     form = form_of(name)
     if form is None:
@@ -80,7 +79,7 @@ def export_to(screen: ListScreen, name: str) -> None:
         export_rows(screen, form, Path(name).expanduser().absolute())
 
 
-def new_file(console: ConsoleApp, noun: str, form: Form) -> Path:
+def new_file(console: Console, noun: str, form: Form) -> Path:
     """A file in the folder of exports that is not there yet."""
     return free_name(console.opening.paths.exports_dir / file_name(noun, console.clock.now(), form))
 

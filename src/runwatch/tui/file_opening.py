@@ -3,111 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from runwatch.base.errors import RunwatchError, UsageError
-from runwatch.records.event import RunEvent
 from runwatch.settings.session import View
 from runwatch.store.change import ListRead
-from runwatch.store.freshness import LoadState, PaneState
-from runwatch.store.lookup import match_ids, plain_id
-from runwatch.tui.sources import FILE, StoreSource
+from runwatch.tui.sources import FILE
 from runwatch.tui.work import take_turn
 from runwatch.view.drawn import Drawn, line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     from runwatch.base.clock import Clock
-    from runwatch.store.events import Gap
-    from runwatch.store.sequence import Keep
-    from runwatch.store.state import Store
-    from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.navigation import NavigatingApp
     from runwatch.view.filed import Filed
-    from runwatch.view.resource import ResourceSpec
 
 LARGEST: Final = 1 << 29
 """The largest file that is opened, in bytes."""
 
 SLICE_S: Final = 0.010
 """How long a step of reading holds the event loop."""
-
-
-class FileSource(StoreSource):
-    """The records of one kind that a file holds.
-
-    Args:
-        spec: Their resource.
-        store: What was read.
-        clock: For ages.
-    """
-
-    def __init__(self, spec: ResourceSpec[Any], store: Store, clock: Clock) -> None:
-        super().__init__(spec, store, FILE, clock, None)
-        self._sought = ""
-
-    def seek(self, text: str) -> None:
-        """Give the records whose id stands in a text from now on; ``""`` ends it."""
-        self._sought = text
-
-    def items(self) -> Sequence[Any]:
-        """The records, or those that are sought."""
-        every = super().items()
-        if not self._sought:
-            return every
-        return [every[position] for position in match_ids(self._sought, [plain_id(each.id) for each in every])]
-
-    def state(self) -> PaneState:
-        """Nothing changes any more; of a kind that the file does not hold nothing was ever known."""
-        return PaneState(LoadState.ENDED, reading="from the file")
-
-    def end_is_proven(self) -> bool:
-        """A file ends."""
-        return True
-
-
-class FileSequence:
-    """The events of one run that a file holds, in its order; they are in memory, as everything of the file is.
-
-    Args:
-        events: The events.
-    """
-
-    def __init__(self, events: Sequence[RunEvent]) -> None:
-        self._events = events
-
-    @property
-    def length(self) -> int:
-        """How many events there are."""
-        return len(self._events)
-
-    @property
-    def gaps(self) -> Sequence[Gap]:
-        """None: nobody waited for an answer."""
-        return ()
-
-    async def grow(self) -> None:
-        """Nothing comes any more."""
-
-    async def window(self, start: int, count: int) -> list[RunEvent]:
-        """Up to ``count`` events from number ``start`` on."""
-        return list(self._events[start : start + count])
-
-    async def scan(self, start: int, stop: int, keep: Keep) -> list[int]:
-        """The numbers from ``start`` to before ``stop`` whose events a filter keeps."""
-        return [number for number in range(start, min(stop, self.length)) if keep(self._events[number])]
-
-    async def holding(self, text: str) -> list[int]:
-        """The numbers of events whose JSON holds a text."""
-        folded = text.casefold()
-        return [number for number, event in enumerate(self._events) if folded in event.wire_text.casefold()]
-
-
-def events_of(console: ConsoleApp, run_id: str) -> FileSequence:
-    """The events of a run, where the file holds any."""
-    records = console.store.collection(FILE, RunEvent.KIND).records
-    return FileSequence([event for event in records if isinstance(event, RunEvent) and event.execution_id == run_id])
 
 
 def check_file(path: Path) -> None:
@@ -128,7 +45,7 @@ def check_file(path: Path) -> None:
         raise UsageError(f"'{line(path)}' is too large", detail=f"{size:,} bytes; up to {LARGEST:,} are opened")
 
 
-async def open_file(console: ConsoleApp, path: Path) -> None:
+async def open_file(console: NavigatingApp, path: Path) -> None:
     """Read a file into the store, and show what it holds.
 
     Raises:

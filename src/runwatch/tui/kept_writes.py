@@ -7,7 +7,7 @@ exactly these, which does nothing twice, or gives it up and looks whether it too
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.api.operations import OPERATIONS
@@ -27,24 +27,11 @@ from runwatch.view.format import ago, short_id, time_of_day
 from runwatch.view.glyphs import Role
 
 if TYPE_CHECKING:
-    from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.console import Console
     from runwatch.tui.screens.base import ConsoleScreen
 
 _TOO_OLD: Final = line("too old: the service may have forgotten the key, and would do it a second time")
 _KEEP: Final = line("Keep it for later")
-
-
-@dataclass(frozen=True, slots=True)
-class Settling:
-    """What a person chose to do about a kept write.
-
-    Attributes:
-        kept: The write.
-        asks_again: Whether it is sent again; otherwise it is forgotten.
-    """
-
-    kept: Kept
-    asks_again: bool
 
 
 class KeptWrites:
@@ -54,7 +41,7 @@ class KeptWrites:
         console: The app.
     """
 
-    def __init__(self, console: ConsoleApp) -> None:
+    def __init__(self, console: Console) -> None:
         self._console = console
         self._told = ""
 
@@ -77,20 +64,18 @@ class KeptWrites:
             console.warnings.append(words)
         console.put_notes()
 
-    def open(self) -> None:
-        """Show the list of them; for a person, so that there is always an answer."""
-        start_work(self._console, self._open(), "reading the kept writes", group="kept")
+    def open(self, screen: ConsoleScreen) -> None:
+        """Show the list of them on a screen; for the user, so that there is always an answer."""
+        start_work(self._console, self._open(screen), "reading the kept writes", group="kept")
 
-    def settle(self, screen: ConsoleScreen, chosen: Settling) -> None:
-        """Open the sheet for what was chosen in the list."""
+    def settle(self, screen: ConsoleScreen, kept: Kept, *, asks_again: bool) -> None:
+        """Open the sheet of a write that was chosen in the list, to send it again or to forget it."""
         desk = self._console.desk
         if desk is not None:
-            make = _ask_again if chosen.asks_again else _Dismissal
-            screen.open_sheet(make(screen, desk, chosen.kept))
+            make = _ask_again if asks_again else _Dismissal
+            screen.open_sheet(make(screen, desk, kept))
 
-    async def _open(self) -> None:
-        console = self._console
-        screen = console.console_screen
+    async def _open(self, screen: ConsoleScreen) -> None:
         desk = screen.connected_desk()
         if desk is None:
             return
@@ -98,16 +83,18 @@ class KeptWrites:
         await self.tell()
         if kept:
             title = (word("Kept writes   ", Role.PLAIN), word("sent, and their outcome is unknown"))
-            screen.put_over(Menu(title, list(self._items(desk, kept)), id="kept-writes"))
+            screen.put_over(Menu(title, list(self._items(screen, desk, kept)), id="kept-writes"))
         else:
             screen.say("Nothing is kept: the outcome of every write is known.")
 
-    def _items(self, desk: Desk, kept: list[Kept]) -> Iterator[MenuItem]:
+    def _items(self, screen: ConsoleScreen, desk: Desk, kept: list[Kept]) -> Iterator[MenuItem]:
         for write in kept:
             what = OPERATIONS[write.order.operation].title
             off = read_only_words(desk) if write.is_offered else _TOO_OLD
-            yield MenuItem(line(f"Ask again: {what}"), Settling(write, asks_again=True), self._about(write), off)
-            yield MenuItem(line(f"Dismiss: {what}"), Settling(write, asks_again=False), self._about(write))
+            again = partial(self.settle, screen, write, asks_again=True)
+            dismiss = partial(self.settle, screen, write, asks_again=False)
+            yield MenuItem(line(f"Ask again: {what}"), again, self._about(write), off)
+            yield MenuItem(line(f"Dismiss: {what}"), dismiss, self._about(write))
 
     def _about(self, kept: Kept) -> Drawn:
         """When it was sent, what it was about, and what came instead of an answer."""
@@ -195,7 +182,7 @@ class _Dismissal(Sending):
             self.sheet.refuse(problem_entry(self._desk, self._kept.order.operation, error))
         else:
             self.sheet.finish((word("forgotten here", Role.GOOD),))
-        await self._screen.console.kept_writes.tell()
+        await self._screen.console.report_unconfirmed_writes()
 
 
 def _body(body: bytes) -> Drawn:

@@ -1,12 +1,12 @@
-"""The records of a kind as far as they are known, read once where nobody has read them yet."""
+"""The records of a kind as far as they are known, read once where that is not done yet; and one object, read now."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from runwatch.api.operations import has_list, list_operation
+from runwatch.api.operations import OPERATIONS, has_list, list_operation
 from runwatch.base.errors import RunwatchError
 from runwatch.records.record import Record
 from runwatch.store.change import ListRead
@@ -42,6 +42,19 @@ def read_again(screen: ConsoleScreen, desk: Desk, kinds: Iterable[type[Record]])
             desk.live.refresh(kind)
         elif has_list(kind) and is_known(desk, kind):
             start_work(screen, _read(desk, kind), f"reading the list of {kind.KIND} again")
+
+
+async def read_state(desk: Desk, operation: str, path: Mapping[str, str]) -> dict[str, Any]:
+    """Read one object for a person.
+
+    Raises:
+        RunwatchError: it cannot be read, or is no object.
+    """
+    await desk.live.scheduler.turn_of_a_person()
+    answer = await desk.client.request(operation, path=dict(path))
+    if not isinstance(answer.value, dict):
+        raise RunwatchError("The answer is no record", detail=f"{OPERATIONS[operation].title} answered no object")
+    return answer.value
 
 
 async def _read(desk: Desk, kind: type[Record]) -> None:

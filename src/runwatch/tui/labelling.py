@@ -15,12 +15,12 @@ from runwatch.view.glyphs import Role
 if TYPE_CHECKING:
     from runwatch.store.desk import Desk
     from runwatch.store.notes import Purpose
-    from runwatch.tui.screens.runs import RunsScreen
+    from runwatch.tui.screens.base import RowScreen
 
 _PURPOSES: Final[tuple[Purpose, ...]] = ("label", "note")
 
 
-def write_about(screen: RunsScreen, run_ids: Sequence[str]) -> None:
+def write_about(screen: RowScreen, run_ids: Sequence[str]) -> None:
     """Let a person write about one run, or give several the same label; why that cannot be is said on the screen.
 
     Args:
@@ -36,7 +36,7 @@ def write_about(screen: RunsScreen, run_ids: Sequence[str]) -> None:
     screen.put_over_soon(partial(_editor, screen, desk, run_ids), "reading the label")
 
 
-async def _editor(screen: RunsScreen, desk: Desk, run_ids: Sequence[str]) -> NoteEditor:
+async def _editor(screen: RowScreen, desk: Desk, run_ids: Sequence[str]) -> NoteEditor:
     notes = {(note.record_id, note.purpose): note.text for note in await desk.notes.of(desk.scope, Run.KIND)}
     seen = {run_id: {purpose: notes.get((run_id, purpose), "") for purpose in _PURPOSES} for run_id in run_ids}
     labelling = _Labelling(screen, desk, seen)
@@ -52,7 +52,7 @@ class _Labelling:
         seen: The texts about each run that the person has seen, by its id and what they are for.
     """
 
-    def __init__(self, screen: RunsScreen, desk: Desk, seen: dict[str, dict[Purpose, str]]) -> None:
+    def __init__(self, screen: RowScreen, desk: Desk, seen: dict[str, dict[Purpose, str]]) -> None:
         self._screen: Final = screen
         self._desk: Final = desk
         self._seen: Final = seen

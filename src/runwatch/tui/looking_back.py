@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from runwatch.base.clock import iso
 from runwatch.settings.session import View
-from runwatch.tui.screens.list_screen import ListScreen
+from runwatch.tui.screens.base import RowScreen
 from runwatch.tui.work import start_work
 from runwatch.view.entries import ProblemEntry
 
 if TYPE_CHECKING:
-    from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.console import Console
     from runwatch.view.happenings import Happening
 
 AROUND: Final = "around"
@@ -22,7 +22,7 @@ _MOMENTS: Final = ("time", "completed_at", "last", "created_at", "at")
 """Members of a record that say when it happened, the best of them first."""
 
 
-def look_around_row(console: ConsoleApp) -> None:
+def look_around_row(console: Console) -> None:
     """Look around the moment of the row under the cursor; where there is none, ask for one."""
     moment = _moment_of(console)
     question = "" if moment is None else iso(moment)
@@ -30,12 +30,12 @@ def look_around_row(console: ConsoleApp) -> None:
     console.call_later(console.go_to_view, View(AROUND, filter=question))
 
 
-async def look_around(console: ConsoleApp, question: str) -> None:
+async def look_around(console: Console, question: str) -> None:
     """Look around a moment that was typed, with what may stand behind it."""
     await console.go_to_view(View(AROUND, filter=question.strip()))
 
 
-def write_bundle(screen: ListScreen, entry: ProblemEntry) -> None:
+def write_bundle(screen: RowScreen, entry: ProblemEntry) -> None:
     """Write the support bundle of a problem into the folder of exports, and say where it is."""
 
     async def write() -> None:
@@ -55,7 +55,7 @@ def write_bundle(screen: ListScreen, entry: ProblemEntry) -> None:
     start_work(screen, write(), "support bundle", group="bundle", exclusive=True)
 
 
-async def _near(console: ConsoleApp, entry: ProblemEntry) -> list[Happening]:
+async def _near(console: Console, entry: ProblemEntry) -> list[Happening]:
     """What happened around a problem on this machine; nothing of a file, which has no journal."""
     if console.desk is None or entry.time is None:
         return []
@@ -67,9 +67,9 @@ async def _near(console: ConsoleApp, entry: ProblemEntry) -> list[Happening]:
     return happenings(around, await look(console.desk.journal, around.windows))
 
 
-def _moment_of(console: ConsoleApp) -> datetime | None:
+def _moment_of(console: Console) -> datetime | None:
     screen = console.screen
-    row = screen.row if isinstance(screen, ListScreen) else None
+    row = screen.row if isinstance(screen, RowScreen) else None
     if row is None:
         return None
     for name in _MOMENTS:

@@ -21,7 +21,7 @@ from runwatch.view.model_servers import ANOTHER, connect_command, server_words
 
 if TYPE_CHECKING:
     from runwatch.store.desk import Desk
-    from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.console import Console
     from runwatch.tui.screens.base import ConsoleScreen
 
 SEARCH: Final = "postModelServerSearches"
@@ -29,7 +29,7 @@ SEARCH: Final = "postModelServerSearches"
 _WORK: Final = "looking for model servers"
 
 
-def is_offered(console: ConsoleApp) -> bool:
+def is_offered(console: Console) -> bool:
     """Whether the console can look: on the local service that keeps what is connected to it.
 
     The demo's service is local too, but no other command finds it, and it is gone when the demo is left.
@@ -37,9 +37,9 @@ def is_offered(console: ConsoleApp) -> bool:
     return console.desk is not None and console.desk.target.profile == LOCAL and not console.opening.demo
 
 
-def look_for_servers(console: ConsoleApp) -> None:
-    """Ask the local service to look, and show what it found; or say why not."""
-    screen = console.console_screen
+def look_for_servers(screen: ConsoleScreen) -> None:
+    """Ask the local service to look, and show on a screen what it found; or say why not."""
+    console = screen.console
     desk = screen.connected_desk()
     if desk is None:
         return
@@ -50,7 +50,7 @@ def look_for_servers(console: ConsoleApp) -> None:
         start_work(screen, _look(console, desk, screen), _WORK, group="servers", exclusive=True)
 
 
-async def _look(console: ConsoleApp, desk: Desk, screen: ConsoleScreen) -> None:
+async def _look(console: Console, desk: Desk, screen: ConsoleScreen) -> None:
     await desk.live.scheduler.turn_of_a_person(
         lambda seconds: screen.say(f"held by a 429 for {clock(seconds)}", Role.WARN)
     )
@@ -61,7 +61,7 @@ async def _look(console: ConsoleApp, desk: Desk, screen: ConsoleScreen) -> None:
     if console.screen is not screen or screen.has_overlay:
         # Whoever has begun something else meanwhile is not interrupted.
         key = console.keys.shown("app.find_servers")
-        console.console_screen.say(f"{said}. {key} looks again and shows them.")
+        console.notify_user(f"{said}. {key} looks again and shows them.")
         return
     says = "enter copies what connects one" if servers else "none answers on the usual ports"
     items = [_item(server_words(server, console.glyphs), connect_command(server)) for server in servers]

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
 from textual.css.query import NoMatches
 from textual.screen import Screen
 
 from runwatch.records.run import Run
 from runwatch.settings.session import View
+from runwatch.tui.console import Console
 from runwatch.tui.history import History
-from runwatch.tui.kit import KitApp
 from runwatch.tui.screens.base import ConsoleScreen
 from runwatch.tui.screens.places import OVERVIEW, has_screen, spec_of
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.screens.runs import RunsScreen
 from runwatch.view.glyphs import Role
 
+if TYPE_CHECKING:
+    from runwatch.api.calls import Exchange
+    from runwatch.store.desk import Desk
+    from runwatch.store.tails import TailNews
 
-class NavigatingApp(KitApp):
+
+class NavigatingApp(Console):
     """An app whose screens are known by their names. Subclasses make the screens and fill them with data.
 
     Attributes:
-        history: The views that a person has been to.
+        first_screen: The screen that is in front while a file is read, as long as the user goes nowhere else.
     """
+
+    first_screen: ConsoleScreen | None
 
     def __init__(self, **kit: Any) -> None:
         super().__init__(**kit)
-        self.history: Final = History()
+        self.history = History()
 
     # What subclasses do.
 
@@ -41,6 +48,16 @@ class NavigatingApp(KitApp):
     def seek(self, kind: str, record_id: str) -> None:
         """Read a record that a person has named: no list may ever show it."""
 
+    def take_desk(self, desk: Desk) -> None:
+        """Work with another service from now on; the screens that come show what it has."""
+        raise NotImplementedError
+
+    def tail_moved(self, news: TailNews) -> None:
+        """Something about a followed run's events changed."""
+
+    def exchanged(self, exchange: Exchange) -> None:
+        """A request was answered, or failed."""
+
     # What screens ask. Going somewhere takes place in a turn of the app, and work beside a screen has it done by
     # ``call_later``: of two screens that change at once the framework cancels one, and the app's turns with it.
 
@@ -51,6 +68,10 @@ class NavigatingApp(KitApp):
             if isinstance(screen, ConsoleScreen):
                 return screen
         raise LookupError("no screen is open")
+
+    def notify_user(self, notice: str, role: str = Role.PLAIN) -> None:
+        """Say something for a while on the screen in front, in place of its hints."""
+        self.console_screen.say(notice, role)
 
     @property
     def front(self) -> Screen[Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from runwatch.base.shell import quote_active
@@ -9,7 +10,6 @@ from runwatch.records.account import Account
 from runwatch.records.record import Record
 from runwatch.records.source import SourceConnection
 from runwatch.records.template import Template
-from runwatch.tui.doing import do_action, make
 from runwatch.tui.known import known_records
 from runwatch.tui.work import start_work, take_turn
 from runwatch.view.drawn import line
@@ -22,21 +22,22 @@ if TYPE_CHECKING:
     from runwatch.tui.screens.base import ConsoleScreen
 
 
-def follow(screen: ConsoleScreen, wanted: Next, template: Template | None) -> None:
+def follow(
+    screen: ConsoleScreen, wanted: Next, template: Template | None, open_plan: Callable[[ConsoleScreen, str], None]
+) -> None:
     """Do what a next action of a template asks for; what belongs to an application is done by its own screen.
 
     Args:
         screen: The screen on which a person stands on it.
         wanted: The next action.
         template: The template whose blocker it clears.
+        open_plan: Shows the plan of a template, by its id, in front of a screen.
     """
     step = wanted.step
     if step is None or step.kind not in {"plan", "record", "make"}:
         text = quote_active(wanted.text)
         start_work(screen, screen.console.copy_text(text, line("next action"), several_lines=True), "copying")
     elif step.kind == "plan":
-        from runwatch.tui.screens.application import open_plan
-
         open_plan(screen, wanted.template_id)
     else:
         start_work(screen, _do(screen, wanted, step, template or Template({})), "next action", group="next")
@@ -57,9 +58,9 @@ async def _do(screen: ConsoleScreen, wanted: Next, step: Step, template: Templat
         if making is None:
             _leave_it_to(screen, spec, None)
         elif subject is None:
-            make(screen, making)
+            screen.console.perform(screen, None, making)
         else:
-            do_action(screen, subject, making)
+            screen.console.perform(screen, subject, making)
         return
     action = _action(spec.actions, step.operation)
     known = [one for one in await known_records(desk, SourceConnection) if isinstance(one, SourceConnection)]
@@ -68,7 +69,7 @@ async def _do(screen: ConsoleScreen, wanted: Next, step: Step, template: Templat
     if action is None or subject is None:
         _leave_it_to(screen, spec, record_id)
     else:
-        do_action(screen, subject, action)
+        screen.console.perform(screen, subject, action)
 
 
 def _action(actions: tuple[Action[Any], ...], operation: str) -> Action[Any] | None:
@@ -85,6 +86,6 @@ def _leave_it_to(screen: ConsoleScreen, spec: ResourceSpec[Any], record_id: str 
     async def go() -> None:
         await console.go_to(spec.name)
         key = console.keys.shown("screen.actions")
-        console.console_screen.say(f"Choose the {spec.singular}; {key} shows what to do.")
+        console.notify_user(f"Choose the {spec.singular}; {key} shows what to do.")
 
     take_turn(console, go, "next action")

@@ -20,8 +20,8 @@ from runwatch.base.errors import RunwatchError
 from runwatch.base.json import dumps
 from runwatch.base.secret import Secret
 from runwatch.store.desk import Desk
-from runwatch.tui.doing import do_action, read_state
 from runwatch.tui.draw import content, word
+from runwatch.tui.known import read_state
 from runwatch.tui.messages import WorkFailed
 from runwatch.tui.redirect_page import open_in_browser
 from runwatch.tui.widgets.front_sheet import BUTTONS, FrontSheet
@@ -226,7 +226,8 @@ class PrivatePage(FrontSheet):
         subject_id = "" if self._subject is None else self._subject.id
         entered = Entered(subject_id, self._subject, self._answer, self._state)
         self.dismiss()
-        self._behind.console.call_later(do_action, self._behind, entered, then)
+        console = self._behind.console
+        console.call_later(console.perform, self._behind, entered, then)
 
     def _say(self, progress: Progress) -> None:
         role = {"waiting": Role.LIVE, "entered": Role.GOOD}.get(progress.stage, Role.WARN)

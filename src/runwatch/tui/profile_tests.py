@@ -20,10 +20,10 @@ from runwatch.view.glyphs import Role
 from runwatch.view.resource import Styled
 
 if TYPE_CHECKING:
-    from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.console import Console
 
 
-async def target_of(console: ConsoleApp, name: str) -> Target:
+async def target_of(console: Console, name: str) -> Target:
     """The service of a profile with the key of its own; of what is in use without a profile, as it is in use.
 
     Raises:
@@ -69,7 +69,7 @@ class Tried:
     refused: str = ""
 
 
-async def try_profile(console: ConsoleApp, name: str) -> Tried:
+async def try_profile(console: Console, name: str) -> Tried:
     """Read the account of a profile, and say how long it took or what went wrong."""
     glyphs, clock = console.glyphs, console.clock
     began = clock.monotonic()
@@ -87,7 +87,7 @@ async def try_profile(console: ConsoleApp, name: str) -> Tried:
     return Tried(Styled(line(f"{glyphs.good} {words} {glyphs.dot} {took}"), Role.GOOD))
 
 
-async def key_sources(console: ConsoleApp) -> dict[str, str]:
+async def key_sources(console: Console) -> dict[str, str]:
     """Where the key of each profile comes from, never the key itself; a key command is named and not run."""
 
     def source(profile: Profile) -> str:

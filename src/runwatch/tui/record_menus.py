@@ -19,13 +19,13 @@ from runwatch.view.mutation import Action
 from runwatch.view.table import Row
 
 if TYPE_CHECKING:
-    from runwatch.tui.screens.resource import ResourceScreen
+    from runwatch.tui.screens.base import RecordScreen
 
 _READ_ONLY = line("this profile is read-only")
 _FROM_A_FILE = line("this is a file")
 
 
-def open_copy_menu(screen: ResourceScreen) -> None:
+def open_copy_menu(screen: RecordScreen) -> None:
     """Let a person choose what to copy of the record under the cursor."""
     row = screen.row
     if row is None:
@@ -38,7 +38,7 @@ def open_copy_menu(screen: ResourceScreen) -> None:
     screen.put_over(Menu(_title(screen, row, "Copy"), items, id="copy-menu"))
 
 
-def open_action_menu(screen: ResourceScreen) -> None:
+def open_action_menu(screen: RecordScreen) -> None:
     """Show everything that can be done with the record under the cursor, and why the rest of it cannot."""
     row = screen.row
     if row is None and screen.spec.makes:
@@ -51,24 +51,22 @@ def open_action_menu(screen: ResourceScreen) -> None:
     screen.put_over(Menu(_title(screen, row, "Actions"), items, id="action-menu"))
 
 
-def open_make_menu(screen: ResourceScreen) -> None:
+def open_make_menu(screen: RecordScreen) -> None:
     """Let a person choose what to make here."""
     items = [_item(screen, action, (None, action), None) for action in screen.spec.makes]
     screen.put_over(Menu((word(f"New {screen.spec.singular}", Role.PLAIN),), items, id="make-menu"))
 
 
-def make_something(screen: ResourceScreen) -> None:
+def make_something(screen: RecordScreen) -> None:
     """Make what is made here, or let a person choose where there are several things."""
     makes = screen.spec.makes
     if len(makes) > 1:
         open_make_menu(screen)
     elif makes:
-        from runwatch.tui.doing import make
-
-        make(screen, makes[0])
+        screen.console.perform(screen, None, makes[0])
 
 
-async def destroy(screen: ResourceScreen) -> None:
+async def destroy(screen: RecordScreen) -> None:
     """Do what destroys the record under the cursor, the first of it that can be done now."""
     row = screen.row
     found = [action for action in screen.spec.actions if action.is_destructive]
@@ -85,7 +83,7 @@ async def destroy(screen: ResourceScreen) -> None:
         screen.say(found[-1].off_because, Role.WARN)
 
 
-async def do_named(screen: ResourceScreen, id: str) -> None:
+async def do_named(screen: RecordScreen, id: str) -> None:
     """Do an action with the record under the cursor, by the action's id."""
     row = screen.row
     action = next((action for action in screen.spec.actions if action.id == id), None)
@@ -97,7 +95,7 @@ async def do_named(screen: ResourceScreen, id: str) -> None:
         await screen.do_with(row, action)
 
 
-async def take_choice(screen: ResourceScreen, target: object) -> None:
+async def take_choice(screen: RecordScreen, target: object) -> None:
     """Do what was chosen in one of the menus; the record is looked up anew, because it may have changed meanwhile."""
     if isinstance(target, Copy):
         screen.post_message(CopyWanted(screen, target.what, target.text, several_lines=True))
@@ -105,9 +103,7 @@ async def take_choice(screen: ResourceScreen, target: object) -> None:
     assert isinstance(target, tuple)
     key, action = target
     if key is None and isinstance(action, Action):
-        from runwatch.tui.doing import make
-
-        make(screen, action)
+        screen.console.perform(screen, None, action)
         return
     row = next((row for row in screen.table.rows if row.key == key), None)
     if not isinstance(row, Row) or not isinstance(action, Action):
@@ -118,14 +114,14 @@ async def take_choice(screen: ResourceScreen, target: object) -> None:
         await screen.do_with(row, action)
 
 
-def _actions(screen: ResourceScreen, row: Row[Any]) -> Iterator[MenuItem]:
+def _actions(screen: RecordScreen, row: Row[Any]) -> Iterator[MenuItem]:
     for action in screen.spec.actions:
         yield _item(screen, action, (row.key, action), row)
     for action in screen.spec.makes:
         yield _item(screen, action, (None, action), None)
 
 
-def _item(screen: ResourceScreen, action: Action[Any], target: object, row: Row[Any] | None) -> MenuItem:
+def _item(screen: RecordScreen, action: Action[Any], target: object, row: Row[Any] | None) -> MenuItem:
     """An action with its key or its verb, or why it is off."""
     desk = screen.console.desk
     off: Drawn | None = None
@@ -143,7 +139,7 @@ def _item(screen: ResourceScreen, action: Action[Any], target: object, row: Row[
     return MenuItem(line(action.label), target, line("   ".join(part for part in (here, verb) if part)), off)
 
 
-def _key_of(screen: ResourceScreen, action: Action[Any], row: Row[Any] | None) -> str:
+def _key_of(screen: RecordScreen, action: Action[Any], row: Row[Any] | None) -> str:
     """The action of the keyboard that does the same; empty where none does."""
     if f"screen.{action.id}" in BY_ID:
         return f"screen.{action.id}"
@@ -162,7 +158,7 @@ def is_write(action: Action[Any]) -> bool:
     return action.calls in OPERATIONS and OPERATIONS[action.calls].mutates
 
 
-def _title(screen: ResourceScreen, row: Row[Any], what: str) -> Pieces:
+def _title(screen: RecordScreen, row: Row[Any], what: str) -> Pieces:
     name = short_id(row.id, screen.console.glyphs)
     return (word(f"{what}   ", Role.PLAIN), word(f"{screen.spec.singular} {name}"))
 

@@ -14,10 +14,10 @@ from runwatch.view.drawn import line
 from runwatch.view.explain import explain_code
 
 if TYPE_CHECKING:
-    from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.console import Console
 
 
-async def seek_record(console: ConsoleApp, desk: Desk, kind: str, record_id: str) -> None:
+async def seek_record(console: Console, desk: Desk, kind: str, record_id: str) -> None:
     """Read a record that is not known yet; why it cannot be read stays on the screen until a person has seen it."""
     if kind not in {Run.KIND, Receipt.KIND} or desk.store.get(desk.scope.profile, kind, record_id) is not None:
         return

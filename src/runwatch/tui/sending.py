@@ -145,7 +145,7 @@ class Sending:
         is_one = len(outcomes) == 1 and outcomes[0] is None
         self._show(outcomes, await self._told(self._answer) if is_one else line(""))
         # What could not be settled stays said after the sheet is gone.
-        await self._screen.console.kept_writes.tell()
+        await self._screen.console.report_unconfirmed_writes()
 
     def _show(self, outcomes: Sequence[RunwatchError | None], told: Pieces) -> None:
         """Say on the sheet what came of it all."""

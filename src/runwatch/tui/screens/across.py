@@ -18,7 +18,7 @@ from runwatch.settings.session import View
 from runwatch.store.freshness import LoadState, PaneState
 from runwatch.tui.draw import Piece, word
 from runwatch.tui.merged import Merged
-from runwatch.tui.profiles import go_to_view, open_shown
+from runwatch.tui.profile_switch import go_to_view, open_shown
 from runwatch.tui.screens.resource import ResourceScreen
 from runwatch.tui.sources import Source, StoreSource
 from runwatch.tui.template_source import TemplateSource

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from runwatch.records.run import Run
 from runwatch.tui.draw import Piece, word
-from runwatch.tui.profiles import go_to_record
+from runwatch.tui.profile_switch import go_to_record
 from runwatch.tui.screens.across import InFront
 from runwatch.tui.screens.problems import ProblemsScreen
 from runwatch.tui.sources import JournalSource
@@ -30,7 +30,7 @@ from runwatch.view.resources.problems import PROBLEMS
 from runwatch.view.table import Row
 
 if TYPE_CHECKING:
-    from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.console import Console
     from runwatch.tui.widgets.detail_view import LinkFollowed
 
 
@@ -55,7 +55,7 @@ class AcrossProblemsScreen(InFront, ProblemsScreen):
     }
     """
 
-    def __init__(self, console: ConsoleApp) -> None:
+    def __init__(self, console: Console) -> None:
         source = JournalSource(PROBLEMS, console.clock, console.desk, profiles=self._chosen)
         super().__init__(source, with_profile_first(PROBLEMS))
 

@@ -23,7 +23,7 @@ from runwatch.store.freshness import PaneState, pane_state
 from runwatch.store.reports import REPORT_S, Report, Reports
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Pieces, word
-from runwatch.tui.profiles import go_to_view
+from runwatch.tui.profile_switch import go_to_view
 from runwatch.tui.screens.across import AcrossScreen
 from runwatch.tui.screens.periods import PeriodScreen
 from runwatch.tui.sources import Source
@@ -41,7 +41,7 @@ from runwatch.view.usage import Names, usage_sections
 
 if TYPE_CHECKING:
     from runwatch.store.desk import Desk
-    from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.console import Console
     from runwatch.tui.widgets.record_table import RowOpened
     from runwatch.view.detail import Section
     from runwatch.view.format import Context
@@ -60,9 +60,7 @@ class UsageSource:
         told: How old it is, or what is wrong.
     """
 
-    def __init__(
-        self, console: ConsoleApp, profile: str, asked: Callable[[], Report], told: Callable[[], Styled]
-    ) -> None:
+    def __init__(self, console: Console, profile: str, asked: Callable[[], Report], told: Callable[[], Styled]) -> None:
         self._console = console
         self._profile = profile
         self._asked = asked

@@ -16,7 +16,6 @@ from runwatch.base.json import dumps_body
 from runwatch.base.shell import quote_active
 from runwatch.records.template import Application, Plan, Template
 from runwatch.tui.actions import bindings
-from runwatch.tui.doing import do_action
 from runwatch.tui.draw import Pieces, word
 from runwatch.tui.next_steps import follow
 from runwatch.tui.screens.base import ConsoleScreen
@@ -179,7 +178,7 @@ class ApplicationScreen(ConsoleScreen):
     async def take_choice(self, target: object) -> None:
         """Do what was chosen."""
         if isinstance(target, Action):
-            do_action(self, self._record, target)
+            self.console.perform(self, self._record, target)
         else:
             await super().take_choice(target)
 
@@ -205,15 +204,17 @@ class ApplicationScreen(ConsoleScreen):
     def _follow(self, wanted: Next) -> None:
         kind = None if wanted.step is None else wanted.step.kind
         if kind == "plan" and isinstance(self._record, Application):
+            behind = self.app.screen_stack[-2]
+            assert isinstance(behind, ConsoleScreen)
             self.app.pop_screen()
-            open_plan(self.console.console_screen, wanted.template_id or self._template_id)
+            open_plan(behind, wanted.template_id or self._template_id)
         elif wanted.step is not None and kind in {"apply", "resume", "select"}:
             id = "authorize" if wanted.step.action == AUTHORIZE else str(kind)
             action = next((each for each in self._spec.actions if each.id == id), None)
             if action is not None:
-                do_action(self, self._record, action)
+                self.console.perform(self, self._record, action)
         else:
-            follow(self, wanted, None)
+            follow(self, wanted, None, open_plan)
 
     def _is_due(self) -> bool:
         if self._read_at is None or not isinstance(self._record, Application):

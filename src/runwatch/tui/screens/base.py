@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import events, on
@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from runwatch.settings.session import View
 from runwatch.tui.actions import FOR_A_SERVICE, bindings
+from runwatch.tui.console import Console, DialogWriter
 from runwatch.tui.draw import Pieces
 from runwatch.tui.messages import CopyWanted, WorkFailed
 from runwatch.tui.widgets.context_bar import ContextBar
@@ -27,11 +28,15 @@ if TYPE_CHECKING:
     from runwatch.records.record import Record
     from runwatch.store.desk import Desk
     from runwatch.store.tails import TailNews
-    from runwatch.tui.app import ConsoleApp
-    from runwatch.tui.sending import Sending
     from runwatch.tui.widgets.menu import Menu
     from runwatch.tui.widgets.overlay import Overlay
+    from runwatch.tui.widgets.record_table import RecordTable
     from runwatch.tui.widgets.sheet import AskedAgain, Confirmed, Left, Sheet
+    from runwatch.view.copies import Copy
+    from runwatch.view.exports import Form
+    from runwatch.view.mutation import Action
+    from runwatch.view.resource import ResourceSpec
+    from runwatch.view.table import Row
 
 
 _QUIT: Final = "app.quit"
@@ -64,7 +69,7 @@ class ConsoleScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._sending: Sending | None = None
+        self._sending: DialogWriter | None = None
 
     def compose(self) -> ComposeResult:
         """Context, path, the screen's own part, hints."""
@@ -78,11 +83,9 @@ class ConsoleScreen(Screen[None]):
         raise NotImplementedError
 
     @property
-    def console(self) -> ConsoleApp:
-        """The app, by its own type."""
-        from runwatch.tui.app import ConsoleApp
-
-        assert isinstance(self.app, ConsoleApp)
+    def console(self) -> Console:
+        """The app, as screens know it."""
+        assert isinstance(self.app, Console)
         return self.app
 
     def on_mount(self) -> None:
@@ -209,6 +212,11 @@ class ConsoleScreen(Screen[None]):
         return desk
 
     @property
+    def is_in_front(self) -> bool:
+        """Whether this is the screen in front, below anything modal."""
+        return next((each for each in reversed(self.app.screen_stack) if isinstance(each, ConsoleScreen)), None) is self
+
+    @property
     def has_overlay(self) -> bool:
         """Whether a menu or the command line stands over the lower part."""
         from runwatch.tui.widgets.overlay import Overlay
@@ -254,7 +262,7 @@ class ConsoleScreen(Screen[None]):
         message.stop()
         self.console.keyboard.opened(message.overlay)
 
-    def open_sheet(self, sending: Sending) -> None:
+    def open_sheet(self, sending: DialogWriter) -> None:
         """Put a sheet in front; what it sends is sent when a person confirms it."""
         self._sending = sending
         self.app.push_screen(sending.sheet)
@@ -288,12 +296,9 @@ class ConsoleScreen(Screen[None]):
 
     async def take_choice(self, target: object) -> None:
         """Do what was chosen in a menu that any screen may have; subclasses know those of their own."""
-        from runwatch.tui.kept_writes import Settling
         from runwatch.view.copies import Copy
 
-        if isinstance(target, Settling):
-            self.console.kept_writes.settle(self, target)
-        elif isinstance(target, Copy):
+        if isinstance(target, Copy):
             self.post_message(CopyWanted(self, target.what, target.text))
         elif callable(target):
             target()
@@ -325,6 +330,60 @@ class ConsoleScreen(Screen[None]):
     def action_time(self) -> None:
         """Show times in the next way."""
         self.console.next_time_mode()
+
+
+class RowScreen(ConsoleScreen):
+    """A screen that lists records, as what is started from it knows it.
+
+    Attributes:
+        spec: What the resource looks like.
+        compared: The row that was chosen as the left side of a comparison.
+    """
+
+    spec: ResourceSpec[Any]
+    compared: Row[Any] | None
+
+    @property
+    def table(self) -> RecordTable:
+        """The list."""
+        raise NotImplementedError
+
+    @property
+    def row(self) -> Row[Any] | None:
+        """The row under the cursor."""
+        raise NotImplementedError
+
+    def chosen(self) -> list[Row[Any]]:
+        """The marked rows, or the one under the cursor where none is marked."""
+        raise NotImplementedError
+
+    def exported(self) -> list[Row[Any]]:
+        """The marked rows, or all that are shown where none is marked."""
+        raise NotImplementedError
+
+    def export_pieces(self, form: Form, rows: Sequence[Row[Any]]) -> Iterator[str]:
+        """Rows as the text of a file, piece by piece."""
+        raise NotImplementedError
+
+    def read_source(self) -> None:
+        """Get what the source has to fetch, and draw it."""
+        raise NotImplementedError
+
+
+class RecordScreen(RowScreen):
+    """A list of records beside the record under the cursor, as what is started from it knows it."""
+
+    def copies_in_focus(self) -> Iterable[Copy]:
+        """What of the pane that has the focus can be copied beside the record."""
+        raise NotImplementedError
+
+    async def do_with(self, row: Row[Any], action: Action[Any]) -> None:
+        """Do something with a record."""
+        raise NotImplementedError
+
+    def want(self, key: str, *, opened: bool = False) -> None:
+        """Put the cursor on a row, as soon as it is there, and open it if asked to; a filter that hides it goes."""
+        raise NotImplementedError
 
 
 def _action_of(hint: Hint) -> str:

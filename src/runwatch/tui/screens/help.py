@@ -22,7 +22,7 @@ from runwatch.view.glyphs import Role
 from runwatch.view.help_words import facts, found, reference
 
 if TYPE_CHECKING:
-    from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.console import Console
 
 TABS: Final = (
     ("keys", line("Keys")),
@@ -35,7 +35,7 @@ _OF_PANES: Final = ("list.", "tail.", "detail.")
 """What begins the ids of actions that belong to the pane that has the focus."""
 
 
-def open_help(console: ConsoleApp) -> None:
+def open_help(console: Console) -> None:
     """Put the help in front, beginning with what works where the focus is; on the help itself, leave it."""
     screen = console.screen
     if isinstance(screen, HelpScreen):

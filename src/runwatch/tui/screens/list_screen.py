@@ -13,7 +13,7 @@ from runwatch.store.freshness import PaneState
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece, Pieces, word
 from runwatch.tui.listing import Listing
-from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.tui.screens.base import RowScreen
 from runwatch.tui.sources import Source
 from runwatch.tui.widgets.filter_bar import Complete, FilterBar, FilterChanged, FilterKept, FilterLeft, completion
 from runwatch.tui.widgets.list_pane import ListPane
@@ -38,7 +38,7 @@ SOON_S: Final = 4.0
 """How long the console's own reads are gathered until a list of requests takes them in: they never end."""
 
 
-class ListScreen(ConsoleScreen):
+class ListScreen(RowScreen):
     """The part of a screen that is a list.
 
     Args:
@@ -47,7 +47,6 @@ class ListScreen(ConsoleScreen):
 
     Attributes:
         listing: Its rows.
-        compared: The row that was chosen as the left side of a comparison.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(
@@ -56,7 +55,7 @@ class ListScreen(ConsoleScreen):
 
     def __init__(self, spec: ResourceSpec[Any], source: Source) -> None:
         super().__init__()
-        self.spec: Final = spec
+        self.spec = spec
         self._source = source
         self.listing: Final = Listing(spec, self, self.show_rows)
         self._query: Query | None = None
@@ -66,7 +65,7 @@ class ListScreen(ConsoleScreen):
         self._soon: Timer | None = None
         self._is_paused = False
         self._total = 0
-        self.compared: Row[Any] | None = None
+        self.compared = None
 
     # What it is made of.
 

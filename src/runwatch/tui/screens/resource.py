@@ -15,7 +15,7 @@ from runwatch.base.shell import quote_active
 from runwatch.settings.session import View
 from runwatch.tui.actions import bindings
 from runwatch.tui.draw import Piece, Pieces, word
-from runwatch.tui.screens.base import AGES_EVERY, NOTES_EVERY
+from runwatch.tui.screens.base import AGES_EVERY, NOTES_EVERY, RecordScreen
 from runwatch.tui.screens.list_screen import ListScreen
 from runwatch.tui.sources import NotedSource, Source
 from runwatch.tui.widgets.list_pane import ListPane
@@ -47,7 +47,7 @@ DEBOUNCE_S: Final = 0.15
 """How long the cursor rests before the detail follows it."""
 
 
-class ResourceScreen(ListScreen):
+class ResourceScreen(ListScreen, RecordScreen):
     """The screen of one resource.
 
     Args:
@@ -361,9 +361,7 @@ class ResourceScreen(ListScreen):
 
     async def do_with(self, row: Row[Any], action: Action[Any]) -> None:
         """Do something with a record; what no screen does is done by a verb of the command line."""
-        from runwatch.tui.doing import do_action
-
-        do_action(self, row.subject, action)
+        self.console.perform(self, row.subject, action)
 
     async def action_new(self) -> None:
         """Make one, or choose what to make."""

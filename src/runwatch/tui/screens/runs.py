@@ -332,7 +332,7 @@ class RunsScreen(ResourceScreen, TailHost):
             if not self.console.has_file:
                 self._shown = None
                 return
-            from runwatch.tui.file_opening import events_of
+            from runwatch.tui.file_source import events_of
 
             self.tail.show(events_of(self.console, run_id))
             return

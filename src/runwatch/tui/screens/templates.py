@@ -136,9 +136,10 @@ class TemplatesScreen(ResourceScreen):
             return
         if isinstance(link, Next):
             from runwatch.tui.next_steps import follow
+            from runwatch.tui.screens.application import open_plan
 
             self._acted_on = row.subject.template
-            follow(self, link, row.subject.template)
+            follow(self, link, row.subject.template, open_plan)
         elif isinstance(link, Version):
             self._compare_with(row.subject, link)
         elif isinstance(link, _Begun):

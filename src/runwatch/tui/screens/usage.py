@@ -85,9 +85,7 @@ class UsageScreen(ReportScreen):
 
     def action_new(self) -> None:
         """Add sample credit, which is what can be made of an account."""
-        from runwatch.tui.doing import make
-
-        make(self, ACCOUNT.makes[0])
+        self.console.perform(self, None, ACCOUNT.makes[0])
 
     def lists(self) -> tuple[type[Record], ...]:
         """What reports name by id is shown by its name."""

@@ -43,7 +43,5 @@ class WebhooksScreen(TabbedScreen):
     def on_link_followed(self, message: LinkFollowed) -> None:
         """Deliver again, once a person has confirmed it."""
         if isinstance(message.link, Delivery):
-            from runwatch.tui.doing import do_action
-
             message.stop()
-            do_action(self, message.link, REPLAY)
+            self.console.perform(self, message.link, REPLAY)

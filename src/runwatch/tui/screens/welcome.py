@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from textual.timer import Timer
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
-from runwatch.tui.draw import Pieces, lines, word
+from runwatch.tui.draw import Pieces, word
 from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.tui.widgets.notice import Note
 from runwatch.view.drawn import line
 from runwatch.view.glyphs import Role
 
 if TYPE_CHECKING:
-    from runwatch.tui.app import ConsoleApp
+    from runwatch.tui.navigation import NavigatingApp
 
 WELCOME_S: Final = 10.0
 """How long the welcome stands when nobody presses a key."""
@@ -31,7 +30,7 @@ class Notes:
         console: The app.
     """
 
-    def __init__(self, console: ConsoleApp) -> None:
+    def __init__(self, console: NavigatingApp) -> None:
         self._console = console
         self._welcome: Sequence[Pieces] = ()
         self._is_over = False
@@ -81,36 +80,6 @@ class Notes:
             note.say(words)
         elif words:
             screen.mount(Note(words, id=id), before="#status")
-
-
-class Note(Static):
-    """A few lines between the panes and the hints, or nothing. It takes neither focus nor keys."""
-
-    DEFAULT_CSS = """
-    Note {
-        height: auto;
-        max-height: 8;
-        padding: 0 1;
-        background: $surface;
-    }
-    """
-
-    def __init__(self, texts: Sequence[Pieces], *, id: str) -> None:
-        super().__init__(lines(texts), id=id)
-        self._end: Timer | None = None
-
-    def say(self, texts: Sequence[Pieces], *, for_s: float | None = None) -> None:
-        """Say something else, or nothing.
-
-        Args:
-            texts: What to say.
-            for_s: After how many seconds it says nothing any more; ``None`` for as long as it stands there.
-        """
-        if self._end is not None:
-            self._end.stop()
-        self._end = None if for_s is None else self.set_timer(for_s, partial(self.say, ()))
-        self.update(lines(texts))
-        self.display = bool(texts)
 
 
 def welcome_words(*, is_running: bool, find: str = "") -> tuple[Pieces, ...]:

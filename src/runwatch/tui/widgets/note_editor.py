@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple, Protocol
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -19,8 +19,34 @@ from runwatch.tui.work import start_work
 from runwatch.view.drawn import Drawn, line
 from runwatch.view.glyphs import Role
 
-if TYPE_CHECKING:
-    from runwatch.tui.app import ConsoleApp
+
+class HeldKeys(Protocol):
+    """The keys that the user types, which can wait for what takes them."""
+
+    def hold(self, opening: object) -> None:
+        """What is typed from now on waits."""
+        ...
+
+    def opened(self, opening: object) -> None:
+        """What is typed goes on."""
+        ...
+
+
+class NoteHost(Protocol):
+    """What a line for notes needs of the app."""
+
+    @property
+    def keyboard(self) -> HeldKeys:
+        """The queue of keys."""
+        ...
+
+    def notify_user(self, notice: str) -> None:
+        """Say something for a while on the screen in front."""
+        ...
+
+    def warn(self, warning: str) -> None:
+        """Say something that stays on the screen until the user hides it."""
+        ...
 
 
 class Kept(NamedTuple):
@@ -46,7 +72,7 @@ class NoteEditor(Overlay):
     written meanwhile and a person has to say which text is to stay.
 
     Args:
-        console: Does the writing, which goes on when the screen is left.
+        console: Says what came of it, also when the screen is left.
         title: What it is about.
         texts: What stands in each line at first, by the line's name.
         keep: Writes down what was typed.
@@ -73,7 +99,7 @@ class NoteEditor(Overlay):
     }
     """
 
-    def __init__(self, console: ConsoleApp, title: Drawn, texts: Mapping[str, str], keep: Keep) -> None:
+    def __init__(self, console: NoteHost, title: Drawn, texts: Mapping[str, str], keep: Keep) -> None:
         keys = "enter keeps  tab moves  esc leaves" if len(texts) > 1 else "enter keeps  esc leaves"
         super().__init__(edge=Edge(title=title, age=_LOCAL, counters=(word(keys),)), id="note-editor")
         self._writer: Final = console
@@ -107,7 +133,7 @@ class NoteEditor(Overlay):
         self._is_keeping = True
         self._writer.keyboard.hold(self)
         typed = {name: self.query_one(f"#note-{name}", LineInput).value.strip() for name in self._texts}
-        start_work(self._writer, self._write(typed), "keeping what was written", group="notes")
+        start_work(self.app, self._write(typed), "keeping what was written", group="notes")
 
     async def _write(self, typed: Mapping[str, str]) -> None:
         try:
@@ -121,7 +147,7 @@ class NoteEditor(Overlay):
         if kept.is_kept:
             if stands:
                 self.leave()
-            self._writer.console_screen.say(str(kept.words))
+            self._writer.notify_user(str(kept.words))
         elif stands:
             self.show_edge(title=(word(str(kept.words), Role.WARN),))
         else:
