@@ -20,7 +20,7 @@ from selenium.webdriver.common.by import By
 from runwatch.base.clock import SystemClock
 from runwatch.service.access import entry
 from runwatch.service.access.sessions import PATH
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from runwatch.service.tables.checks import entry_intents
 from runwatch.tui.redirect_page import write_redirect_page
 from tests.service.conftest import Json, Local, serve_in_process

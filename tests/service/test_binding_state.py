@@ -14,7 +14,7 @@ from runwatch.service.checks import binding_forms as forms
 from runwatch.service.checks import binding_state as states
 from runwatch.service.checks.binding_state import Binding
 from runwatch.service.checks.stopdate import NEVER, Stop
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from tests.support.clock import START
 
 HERE = "https://checks.example.test"

@@ -20,7 +20,7 @@ from runwatch.base.servicefile import write_service_file
 from runwatch.records.apikey import ApiKey
 from runwatch.service.access import auth
 from runwatch.service.access.auth import KEY_PREFIX, Keys, Principal, hash_of
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from runwatch.service.tables import api_keys
 from tests.service.conftest import Json, Local, Serving, echo_body
 from tests.service.test_auth import other_tenant

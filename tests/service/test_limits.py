@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from runwatch.service.http.limits import RateLimit
 from tests.service.conftest import Serving
 from tests.service.test_problems import check

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from runwatch.service.organization.period import Period, month_of, read_period, read_window
 from tests.support.clock import START
 

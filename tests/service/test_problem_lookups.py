@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from runwatch.base.clock import iso
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from tests.service.conftest import Json, Local
 from tests.service.test_problems import check
 

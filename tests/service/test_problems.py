@@ -12,7 +12,8 @@ import pytest
 from runwatch.base.json import dumps
 from runwatch.records.codes import CODES
 from runwatch.records.problem import PROBLEM_BASE, PROBLEM_TYPE, Problem
-from runwatch.service.http.answer import Answer, Refusal
+from runwatch.service.errors import Refusal
+from runwatch.service.http.answer import Answer
 from runwatch.service.http.call import Call, Endpoint, Routes
 from runwatch.service.http.limits import BODY_BYTES
 from runwatch.service.http.problems import problem_of

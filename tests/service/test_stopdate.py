@@ -8,7 +8,7 @@ import pytest
 
 from runwatch.records.requests.binding import StopChoice
 from runwatch.service.checks.stopdate import NEVER, Stop, days_left, stop_of
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 
 NOW = datetime(2026, 11, 10, 12, 0, 5, tzinfo=UTC)
 

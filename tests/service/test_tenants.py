@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from runwatch.base.clock import iso
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from runwatch.service.http.limits import ALL_SIGN_UPS_AN_HOUR, SIGN_UPS_AN_HOUR, Strangers
 from runwatch.service.routes import tenants as tenant_routes
 from tests.service.conftest import Local, Serving, echo_body

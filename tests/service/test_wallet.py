@@ -11,7 +11,7 @@ import httpx
 from runwatch.base.json import loads
 from runwatch.records.account import Account
 from runwatch.service.access.auth import local_tenant
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from runwatch.service.organization import wallet
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Local, Serving, echo_body

@@ -12,7 +12,8 @@
     ├── LocalServiceError          the local service could not be started, reached or stopped
     │   └── UntrustedSocketError   its socket is not the user's own alone; nothing was sent
     ├── EditorError                a text could not be written in a person's editor (runwatch.tui.editor)
-    ├── Refusal                    the local service answers a request with a Problem (runwatch.service.http.answer)
+    ├── Refusal                    the local service answers a request with a Problem (runwatch.service.errors)
+    │   └── FormRefusal            a browser gets a page of its own for it (runwatch.service.http.pages)
     ├── OutboundError              a call of the local service to another server failed (runwatch.service.outbound)
     ├── ProviderError              a model provider gave no usable answer (runwatch.service.models.providers.model)
     └── ApiError                   a call of the service did not give what was asked (runwatch.api.errors)

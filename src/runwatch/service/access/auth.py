@@ -11,7 +11,7 @@ from typing import Final
 
 from runwatch.base.clock import Clock, iso
 from runwatch.base.secret import Secret
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from runwatch.service.ids import new_id, random_word
 from runwatch.service.tables import api_keys, tenants
 from runwatch.service.tables.organization import key_expiries, local_owner

@@ -16,7 +16,7 @@ from runwatch.base.clock import iso
 from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
 from runwatch.service.access.auth import Principal, is_active
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from runwatch.service.ids import new_id
 from runwatch.service.tables.checks import entry_intents
 from runwatch.service.transaction import Row, Transaction

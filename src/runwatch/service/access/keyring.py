@@ -18,7 +18,7 @@ from runwatch.base.clock import iso
 from runwatch.base.secret import Secret
 from runwatch.service.access.auth import Principal
 from runwatch.service.access.uses import KeyUses
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from runwatch.service.organization import audit
 from runwatch.service.tables import api_keys
 from runwatch.service.tables.organization import key_expiries, key_uses

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, get_args
 
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 
 READ: Final = "read"
 """Needed to read; what an endpoint of GET needs unless it says otherwise."""

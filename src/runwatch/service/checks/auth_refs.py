@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.service.checks import bindings
-from runwatch.service.http.answer import invalid
+from runwatch.service.errors import invalid
 from runwatch.service.tables.review import credentials
 from runwatch.service.transaction import Transaction
 

@@ -20,7 +20,7 @@ from typing import Final, Literal
 
 from runwatch.base.clock import iso
 from runwatch.service.checks.stopdate import NEVER, Stop
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 
 STAGED_FOR: Final = timedelta(hours=24)
 """How long a staged key waits for its test."""

@@ -21,7 +21,7 @@ from runwatch.service.checks import binding_state as states
 from runwatch.service.checks.binding_state import Binding, Staged
 from runwatch.service.checks.stopdate import Stop, stop_of
 from runwatch.service.database import Database
-from runwatch.service.http.answer import invalid
+from runwatch.service.errors import invalid
 from runwatch.service.tables.checks import bindings, entry_intents
 from runwatch.service.transaction import Row, Transaction
 

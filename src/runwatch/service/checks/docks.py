@@ -23,7 +23,8 @@ from runwatch.base.clock import Clock, first_of
 from runwatch.base.json import dumps, loads
 from runwatch.service.checks.checkcall import EVALUATION_S
 from runwatch.service.checks.verdict import VerifierResult
-from runwatch.service.http.answer import JSON_TYPE, Refusal
+from runwatch.service.errors import Refusal
+from runwatch.service.http.answer import JSON_TYPE
 from runwatch.service.http.limits import STRANGER_BYTES_IN_FLIGHT, BytesInFlight, read_body
 from runwatch.service.reach import DOCKS_PATH
 

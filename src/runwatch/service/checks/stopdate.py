@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from runwatch.base.clock import iso
 from runwatch.records.requests.binding import StopChoice
-from runwatch.service.http.answer import invalid
+from runwatch.service.errors import invalid
 
 
 class Stop(NamedTuple):

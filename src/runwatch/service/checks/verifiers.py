@@ -13,7 +13,7 @@ from runwatch.service.access.auth import Principal
 from runwatch.service.checks import bindings
 from runwatch.service.checks.auth_refs import check_auth_ref
 from runwatch.service.checks.probe import ProbeReport
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from runwatch.service.ids import new_id
 from runwatch.service.organization import audit
 from runwatch.service.tables.checks import verifiers

@@ -18,10 +18,10 @@ from runwatch.base.clock import iso
 from runwatch.base.json import dumps
 from runwatch.records.requests.composer import ReviewComposerRequest
 from runwatch.service.database import Database
+from runwatch.service.errors import Refusal, invalid
 from runwatch.service.execution import lifecycle, runs
 from runwatch.service.execution.lifecycle import Change, Run
 from runwatch.service.execution.live import rows
-from runwatch.service.http.answer import Refusal, invalid
 from runwatch.service.organization.wallet import PLATFORM_FEE_USD
 from runwatch.service.setup import agents, github
 from runwatch.service.transaction import Transaction

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.records.requests import RunRequest
+from runwatch.service.errors import Refusal, invalid
 from runwatch.service.execution import attribution, composer, routing, runs
 from runwatch.service.execution.lifecycle import Run, new_run
 from runwatch.service.execution.live import rows
-from runwatch.service.http.answer import Refusal, invalid
 from runwatch.service.organization import audit, wallet
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.models import arms

@@ -1,14 +1,12 @@
-"""What a handler gives back: an answer, or a refusal that becomes a Problem."""
+"""What a handler gives back."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from runwatch.base.errors import RunwatchError
 from runwatch.base.json import dumps
-from runwatch.records.codes import CODES
 
 JSON_TYPE: Final = "application/json"
 """Media type of every success that has a body, and of every request body."""
@@ -56,49 +54,3 @@ def answer_once(value: object, kept: object) -> Answer:
             would have to be stored.
     """
     return replace(answer_json(value), kept=dumps(kept).encode("ascii"))
-
-
-class Refusal(RunwatchError):
-    """A request is not done. It is answered with a Problem of this code.
-
-    Args:
-        code: One of :data:`runwatch.records.codes.CODES`, which gives the HTTP status and the title.
-        detail: What about this request; it is sent, so it repeats nothing that a caller sent or a secret holds.
-        errors: Fields and what is wrong with each; only for ``validation_failed``.
-        retry_after_s: Seconds to wait; only for ``rate_limited`` and ``quota_exceeded``.
-        headers: Headers that belong to the answer.
-        cause: What happened inside; it is stored and never sent.
-
-    Attributes:
-        page: Makes a page of the Problem for a browser; ``None`` for the page that every Problem of this code has.
-    """
-
-    page: Callable[[Answer], Answer] | None = None
-
-    def __init__(
-        self,
-        code: str,
-        detail: str | None = None,
-        *,
-        errors: Sequence[tuple[str, str]] = (),
-        retry_after_s: int | None = None,
-        headers: tuple[tuple[str, str], ...] = (),
-        cause: str | None = None,
-    ) -> None:
-        super().__init__(CODES[code].title, detail=detail)
-        self.code = code
-        self.errors = tuple(errors)
-        self.retry_after_s = retry_after_s
-        self.headers = headers
-        self.cause = cause
-
-    @property
-    def status(self) -> int:
-        """The HTTP status that goes with the code."""
-        return CODES[self.code].status
-
-
-def invalid(*errors: tuple[str, str], cause: str | None = None) -> Refusal:
-    """A ``validation_failed`` refusal naming fields and what is wrong with each."""
-    count = "One field needs" if len(errors) == 1 else f"{len(errors)} fields need"
-    return Refusal("validation_failed", f"{count} attention.", errors=errors, cause=cause)

@@ -23,12 +23,13 @@ from runwatch.service.access import sessions
 from runwatch.service.access.auth import ANYONE, Principal
 from runwatch.service.access.roles import require
 from runwatch.service.context import Context
-from runwatch.service.http.answer import JSON_TYPE, Answer, Refusal, invalid
+from runwatch.service.errors import Refusal, invalid
+from runwatch.service.http.answer import JSON_TYPE, Answer
 from runwatch.service.http.bodies import refuse_secret_references
 from runwatch.service.http.call import Call, Endpoint, Routes
 from runwatch.service.http.idempotency import HEADER, Keyed, digest_of, read_key
 from runwatch.service.http.limits import BODY_BYTES, STRANGER_BODY_BYTES, Share, read_body
-from runwatch.service.http.pages import FORM_TYPE, PAGE_PATHS, problem_page, read_form
+from runwatch.service.http.pages import FORM_TYPE, PAGE_PATHS, FormRefusal, problem_page, read_form
 from runwatch.service.http.target_form import in_origin_form
 from runwatch.service.reach import DOCKS_PATH
 
@@ -167,7 +168,9 @@ class Application:
         answer = await self.context.problems.answer(
             refusal, method=visit.request.method, path=visit.request.scope["path"], principal=principal
         )
-        return (refusal.page or problem_page)(answer) if visit.is_page else answer
+        if not visit.is_page:
+            return answer
+        return (refusal.page if isinstance(refusal, FormRefusal) else problem_page)(answer)
 
     async def _answer(self, visit: _Visit) -> Answer:
         request = visit.request

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from runwatch.records.references import secret_references
 from runwatch.records.requests import field_errors
-from runwatch.service.http.answer import invalid
+from runwatch.service.errors import invalid
 
 Body = TypeVar("Body", bound=BaseModel)
 

@@ -11,7 +11,8 @@ from starlette.routing import compile_path
 from runwatch.service.access.auth import ANYONE, Principal, is_active
 from runwatch.service.access.roles import MANAGE, READ
 from runwatch.service.context import Context
-from runwatch.service.http.answer import Answer, Refusal
+from runwatch.service.errors import Refusal
+from runwatch.service.http.answer import Answer
 from runwatch.service.http.idempotency import Keyed
 from runwatch.service.transaction import Transaction
 

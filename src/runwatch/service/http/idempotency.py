@@ -20,7 +20,8 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.json import Numeral, dumps
 from runwatch.service.access.auth import Principal
-from runwatch.service.http.answer import Answer, Refusal, invalid
+from runwatch.service.errors import Refusal, invalid
+from runwatch.service.http.answer import Answer
 from runwatch.service.tables import idempotency
 from runwatch.service.transaction import Transaction
 

@@ -14,7 +14,7 @@ from typing import Final
 from starlette.requests import Request
 
 from runwatch.base.clock import Clock
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 
 BODY_BYTES: Final = 1024 * 1024
 """The largest request body (DESIGN, Answers)."""

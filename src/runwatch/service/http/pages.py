@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
@@ -16,7 +16,8 @@ from urllib.parse import parse_qsl
 
 from runwatch.base.json import loads
 from runwatch.base.text import clean_line
-from runwatch.service.http.answer import Answer, invalid
+from runwatch.service.errors import Refusal, invalid
+from runwatch.service.http.answer import Answer
 
 FORM_TYPE: Final = "application/x-www-form-urlencoded"
 """Media type of the fields of an HTML form."""
@@ -179,6 +180,26 @@ class Form:
         inputs = [_input(field, field is self.fields[0], typed, errors) for field in self.fields]
         inner = f"{''.join(inputs)}<button>{_clean(self.button)}</button>"
         return f'<form method="post" autocomplete="off"{action}>{inner}</form>'
+
+
+class FormRefusal(Refusal):
+    """A refusal for which a browser gets a page of its own, such as the form with the errors in it.
+
+    Args:
+        refusal: What is refused, and why.
+        page: Makes the page of the refusal's Problem.
+    """
+
+    def __init__(self, refusal: Refusal, page: Callable[[Answer], Answer]) -> None:
+        super().__init__(
+            refusal.code,
+            refusal.detail,
+            errors=refusal.errors,
+            retry_after_s=refusal.retry_after_s,
+            headers=refusal.headers,
+            cause=refusal.cause,
+        )
+        self.page = page
 
 
 def page(

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from runwatch.base.clock import iso
-from runwatch.service.http.answer import invalid
+from runwatch.service.errors import invalid
 from runwatch.service.http.call import Call
 from runwatch.service.transaction import Row
 

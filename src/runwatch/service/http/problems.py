@@ -15,7 +15,8 @@ from runwatch.records.codes import CODES
 from runwatch.records.problem import PROBLEM_BASE, PROBLEM_TYPE
 from runwatch.service.access.auth import Principal
 from runwatch.service.database import Database
-from runwatch.service.http.answer import Answer, Refusal
+from runwatch.service.errors import Refusal
+from runwatch.service.http.answer import Answer
 from runwatch.service.http.connections import Timers
 from runwatch.service.http.limits import WINDOW_S, Window
 from runwatch.service.tables import problems

@@ -19,7 +19,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 from uvicorn.server import ServerState
 
-from runwatch.service.http.answer import Refusal, invalid
+from runwatch.service.errors import Refusal, invalid
 from runwatch.service.http.app import CONNECTION, Application
 
 LINGER_S: Final = 2.0

@@ -15,7 +15,7 @@ from runwatch.base.clock import iso
 from runwatch.records.requests.arm import AgentArmRequest, ArmRequest, ModelArmRequest, SkillArmRequest
 from runwatch.service.checks import bindings
 from runwatch.service.checks.auth_refs import check_auth_ref
-from runwatch.service.http.answer import Refusal, invalid
+from runwatch.service.errors import Refusal, invalid
 from runwatch.service.ids import new_id
 from runwatch.service.models.availability import READY, is_of, is_usable, standing_of
 from runwatch.service.models.catalog import cost_class

@@ -12,7 +12,7 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.secret import Secret
 from runwatch.service.access.vault import Vault
-from runwatch.service.http.answer import Refusal, invalid
+from runwatch.service.errors import Refusal, invalid
 from runwatch.service.ids import new_id
 from runwatch.service.models import arms, handoffs
 from runwatch.service.models.availability import is_usable

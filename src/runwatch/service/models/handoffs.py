@@ -13,7 +13,7 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.service.access import entry
 from runwatch.service.access.auth import Principal, is_active
-from runwatch.service.http.answer import Refusal, invalid
+from runwatch.service.errors import Refusal, invalid
 from runwatch.service.ids import new_id
 from runwatch.service.models.sources import KEYLESS, Profile
 from runwatch.service.tables.models import handoffs

@@ -6,7 +6,7 @@ from typing import Final
 
 from runwatch.base.clock import iso
 from runwatch.records.requests.source import PRICED_MODELS
-from runwatch.service.http.answer import Refusal, invalid
+from runwatch.service.errors import Refusal, invalid
 from runwatch.service.ids import new_id
 from runwatch.service.models import arms, connections
 from runwatch.service.models.availability import is_usable

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from runwatch.base.target import may_be_loopback
 from runwatch.records.requests.run import KNOWN_DATA_CLASSES
 from runwatch.records.requests.source import EndpointRequest, PriceRequest, is_private_host
-from runwatch.service.http.answer import Refusal, invalid
+from runwatch.service.errors import Refusal, invalid
 from runwatch.service.models.providers.prices import PriceTable
 from runwatch.service.models.providers.source import ANTHROPIC_COMPATIBLE, OPENAI_COMPATIBLE, PROTOCOLS, Source
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from runwatch.service.http.answer import invalid
+from runwatch.service.errors import invalid
 
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _MONTH: Final = re.compile(r"[0-9]{4}-[0-9]{2}", re.ASCII)

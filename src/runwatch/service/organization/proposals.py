@@ -18,7 +18,7 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.service.access.auth import Principal
 from runwatch.service.access.roles import MANAGE, permits
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from runwatch.service.ids import new_id
 from runwatch.service.models.arms import artifact_hash
 from runwatch.service.organization import audit

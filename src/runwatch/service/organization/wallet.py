@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from runwatch.base.clock import iso
 from runwatch.records.states import LIVE_STATES
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from runwatch.service.organization import money
 from runwatch.service.organization.period import month_of
 from runwatch.service.tables import runs

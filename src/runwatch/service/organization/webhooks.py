@@ -33,7 +33,7 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.json import dumps
 from runwatch.base.secret import Secret
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from runwatch.service.ids import new_id
 from runwatch.service.tables.organization import webhook_deliveries, webhooks
 from runwatch.service.transaction import Row, Transaction

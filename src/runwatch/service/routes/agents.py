@@ -9,7 +9,8 @@ from runwatch.records.requests.binding import ConnectionRevokeRequest, Connectio
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.checks import bindings
 from runwatch.service.checks.binding_state import Staged
-from runwatch.service.http.answer import Answer, Refusal, answer_json
+from runwatch.service.errors import Refusal
+from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.models.preflight import preflight

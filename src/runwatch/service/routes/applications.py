@@ -7,7 +7,8 @@ from typing import Final
 from runwatch.base.json import loads
 from runwatch.records.requests.template import TEMPLATES, ApplicationRequest, ResumeRequest
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.http.answer import Answer, Refusal, answer_json, answer_once, invalid
+from runwatch.service.errors import Refusal, invalid
+from runwatch.service.http.answer import Answer, answer_json, answer_once
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.paging import read_choice

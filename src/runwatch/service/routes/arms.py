@@ -8,7 +8,8 @@ from typing import Any, Final
 from runwatch.records.requests.arm import ARM_KINDS, AgentArmRequest, ArmRequest, arm_model
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.checks import bindings
-from runwatch.service.http.answer import Answer, answer_json, invalid
+from runwatch.service.errors import invalid
+from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.paging import next_cursor, read_choice, read_paging

@@ -17,9 +17,10 @@ from runwatch.base.secret import Secret
 from runwatch.service.access import entry
 from runwatch.service.access.auth import ANYONE
 from runwatch.service.access.entry import Intent
-from runwatch.service.http.answer import Answer, Refusal, answer_json, invalid
+from runwatch.service.errors import Refusal, invalid
+from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.http.pages import Field, Form, page, see_other
+from runwatch.service.http.pages import Field, Form, FormRefusal, page, see_other
 
 SECRET_CHARACTERS: Final = 4096
 """The longest secret."""
@@ -106,7 +107,7 @@ async def take(entries: Entries, call: Call) -> Answer:
         outcome = await kind.complete(call, token, intent, content)
     except Refusal as refusal:
         if refusal.code == "validation_failed":
-            refusal.page = partial(_form(kind, intent).refuse, content)
+            raise FormRefusal(refusal, partial(_form(kind, intent).refuse, content)) from refusal
         raise
     if call.is_form:
         return see_other(f"/connect/{call.ids['kind']}?{urlencode({'intent': token, 'done': 'yes'})}")

@@ -10,10 +10,11 @@ from pydantic import ValidationError
 from runwatch.records.requests import RunRequest, field_errors
 from runwatch.records.states import FINAL_STATES, LIVE_STATES
 from runwatch.service.access.roles import RUNS_WRITE
+from runwatch.service.errors import Refusal, invalid
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.lifecycle import Run
 from runwatch.service.execution.live import rows as live_rows
-from runwatch.service.http.answer import Answer, Refusal, answer_json, invalid
+from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.lists import PART_ROWS, answer_texts
 from runwatch.service.http.paging import next_cursor, read_choice, read_paging, read_since

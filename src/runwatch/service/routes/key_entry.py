@@ -15,7 +15,8 @@ from runwatch.service.access import entry
 from runwatch.service.access.entry import Intent
 from runwatch.service.checks import bindings
 from runwatch.service.checks.binding_state import Staged
-from runwatch.service.http.answer import Answer, Refusal, answer_once, invalid
+from runwatch.service.errors import Refusal, invalid
+from runwatch.service.http.answer import Answer, answer_once
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call
 from runwatch.service.http.pages import Field

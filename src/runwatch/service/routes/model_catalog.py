@@ -6,7 +6,8 @@ from typing import Final
 
 from runwatch.records.requests.source import QuoteRequest
 from runwatch.service.access.roles import READ
-from runwatch.service.http.answer import Answer, answer_json, invalid
+from runwatch.service.errors import invalid
+from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.models import catalog

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from runwatch.service.http.answer import Answer, Refusal, answer_json
+from runwatch.service.errors import Refusal
+from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.models import catalog, sources
 from runwatch.service.tables.models import deployments

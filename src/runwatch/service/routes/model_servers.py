@@ -6,7 +6,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.http.answer import Answer, Refusal, answer_json
+from runwatch.service.errors import Refusal
+from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.models.discovery import find_servers
 

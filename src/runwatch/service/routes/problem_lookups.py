@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from runwatch.base.json import loads
 from runwatch.service.access.roles import MANAGE
-from runwatch.service.http.answer import Answer, Refusal, answer_json, invalid
+from runwatch.service.errors import Refusal, invalid
+from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.paging import read_since
 from runwatch.service.tables import problems

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from runwatch.records.states import FINAL_STATES
-from runwatch.service.http.answer import Answer, Refusal
+from runwatch.service.errors import Refusal
+from runwatch.service.http.answer import Answer
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.lists import PART_ROWS, answer_texts
 from runwatch.service.http.paging import read_choice, read_since

@@ -7,9 +7,10 @@ from functools import partial
 from typing import Final
 
 from runwatch.service.access import sessions
-from runwatch.service.http.answer import Answer, Refusal, invalid
+from runwatch.service.errors import Refusal, invalid
+from runwatch.service.http.answer import Answer
 from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.http.pages import Field, Form, page, see_other
+from runwatch.service.http.pages import Field, Form, FormRefusal, page, see_other
 
 _SIGN_OUT: Final = f"{sessions.PATH}/sign-out"
 
@@ -53,8 +54,7 @@ async def sign_in(call: Call) -> Answer:
         except Refusal as refusal:
             raise Refusal("unauthenticated", "This key is not known and active here.") from refusal
     except Refusal as refusal:
-        refusal.page = partial(_FORM.refuse, fields)
-        raise
+        raise FormRefusal(refusal, partial(_FORM.refuse, fields)) from refusal
     token = await call.context.database.write(lambda transaction: sessions.begin(transaction, principal.key_id))
     cookie = (sessions.cookie_header(token),)
     return see_other("/connect/sign-in?done=yes", headers=cookie) if call.is_form else _SIGNED_IN.show(headers=cookie)

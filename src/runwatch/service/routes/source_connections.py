@@ -6,7 +6,8 @@ from functools import partial
 from typing import Final
 
 from runwatch.records.requests.source import ConnectionRequest, RotateRequest, SyncRequest
-from runwatch.service.http.answer import Answer, Refusal, answer_json, invalid
+from runwatch.service.errors import Refusal, invalid
+from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.models import catalog, connections, modelsync, sources

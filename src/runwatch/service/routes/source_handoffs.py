@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from runwatch.records.requests.source import HandoffRequest
 from runwatch.service.access.entry import Intent
-from runwatch.service.http.answer import Answer, answer_json, answer_once, invalid
+from runwatch.service.errors import invalid
+from runwatch.service.http.answer import Answer, answer_json, answer_once
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.pages import Field

@@ -7,7 +7,8 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.records.requests.template import PlanRequest, SelectionRequest
 from runwatch.service.access.roles import ARMS_MANAGE, READ
-from runwatch.service.http.answer import Answer, Refusal, answer_json, invalid
+from runwatch.service.errors import Refusal, invalid
+from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.setup import applications, plans

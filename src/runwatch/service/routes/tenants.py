@@ -8,7 +8,8 @@ from runwatch.base.log import keep_secret
 from runwatch.records.requests.tenants import TenantName
 from runwatch.service.access import keyring
 from runwatch.service.access.auth import Principal, add_key, add_tenant, hash_of, new_key
-from runwatch.service.http.answer import Answer, Refusal, answer_json
+from runwatch.service.errors import Refusal
+from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.tables import tenants

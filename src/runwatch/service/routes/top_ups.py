@@ -14,7 +14,8 @@ from typing import Any, Final
 from runwatch.records.requests.account import TopUpRequest
 from runwatch.service.access import entry
 from runwatch.service.access.entry import Intent
-from runwatch.service.http.answer import Answer, Refusal, answer_once
+from runwatch.service.errors import Refusal
+from runwatch.service.http.answer import Answer, answer_once
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.pages import Field

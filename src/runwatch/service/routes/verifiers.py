@@ -14,7 +14,8 @@ from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.checks import bindings, verifiers
 from runwatch.service.checks.binding_state import Staged
 from runwatch.service.checks.probe import ProbeReport, probe
-from runwatch.service.http.answer import Answer, Refusal, answer_json
+from runwatch.service.errors import Refusal
+from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint, Handler
 from runwatch.service.http.paging import next_cursor, read_paging

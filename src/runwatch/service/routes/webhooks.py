@@ -13,7 +13,8 @@ from runwatch.base.addresses import AddressKind, address_named, kind_of
 from runwatch.base.secret import Secret
 from runwatch.base.target import may_be_loopback
 from runwatch.records.requests.webhooks import WebhookRequest
-from runwatch.service.http.answer import Answer, answer_json, answer_once, invalid
+from runwatch.service.errors import invalid
+from runwatch.service.http.answer import Answer, answer_json, answer_once
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.paging import next_cursor, read_paging

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from runwatch.records.requests import RunRequest
 from runwatch.service.context import Context
+from runwatch.service.errors import Refusal
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.lifecycle import Run
-from runwatch.service.http.answer import Refusal
 from runwatch.service.sample.models import arm_ids
 from runwatch.service.sample.reviewing import check_ids
 from runwatch.service.sample.works import TRICKLE, Work, request_of

@@ -13,7 +13,7 @@ from runwatch.records.requests.agent import AgentRequest
 from runwatch.records.requests.arm import AgentArmRequest, AgentLifecycle
 from runwatch.service.access.auth import Principal
 from runwatch.service.checks import bindings
-from runwatch.service.http.answer import Refusal
+from runwatch.service.errors import Refusal
 from runwatch.service.models import arms
 from runwatch.service.models.preflight import TIMEOUT_S
 from runwatch.service.outbound import Outbound, OutboundError

@@ -16,9 +16,9 @@ from runwatch.records.requests import RunRequest
 from runwatch.records.requests.arm import ModelArmRequest
 from runwatch.records.requests.template import ApplicationRequest, ByokOffering
 from runwatch.service.access.auth import Principal
+from runwatch.service.errors import Refusal, invalid
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.lifecycle import Run
-from runwatch.service.http.answer import Refusal, invalid
 from runwatch.service.ids import new_id
 from runwatch.service.models import arms, catalog, connections, handoffs
 from runwatch.service.models.availability import is_usable

@@ -14,7 +14,7 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.json import Numeral, dumps
 from runwatch.records.requests.template import ByokOffering, PlanRequest
-from runwatch.service.http.answer import invalid
+from runwatch.service.errors import invalid
 from runwatch.service.models.catalog import catalog_entry
 from runwatch.service.organization.wallet import PLATFORM_FEE_USD
 from runwatch.service.setup.templates import (
