@@ -17,12 +17,13 @@ import pytest_asyncio
 from runwatch.base.clock import Clock, first_of
 from runwatch.service.access.auth import Principal, add_key, hash_of, new_key
 from runwatch.service.context import Context
-from runwatch.service.http.connections import Bounds, Timers
+from runwatch.service.http.connections import Bounds
 from runwatch.service.http.limits import Strangers
 from runwatch.service.http.problems import Problems
 from runwatch.service.options import ServeOptions
 from runwatch.service.server import Running, running
 from runwatch.service.tables import events, problems
+from runwatch.service.timers import Timers
 from runwatch.service.transaction import Row, Transaction
 from tests.support.clock import FakeClock
 from tests.support.master_keys import master_keys

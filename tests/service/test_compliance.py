@@ -8,9 +8,9 @@ from datetime import timedelta
 from runwatch.base.clock import iso
 from runwatch.base.json import loads
 from runwatch.records.compliance import ComplianceExport
+from runwatch.service import decision_log
 from runwatch.service.access.auth import local_tenant
 from runwatch.service.http.lists import PART_ROWS
-from runwatch.service.organization import audit
 from tests.service.conftest import Local
 from tests.service.test_auth import other_tenant
 from tests.service.test_keys import bearing, keyed, me, mint
@@ -65,7 +65,7 @@ async def test_every_decision_is_told_in_order_with_who_made_it(held: Local) -> 
     await held.http.post(f"/v1/proposals/{proposal_id}/reject", json={"reason": "no"})
     await held.http.post(f"/v1/api-keys/{key_id}/revoke")
     await held.context.database.write(
-        lambda transaction: audit.note(
+        lambda transaction: decision_log.note(
             transaction, local_tenant(transaction), "registry_action", "disabled", "arm", "arm_1", None
         )
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runwatch.base.json import dumps, loads
-from runwatch.service.organization.money import amount_of, less, numeral, total
+from runwatch.service.money import amount_of, less, numeral, total
 
 
 @pytest.mark.parametrize("text", ["0", "0.10", "18.4", "-3", "12345678901234567890.12", "1e-9", "5E+3"])

@@ -12,7 +12,6 @@ from runwatch.base.clock import Clock
 from runwatch.base.sealing import MasterKeys
 from runwatch.base.secret import Secret
 from runwatch.service.access.auth import Keys, local_tenant, settle_owner
-from runwatch.service.access.closed_secrets import find_closed
 from runwatch.service.access.uses import KeyUses
 from runwatch.service.access.vault import Vault
 from runwatch.service.checks import bindings
@@ -21,7 +20,7 @@ from runwatch.service.database import Database
 from runwatch.service.execution.composer import ReviewComposer
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.live.driver import LiveRuns
-from runwatch.service.http.connections import Connections, Timers
+from runwatch.service.http.connections import Connections
 from runwatch.service.http.cursors import Cursors
 from runwatch.service.http.idempotency import Turns
 from runwatch.service.http.limits import KEYED_BYTES_IN_FLIGHT, BytesInFlight, RateLimit, Strangers
@@ -32,10 +31,12 @@ from runwatch.service.models.providerconfig import ProviderConfig, provider_conf
 from runwatch.service.models.providers import Providers
 from runwatch.service.options import ServeOptions
 from runwatch.service.organization import wallet, webhooks
+from runwatch.service.organization.closed_secrets import find_closed
 from runwatch.service.organization.deliverer import Deliverer
 from runwatch.service.outbound import Outbound
 from runwatch.service.reach import ReachPolicy
 from runwatch.service.sample.moving import move_checks
+from runwatch.service.timers import Timers
 from runwatch.service.transaction import Transaction
 
 DATABASE_FILE: Final = "service.db"

@@ -30,10 +30,11 @@ from runwatch.service.access.vault import Vault
 from runwatch.service.checks.docks import Docks
 from runwatch.service.context import Context, open_context
 from runwatch.service.http.app import Application
-from runwatch.service.http.connections import ACCEPTS_A_TURN, Bounds, Connections, Timers, raise_descriptor_limit
+from runwatch.service.http.connections import ACCEPTS_A_TURN, Bounds, Connections, raise_descriptor_limit
 from runwatch.service.http.protocol import Protocol
 from runwatch.service.options import ServeOptions
 from runwatch.service.routes import ENDPOINTS
+from runwatch.service.timers import Timers
 
 STOP_S: Final = 5
 """How long answers under way may take once the service is to stop."""

@@ -16,10 +16,10 @@ from typing import Any
 
 from runwatch.base.clock import iso
 from runwatch.base.secret import Secret
+from runwatch.service import decision_log
 from runwatch.service.access.auth import Principal
 from runwatch.service.access.uses import KeyUses
 from runwatch.service.errors import Refusal
-from runwatch.service.organization import audit
 from runwatch.service.tables import api_keys
 from runwatch.service.tables.organization import key_expiries, key_uses
 from runwatch.service.transaction import Row, Transaction
@@ -79,7 +79,7 @@ def revoke(transaction: Transaction, principal: Principal, api_key_id: str) -> K
         revoked_at=iso(transaction.now),
         revoked_by=principal.key_id,
     )
-    audit.note(
+    decision_log.note(
         transaction, principal.tenant_id, "api_key_revocation", "revoked", "api_key", api_key_id, principal.key_id
     )
     return find(transaction, principal.tenant_id, api_key_id)

@@ -7,8 +7,8 @@ from typing import Final
 
 from runwatch.base.clock import Clock, iso
 from runwatch.service.database import Database
-from runwatch.service.http.connections import Timers
 from runwatch.service.tables.organization import key_uses
+from runwatch.service.timers import Timers
 from runwatch.service.transaction import Transaction
 
 KEEP_AFTER_S: Final = 60.0

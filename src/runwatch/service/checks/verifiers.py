@@ -9,13 +9,13 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.json import dumps
 from runwatch.records.requests.verifier import VerifierPatch, VerifierRequest
+from runwatch.service import decision_log
 from runwatch.service.access.auth import Principal
 from runwatch.service.checks import bindings
 from runwatch.service.checks.auth_refs import check_auth_ref
 from runwatch.service.checks.probe import ProbeReport
 from runwatch.service.errors import Refusal
 from runwatch.service.ids import new_id
-from runwatch.service.organization import audit
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.transaction import Row, Transaction
 
@@ -231,4 +231,6 @@ def retire(transaction: Transaction, principal: Principal, verifier_id: str) -> 
 
 def note(transaction: Transaction, principal: Principal, action: str, verifier_id: str) -> None:
     """Write to the decision log what a caller did to an output check."""
-    audit.note(transaction, principal.tenant_id, "registry_action", action, "verifier", verifier_id, principal.key_id)
+    decision_log.note(
+        transaction, principal.tenant_id, "registry_action", action, "verifier", verifier_id, principal.key_id
+    )

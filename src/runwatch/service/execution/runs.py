@@ -9,6 +9,7 @@ from typing import Any, Final
 from runwatch.base.clock import iso
 from runwatch.base.json import Numeral, dumps, loads
 from runwatch.records.states import LIVE_STATES
+from runwatch.service import money
 from runwatch.service.errors import Refusal
 from runwatch.service.execution import lifecycle
 from runwatch.service.execution.lifecycle import Change, Run, Slice
@@ -18,7 +19,7 @@ from runwatch.service.execution.live.facts import IN_FLIGHT_NOTE
 from runwatch.service.execution.live.state import plain
 from runwatch.service.execution.receipts import arms_of, fee_of, receipt_of
 from runwatch.service.ids import new_id
-from runwatch.service.organization import money, wallet, webhooks
+from runwatch.service.organization import wallet, webhooks
 from runwatch.service.tables import events, receipt_arms, receipts, runs
 from runwatch.service.transaction import Row, Transaction
 

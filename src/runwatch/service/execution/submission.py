@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.records.requests import RunRequest
+from runwatch.service import decision_log
 from runwatch.service.errors import Refusal, invalid
 from runwatch.service.execution import attribution, composer, routing, runs
 from runwatch.service.execution.lifecycle import Run, new_run
 from runwatch.service.execution.live import rows
-from runwatch.service.organization import audit, wallet
+from runwatch.service.organization import wallet
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.models import arms
 from runwatch.service.transaction import Transaction
@@ -90,7 +91,7 @@ def cancel(transaction: Transaction, tenant_id: str, key_id: str, execution_id: 
     if run.is_final:
         raise Refusal("invalid_state", f"The run is {run.status} already.")
     ended = runs.end(transaction, execution_id, "cancelled", "cancelled", acted_by=key_id)
-    audit.note(transaction, tenant_id, "execution_cancellation", "cancelled", "execution", execution_id, key_id)
+    decision_log.note(transaction, tenant_id, "execution_cancellation", "cancelled", "execution", execution_id, key_id)
     return ended
 
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import resource
 import socket
-from asyncio import TimerHandle
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 TCP_CONNECTIONS: Final = 512
 """Places for callers over TCP; half of them at most are strangers'."""
@@ -31,18 +29,6 @@ RESERVED_DESCRIPTORS: Final = 256
 
 _LEAST: Final = 8
 _ABSENT: Final = object()
-
-
-class Timers(Protocol):
-    """What calls something later. An event loop is one."""
-
-    def time(self) -> float:
-        """The moment, in seconds."""
-        ...
-
-    def call_later(self, delay: float, callback: Callable[..., object], *arguments: Any) -> TimerHandle:
-        """Call something after so many seconds."""
-        ...
 
 
 class Connection(Protocol):

@@ -17,9 +17,9 @@ from runwatch.service.access.auth import Principal
 from runwatch.service.database import Database
 from runwatch.service.errors import Refusal
 from runwatch.service.http.answer import Answer
-from runwatch.service.http.connections import Timers
 from runwatch.service.http.limits import WINDOW_S, Window
 from runwatch.service.tables import problems
+from runwatch.service.timers import Timers
 from runwatch.service.transaction import Transaction
 
 PROBLEMS_KEPT: Final = 100_000

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from runwatch.base.clock import iso
 from runwatch.records.requests.arm import AgentArmRequest, ArmRequest, ModelArmRequest, SkillArmRequest
+from runwatch.service import decision_log
 from runwatch.service.checks import bindings
 from runwatch.service.checks.auth_refs import check_auth_ref
 from runwatch.service.errors import Refusal, invalid
@@ -20,7 +21,6 @@ from runwatch.service.ids import new_id
 from runwatch.service.models.availability import READY, is_of, is_usable, standing_of
 from runwatch.service.models.catalog import cost_class
 from runwatch.service.models.skill_regions import missing_regions
-from runwatch.service.organization import audit
 from runwatch.service.tables.models import arms, connections, deployments
 from runwatch.service.transaction import Row, Transaction
 
@@ -79,7 +79,7 @@ def register(
         created_at=iso(transaction.now),
         updated_at=iso(transaction.now),
     )
-    audit.note(transaction, tenant_id, "registry_action", "registered", "arm", arm_id, acted_by)
+    decision_log.note(transaction, tenant_id, "registry_action", "registered", "arm", arm_id, acted_by)
     return find(transaction, tenant_id, arm_id)
 
 
@@ -112,7 +112,7 @@ def revise(
     transaction.change(arms, {"arm_id": arm_id}, **columns, updated_at=iso(transaction.now))
     if isinstance(request, AgentArmRequest):
         bindings.follow_endpoint(transaction, arm_id, request.endpoint.url)
-    audit.note(transaction, tenant_id, "registry_action", "changed", "arm", arm_id, acted_by)
+    decision_log.note(transaction, tenant_id, "registry_action", "changed", "arm", arm_id, acted_by)
     return find(transaction, tenant_id, arm_id)
 
 
@@ -142,7 +142,7 @@ def disable(transaction: Transaction, tenant_id: str, arm_id: str, reason: str, 
     )
     if row["kind"] == "agent":
         bindings.release(transaction, arm_id)
-    audit.note(transaction, tenant_id, "registry_action", "disabled", "arm", arm_id, acted_by)
+    decision_log.note(transaction, tenant_id, "registry_action", "disabled", "arm", arm_id, acted_by)
     return find(transaction, tenant_id, arm_id)
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from runwatch.service.organization.money import amount_of, numeral, total
+from runwatch.service.money import amount_of, numeral, total
 from runwatch.service.organization.usage import day_of, slices_of
 
 _CUSTOMER: Final = "customer"

@@ -16,12 +16,12 @@ from datetime import timedelta
 from typing import Any, Final
 
 from runwatch.base.clock import iso
+from runwatch.service import decision_log
 from runwatch.service.access.auth import Principal
 from runwatch.service.access.roles import MANAGE, permits
 from runwatch.service.errors import Refusal
 from runwatch.service.ids import new_id
 from runwatch.service.models.arms import artifact_hash
-from runwatch.service.organization import audit
 from runwatch.service.tables.models import arms
 from runwatch.service.tables.organization import proposal_artifacts, proposals
 from runwatch.service.transaction import Row, Transaction
@@ -197,7 +197,7 @@ def decide(
         decided_at=iso(transaction.now),
         reason=reason,
     )
-    audit.note(
+    decision_log.note(
         transaction, principal.tenant_id, "proposal_decision", decision, "proposal", proposal_id, principal.key_id
     )
     return find(transaction, principal.tenant_id, proposal_id)
@@ -231,7 +231,9 @@ def _apply(transaction: Transaction, principal: Principal, row: Row) -> None:
         artifact_hash=artifact["artifact_hash"],
         updated_at=iso(transaction.now),
     )
-    audit.note(transaction, principal.tenant_id, "registry_action", "changed", "arm", arm["arm_id"], principal.key_id)
+    decision_log.note(
+        transaction, principal.tenant_id, "registry_action", "changed", "arm", arm["arm_id"], principal.key_id
+    )
 
 
 def next_version(version: str, proposal_id: str) -> str:

@@ -18,7 +18,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.records.spend import unknown_calls
-from runwatch.service.organization.money import amount_of, numeral, total
+from runwatch.service.money import amount_of, numeral, total
 
 TOP_ARMS: Final = 5
 

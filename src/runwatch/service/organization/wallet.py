@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from runwatch.base.clock import iso
 from runwatch.records.states import LIVE_STATES
+from runwatch.service import money
 from runwatch.service.errors import Refusal
-from runwatch.service.organization import money
 from runwatch.service.organization.period import month_of
 from runwatch.service.tables import runs
 from runwatch.service.tables.organization import tenant_limits, wallet_activity, wallet_charges, wallets

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from runwatch.service.access.closed_secrets import find_closed
 from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.organization import wallet
+from runwatch.service.organization.closed_secrets import find_closed
 from runwatch.service.tables import tenants
 from runwatch.service.transaction import Transaction
 

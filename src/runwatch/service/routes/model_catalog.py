@@ -13,7 +13,7 @@ from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.models import catalog
 from runwatch.service.models.availability import is_usable
 from runwatch.service.models.providers.prices import quote
-from runwatch.service.organization.money import numeral
+from runwatch.service.money import numeral
 from runwatch.service.tables.models import connections, deployments
 from runwatch.service.transaction import Transaction
 

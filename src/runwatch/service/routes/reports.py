@@ -13,11 +13,12 @@ from typing import Any, Final
 
 from runwatch.base.clock import iso
 from runwatch.base.json import dumps, loads
+from runwatch.service import decision_log
 from runwatch.service.execution import attribution
 from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.lists import PART_ROWS, answer_parts
-from runwatch.service.organization import audit, evalsummary, proposals, usage
+from runwatch.service.organization import evalsummary, proposals, usage
 from runwatch.service.organization.period import Period, read_period, read_window
 from runwatch.service.tables import receipts
 from runwatch.service.transaction import Row, Transaction
@@ -86,7 +87,7 @@ async def _export(call: Call, period: Period) -> AsyncGenerator[bytes, None]:
         return dumps(text)[1:-1].encode("ascii"), rows[-1]["sequence"] if rows else None
 
     def read_ending(transaction: Transaction) -> bytes:
-        log = audit.entries(transaction, principal.tenant_id, period.since, period.before)
+        log = decision_log.entries(transaction, principal.tenant_id, period.since, period.before)
         ending = {
             "usage_totals": sums.read_form,
             "decision_log": [_decision(transaction, row, principal.role) for row in log],

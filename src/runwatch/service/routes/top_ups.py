@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.records.requests.account import TopUpRequest
+from runwatch.service import money
 from runwatch.service.access import entry
 from runwatch.service.access.entry import Intent
 from runwatch.service.errors import Refusal
@@ -19,7 +20,7 @@ from runwatch.service.http.answer import Answer, answer_once
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
 from runwatch.service.http.pages import Field
-from runwatch.service.organization import money, wallet
+from runwatch.service.organization import wallet
 from runwatch.service.setup.templates import Estate
 from runwatch.service.transaction import Transaction
 

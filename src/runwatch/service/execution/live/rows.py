@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from runwatch.base.clock import iso
 from runwatch.base.json import dumps, loads
+from runwatch.service import money
 from runwatch.service.execution.lifecycle import Run
 from runwatch.service.execution.live.state import STARTED, Attempt, Check, Live, Option, Skill
-from runwatch.service.organization import money
 from runwatch.service.tables.live import attempt_bounds, attempts, live_runs, results, tasks
 from runwatch.service.transaction import Row, Transaction
 

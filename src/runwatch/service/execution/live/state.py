@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.base.json import Numeral
+from runwatch.service import money
 from runwatch.service.models.providers.failures import REFUSALS
-from runwatch.service.organization import money
 
 CANDIDATE: Final = "candidate"
 SKILL_BASELINE: Final = "skill_baseline"

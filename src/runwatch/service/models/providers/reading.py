@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from runwatch.service.models.providers.model import ProviderError
 from runwatch.service.models.providers.prices import amount, is_amount
-from runwatch.service.organization.money import amount_of
+from runwatch.service.money import amount_of
 
 NAME_CHARACTERS: Final = 512
 """The longest name or id that is taken from an answer."""
