@@ -22,8 +22,8 @@ from runwatch.service.errors import Refusal, invalid
 from runwatch.service.execution import lifecycle, runs
 from runwatch.service.execution.lifecycle import Change, Run
 from runwatch.service.execution.live import rows
+from runwatch.service.models import agents, github
 from runwatch.service.organization.wallet import PLATFORM_FEE_USD
-from runwatch.service.setup import agents, github
 from runwatch.service.transaction import Transaction
 
 CONNECTORS: Final = {"github": "github-app/v1", "coderabbit": "github-pr/v1", "agent": agents.PROTOCOL}

@@ -13,10 +13,10 @@ from runwatch.service.errors import Refusal
 from runwatch.service.http.answer import Answer, answer_json
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.models import agents
 from runwatch.service.models.preflight import preflight
 from runwatch.service.reach import Reach
 from runwatch.service.routes.key_entry import ask_for_key
-from runwatch.service.setup import agents
 from runwatch.service.transaction import Row, Transaction
 
 _SHOWN: Final = ("status", "handle", "origin", "generation", "stop_at", "days_remaining", "pending_key")

@@ -10,7 +10,7 @@ from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.http.answer import Answer, answer_json, answer_once
 from runwatch.service.http.bodies import read_as
 from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.setup import github
+from runwatch.service.models import github
 from runwatch.service.tables.review import github_connections
 from runwatch.service.transaction import Transaction
 

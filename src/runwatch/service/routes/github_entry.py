@@ -9,7 +9,7 @@ from runwatch.service.access import entry
 from runwatch.service.access.entry import Intent
 from runwatch.service.http.call import Call
 from runwatch.service.http.pages import Field
-from runwatch.service.setup import github
+from runwatch.service.models import github
 from runwatch.service.transaction import Transaction
 
 

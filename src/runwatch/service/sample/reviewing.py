@@ -17,13 +17,13 @@ from runwatch.service.checks.docks import DOCKS, SAMPLE_KEY
 from runwatch.service.checks.probe import probe
 from runwatch.service.checks.stopdate import NEVER, Stop
 from runwatch.service.ids import new_id
+from runwatch.service.models import agents, github
 from runwatch.service.models.preflight import preflight
 from runwatch.service.reach import DOCKS_PATH, PUBLIC, PUBLIC_OR_LOOPBACK
 from runwatch.service.sample.dockcalls import AGENT_URL
 from runwatch.service.sample.models import disable
 from runwatch.service.sample.tools import Organization, Tools, token_of
 from runwatch.service.sample.works import WIDGETS
-from runwatch.service.setup import agents, github
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.review import credentials
 from runwatch.service.transaction import Transaction

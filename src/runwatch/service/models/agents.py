@@ -14,11 +14,10 @@ from runwatch.records.requests.arm import AgentArmRequest, AgentLifecycle
 from runwatch.service.access.auth import Principal
 from runwatch.service.checks import bindings
 from runwatch.service.errors import Refusal
-from runwatch.service.models import arms
+from runwatch.service.models import arms, github
 from runwatch.service.models.preflight import TIMEOUT_S
 from runwatch.service.outbound import Outbound, OutboundError
 from runwatch.service.reach import Reach
-from runwatch.service.setup import github
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.transaction import Row, Transaction
 
