@@ -10,16 +10,16 @@ import httpx
 import pytest
 from starlette.types import Message
 
-from runwatch.service.checks import docks as docks_module
 from runwatch.service.checks.docks import (
     DOCKS,
     SAMPLE_KEY,
     SLOW_S,
-    Docks,
     has_five_bullets,
     is_json_object,
     is_not_empty,
 )
+from runwatch.service.http import docks as docks_module
+from runwatch.service.http.docks import Docks
 from runwatch.service.http.limits import BytesInFlight
 from tests.support.clock import FakeClock
 

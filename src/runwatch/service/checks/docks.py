@@ -2,40 +2,27 @@
 
 Some keep to the contract of a dock, some break it on purpose (wire reference 4.1 and 4.2; the choice is ours).
 
-They are no part of the interface, so their failures are ``{error}`` as a dock's are and no Problems. They are served
-only by a service that was started with ``--sample``.
+They are no part of the interface, so their failures are ``{error}`` as a dock's are and no Problems.
+:mod:`runwatch.service.http.docks` serves them.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
-
-from runwatch.base.clock import Clock, first_of
 from runwatch.base.json import dumps, loads
 from runwatch.service.checks.checkcall import EVALUATION_S
 from runwatch.service.checks.verdict import VerifierResult
-from runwatch.service.errors import Refusal
-from runwatch.service.http.answer import JSON_TYPE
-from runwatch.service.http.limits import STRANGER_BYTES_IN_FLIGHT, BytesInFlight, read_body
-from runwatch.service.reach import DOCKS_PATH
 
 SAMPLE_KEY: Final = "sample-endpoint-key"
 """The key that ``protected`` expects; it protects nothing, and the sample's texts name it."""
 
 SLOW_S: Final = EVALUATION_S + 2
 """How long ``slow`` takes, in seconds: longer than anybody waits for a check."""
-
-READ_S: Final = 5.0
-"""How long a caller may take to send its body, in seconds."""
 
 PROBE_MEMBER: Final = "solverapi_probe"
 """A candidate that holds this member anywhere is a probe and is not judged."""
@@ -98,68 +85,32 @@ DOCKS: Final[Mapping[str, Dock]] = {
 """Every sample endpoint, by the last part of its path."""
 
 
-class Docks:
-    """The ASGI application of the sample endpoints.
+def admit(name: str, method: str, authorization: str) -> Dock | tuple[int, str]:
+    """The endpoint that a call reaches before its body is read, or status and error of what it is answered.
 
     Args:
-        clock: What a slow endpoint waits by.
-        in_flight: The bytes of bodies without a key, which those of candidates are.
+        name: The last part of the path.
+        method: The call's method.
+        authorization: The header of that name; empty for none.
     """
-
-    def __init__(self, clock: Clock, in_flight: BytesInFlight | None = None) -> None:
-        self._clock = clock
-        self._in_flight = in_flight or BytesInFlight(STRANGER_BYTES_IN_FLIGHT)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one call."""
-        request = Request(scope, receive)
-        try:
-            status, body, headers = await self._answer(request)
-        except ClientDisconnect:
-            return
-        await Response(dumps(body).encode("ascii"), status, headers, JSON_TYPE)(scope, receive, send)
-
-    async def _answer(self, request: Request) -> tuple[int, Mapping[str, Any], dict[str, str]]:
-        # Answers that leave the body unread close the connection; what is in it would pass for the next request.
-        unread = {"Connection": "close"}
-        dock = DOCKS.get(request.scope["path"].removeprefix(DOCKS_PATH))
-        if dock is None:
-            return 404, {"error": "not_found"}, unread
-        if request.method != "POST":
-            return 405, {"error": "method_not_allowed"}, {"Allow": "POST", **unread}
-        if dock.keys is not None and not _is_admitted(request, dock.keys):
-            return 401, {"error": "unauthorized"}, unread
-        with self._in_flight.share() as share:
-            try:
-                async with asyncio.timeout(READ_S):
-                    content = await read_body(request, share)
-            except Refusal as refusal:
-                return refusal.status, {"error": refusal.code}, unread
-            except TimeoutError:
-                return 408, {"error": "request_timeout"}, unread
-            await self._wait(dock.delay_s, request)
-            return *_judge(dock, content), {}
-
-    async def _wait(self, seconds: float, request: Request) -> None:
-        """Let time go by as long as the caller waits for it.
-
-        Raises:
-            ClientDisconnect: the caller has gone.
-        """
-        if not seconds:
-            return
-        if await first_of(self._clock.sleep(seconds), request.receive()) != 0:
-            raise ClientDisconnect
+    dock = DOCKS.get(name)
+    if dock is None:
+        return 404, "not_found"
+    if method != "POST":
+        return 405, "method_not_allowed"
+    if dock.keys is not None and not _is_admitted(authorization, dock.keys):
+        return 401, "unauthorized"
+    return dock
 
 
-def _is_admitted(request: Request, keys: tuple[str, ...]) -> bool:
-    scheme, _, shown = request.headers.get("authorization", "").partition(" ")
+def _is_admitted(authorization: str, keys: tuple[str, ...]) -> bool:
+    scheme, _, shown = authorization.partition(" ")
     matches = [hmac.compare_digest(shown.strip().encode(), key.encode()) for key in keys]
     return scheme.lower() == "bearer" and any(matches)
 
 
-def _judge(dock: Dock, content: bytes) -> tuple[int, Mapping[str, Any]]:
-    """Status and body for the content of a request."""
+def judge(dock: Dock, content: bytes) -> tuple[int, Mapping[str, Any]]:
+    """Status and body for the content of a call."""
     if dock.answer is not None:
         return dock.answer
     try:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
-from starlette.types import Message
-
 from runwatch.base.clock import Clock
-from runwatch.service.checks.docks import Docks
+from runwatch.base.json import dumps
+from runwatch.service.checks.docks import Dock, admit, judge
 from runwatch.service.outbound import ANSWER_BYTES, Outbound, OutboundAnswer, OutboundError
 from runwatch.service.reach import DOCKS_PATH, Reach
 
@@ -31,7 +29,6 @@ class DockCalls(Outbound):
     def __init__(self, clock: Clock) -> None:
         super().__init__()
         self._clock = clock
-        self._docks = Docks(clock)
 
     async def send(
         self,
@@ -56,36 +53,14 @@ class DockCalls(Outbound):
         path = urlsplit(url).path
         if not path.startswith(DOCKS_PATH):
             raise OutboundError("network")
+        dock = admit(path.removeprefix(DOCKS_PATH), method, (headers or {}).get("Authorization", ""))
+        if not isinstance(dock, Dock):
+            status, error = dock
+            return OutboundAnswer(status, {}, dumps({"error": error}).encode("ascii"))
         began = self._clock.monotonic()
-        answer = await self._ask(method, path, headers or {}, body or b"")
+        if dock.delay_s:
+            await self._clock.sleep(dock.delay_s)
         if self._clock.monotonic() - began > timeout_s:
             raise OutboundError("timeout", was_sent=True)
-        return answer
-
-    async def _ask(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> OutboundAnswer:
-        """Call the application of the checks as an HTTP server would."""
-        status, content = 0, bytearray()
-        requests: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def receive() -> Message:
-            if requests:
-                return requests.pop()
-            # The caller stays: it waits for the answer.
-            return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]  # never done
-
-        async def send(message: Any) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            else:
-                content.extend(message.get("body", b""))
-
-        scope = {
-            "type": "http",
-            "method": method,
-            "path": path,
-            "query_string": b"",
-            "headers": [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in headers.items()],
-        }
-        await self._docks(scope, receive, send)
-        return OutboundAnswer(status, {}, bytes(content))
+        status, verdict = judge(dock, body or b"")
+        return OutboundAnswer(status, {}, dumps(verdict).encode("ascii"))
