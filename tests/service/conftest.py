@@ -16,8 +16,8 @@ import pytest_asyncio
 
 from runwatch.base.clock import Clock, first_of
 from runwatch.service.access.auth import Principal, add_key, hash_of, new_key
-from runwatch.service.context import Context
 from runwatch.service.http.connections import Bounds
+from runwatch.service.http.context import Context
 from runwatch.service.http.limits import Strangers
 from runwatch.service.http.problems import Problems
 from runwatch.service.options import ServeOptions

@@ -1,10 +1,8 @@
-"""What all requests of one service share."""
+"""Opening the service of a data directory: every room's parts are made here and given to each other."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -20,14 +18,12 @@ from runwatch.service.database import Database
 from runwatch.service.execution.composer import ReviewComposer
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.live.driver import LiveRuns
-from runwatch.service.http.connections import Connections
+from runwatch.service.http.context import Context
 from runwatch.service.http.cursors import Cursors
-from runwatch.service.http.idempotency import Turns
-from runwatch.service.http.limits import KEYED_BYTES_IN_FLIGHT, BytesInFlight, RateLimit, Strangers
+from runwatch.service.http.limits import RateLimit, Strangers
 from runwatch.service.http.problems import Problems
 from runwatch.service.models import arms, connections
-from runwatch.service.models.discovery import USUAL_PORTS, UsualPort
-from runwatch.service.models.providerconfig import ProviderConfig, provider_config
+from runwatch.service.models.providerconfig import provider_config
 from runwatch.service.models.providers import Providers
 from runwatch.service.options import ServeOptions
 from runwatch.service.organization import wallet, webhooks
@@ -40,83 +36,6 @@ from runwatch.service.timers import Timers
 from runwatch.service.transaction import Transaction
 
 DATABASE_FILE: Final = "service.db"
-
-
-@dataclass(slots=True)
-class Context:
-    """One open service, without its sockets.
-
-    Attributes:
-        clock: Where time comes from.
-        database: Everything that is kept.
-        keys: Who may call.
-        key_uses: When each key was last used.
-        engine: What moves the runs.
-        problems: What answers refusals.
-        rate_limit: Requests a minute of one key.
-        cursors: Cursors of lists.
-        strangers: What callers without a good key may do.
-        timers: What calls things later; the event loop, apart from tests.
-        vault: Secrets of providers, checks, agents and webhooks.
-        outbound: Calls to other servers.
-        providers: Calls to model providers.
-        provider_config: Sources of models that this start names.
-        deliverer: What sends to webhooks.
-        options: How the service was started.
-        reach_policy: Where calls to other servers may go.
-        origin: Scheme, host and port under which callers of this machine find it.
-        usual_ports: Where model servers of this machine are looked for.
-        turns: Order among requests with the same idempotency key.
-        connections: The open connections.
-        bytes_in_flight: The bytes of bodies that came with a good key.
-        last_request: When the last request came or was answered, on the monotonic clock.
-        closed_handles: The handles of the secrets that no master key opened at the start.
-        closed_secrets: What those belonged to then, a line each.
-        touched: Set whenever that changes; whoever waits for it clears it.
-    """
-
-    clock: Clock
-    database: Database
-    keys: Keys
-    key_uses: KeyUses
-    engine: Engine
-    problems: Problems
-    rate_limit: RateLimit
-    cursors: Cursors
-    strangers: Strangers
-    timers: Timers
-    vault: Vault
-    outbound: Outbound
-    providers: Providers
-    provider_config: ProviderConfig
-    deliverer: Deliverer
-    options: ServeOptions
-    reach_policy: ReachPolicy
-    origin: str
-    usual_ports: tuple[UsualPort, ...] = USUAL_PORTS
-    turns: Turns = field(default_factory=Turns)
-    connections: Connections = field(default_factory=Connections)
-    bytes_in_flight: BytesInFlight = field(default_factory=lambda: BytesInFlight(KEYED_BYTES_IN_FLIGHT))
-    closed_handles: frozenset[str] = frozenset()
-    closed_secrets: tuple[str, ...] = ()
-    last_request: float = 0.0
-    touched: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def touch(self) -> None:
-        """Note that somebody is using the service."""
-        self.last_request = self.clock.monotonic()
-        self.touched.set()
-
-    async def close(self) -> None:
-        """Stop the engine, end the calls to other servers, finish the writes that wait, and close the database."""
-        await self.engine.stop()
-        await self.deliverer.stop()
-        await self.outbound.close()
-        await self.problems.flush()
-        with contextlib.suppress(Exception):
-            # A disk that is full is no reason not to end.
-            await self.key_uses.flush()
-        await asyncio.to_thread(self.database.close)
 
 
 async def open_context(

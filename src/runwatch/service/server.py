@@ -27,9 +27,10 @@ from runwatch.base.servicesocket import listen_on_socket, require_unix_sockets
 from runwatch.base.target import is_loopback_address, may_be_loopback
 from runwatch.service.access.auth import new_key
 from runwatch.service.access.vault import Vault
-from runwatch.service.context import Context, open_context
+from runwatch.service.context import open_context
 from runwatch.service.http.app import Application
 from runwatch.service.http.connections import ACCEPTS_A_TURN, Bounds, Connections, raise_descriptor_limit
+from runwatch.service.http.context import Context
 from runwatch.service.http.docks import Docks
 from runwatch.service.http.protocol import Protocol
 from runwatch.service.options import ServeOptions

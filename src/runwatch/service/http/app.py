@@ -22,11 +22,11 @@ from runwatch.base.target import is_loopback_address, is_loopback_host
 from runwatch.service.access import sessions
 from runwatch.service.access.auth import ANYONE, Principal
 from runwatch.service.access.roles import require
-from runwatch.service.context import Context
 from runwatch.service.errors import Refusal, invalid
 from runwatch.service.http.answer import JSON_TYPE, Answer
 from runwatch.service.http.bodies import refuse_secret_references
 from runwatch.service.http.call import Call, Endpoint, Routes
+from runwatch.service.http.context import Context
 from runwatch.service.http.idempotency import HEADER, Keyed, digest_of, read_key
 from runwatch.service.http.limits import BODY_BYTES, STRANGER_BODY_BYTES, Share, read_body
 from runwatch.service.http.pages import FORM_TYPE, PAGE_PATHS, FormRefusal, problem_page, read_form

@@ -10,9 +10,9 @@ from starlette.routing import compile_path
 
 from runwatch.service.access.auth import ANYONE, Principal, is_active
 from runwatch.service.access.roles import MANAGE, READ
-from runwatch.service.context import Context
 from runwatch.service.errors import Refusal
 from runwatch.service.http.answer import Answer
+from runwatch.service.http.context import Context
 from runwatch.service.http.idempotency import Keyed
 from runwatch.service.transaction import Transaction
 

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any, Final
 
 from runwatch.records.requests import RunRequest
-from runwatch.service.context import Context
+from runwatch.service.domain_context import DomainContext
 from runwatch.service.errors import Refusal
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.lifecycle import Run
@@ -44,7 +44,7 @@ class Trickle:
         chance: What chooses the runs and the pauses.
     """
 
-    def __init__(self, context: Context, chance: Random) -> None:
+    def __init__(self, context: DomainContext, chance: Random) -> None:
         self._context = context
         self._chance = chance
         self._works: list[Work] = []

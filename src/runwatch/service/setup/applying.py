@@ -7,7 +7,7 @@ from typing import Final
 
 from runwatch.records.requests.template import ByokOffering
 from runwatch.service.access.auth import Principal
-from runwatch.service.context import Context
+from runwatch.service.domain_context import DomainContext
 from runwatch.service.models import connections, handoffs, modelsync, sources
 from runwatch.service.models.providers import ProviderError
 from runwatch.service.setup import applications
@@ -20,7 +20,7 @@ ROUNDS: Final = 4
 """More rounds of asking the source than an application needs: a test, a list of models, and what follows from them."""
 
 
-def handoff_beginner(context: Context, principal: Principal) -> BeginHandoff:
+def handoff_beginner(context: DomainContext, principal: Principal) -> BeginHandoff:
     """What begins the handoff of an offering's source on behalf of a caller."""
     profiles = sources.profiles(context.provider_config.sources)
 
@@ -32,7 +32,7 @@ def handoff_beginner(context: Context, principal: Principal) -> BeginHandoff:
     return begin
 
 
-async def bring_up_to_date(context: Context, principal: Principal, application_id: str) -> str | None:
+async def bring_up_to_date(context: DomainContext, principal: Principal, application_id: str) -> str | None:
     """Take every step of an application that is due; return the page of a handoff that was begun by that."""
     begin_handoff = handoff_beginner(context, principal)
     continue_url = None
@@ -55,7 +55,7 @@ async def bring_up_to_date(context: Context, principal: Principal, application_i
     return continue_url
 
 
-async def _test(context: Context, principal: Principal, application_id: str, connection: Row) -> None:
+async def _test(context: DomainContext, principal: Principal, application_id: str, connection: Row) -> None:
     try:
         found = await connections.test(context.vault, context.providers, connection)
     except ProviderError as error:
@@ -65,7 +65,7 @@ async def _test(context: Context, principal: Principal, application_id: str, con
     await context.database.write(lambda transaction: connections.record_pass(transaction, connection, found))
 
 
-async def _sync(context: Context, principal: Principal, application_id: str, connection: Row) -> None:
+async def _sync(context: DomainContext, principal: Principal, application_id: str, connection: Row) -> None:
     try:
         found = await connections.ask(context.vault, context.providers, connection)
     except ProviderError:
@@ -83,7 +83,7 @@ async def _sync(context: Context, principal: Principal, application_id: str, con
         await _stop(context, principal, application_id, "deployment_not_listed")
 
 
-async def _stop(context: Context, principal: Principal, application_id: str, failure_code: str) -> None:
+async def _stop(context: DomainContext, principal: Principal, application_id: str, failure_code: str) -> None:
     def note(transaction: Transaction) -> None:
         row = applications.find(transaction, principal.tenant_id, application_id)
         applications.change(transaction, row, state="action_required", failure_code=failure_code)
