@@ -116,7 +116,7 @@ class Fleet:
             run.run_id,
             clock=self.clock,
             patience_s=float("inf"),
-            on_trouble=lambda _: None,
+            on_trouble=lambda *_: None,
         ):
             run.events.append(event)
             self._seen += 1

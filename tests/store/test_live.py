@@ -210,6 +210,20 @@ async def test_a_tail_ends_with_its_run_and_the_list_is_read_at_once(tmp_path: P
         assert len(service.requests("GET", ".*/events")) == asked
 
 
+@pytest.mark.parametrize("status", [403, 405, 501])
+async def test_a_tail_goes_on_by_events_alone_where_single_runs_cannot_be_read(tmp_path: Path, status: int) -> None:
+    clock = FakeClock(manual=True)
+    ticking = Ticking(clock, FORTY[0], every_s=20)
+    service = limited(clock, ticking=ticking)
+    service.say("GET", f"/v1/executions/{FORTY[0]}", Said(status, problem("x", status=status)))
+    async with watching(service, clock, tmp_path) as watch:
+        watch.desk.live.tails.follow(FORTY[0])
+        await watch.let_pass(70)
+        news = watch.desk.live.tails.news(FORTY[0])
+        assert service.requests("GET", f"/v1/executions/{FORTY[0]}")
+        assert (news.failure, news.count) == (None, ticking.count)
+
+
 async def test_a_silence_is_kept_as_a_gap(tmp_path: Path) -> None:
     clock = FakeClock(manual=True)
     ticking = Ticking(clock, FORTY[0], every_s=5)

@@ -20,8 +20,9 @@ from typing import Any, Final, TypeVar
 
 from runwatch.api.calls import Answer, Caller, Exchange
 from runwatch.api.decode import BIG, decode_page, decode_page_sliced, decode_record, decode_value
-from runwatch.api.errors import ApiProblem, InvalidRequest, ReadOnlyRefused, UnusableAnswer
+from runwatch.api.errors import InvalidRequest, ReadOnlyRefused, UnusableAnswer
 from runwatch.api.failures import Call
+from runwatch.api.follower import RunFollower
 from runwatch.api.gate import Gate
 from runwatch.api.items import Unreadable
 from runwatch.api.operations import OPERATIONS, PRIVATE_ENTRY, Operation
@@ -29,7 +30,7 @@ from runwatch.api.private import entry_request, keep_secrets_of
 from runwatch.api.reply import Reply
 from runwatch.api.request import QueryValue, build_request
 from runwatch.api.retry import RETRIES
-from runwatch.api.tail import Done, Pause, Read, RunTail
+from runwatch.api.tail import Done, Pause, RunTail
 from runwatch.api.transport import Transport
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.log import keep_secret
@@ -343,37 +344,13 @@ class Client:
         Raises:
             ApiError: as for :meth:`request`.
         """
-        tail = RunTail(after)
-        while True:
-            match tail.next_read():
-                case Done():
-                    return
-                case Pause(seconds):
-                    await self._clock.sleep(seconds)
-                case Read(kind="status"):
-                    tail.came([], await self._status_of(execution_id))
-                case Read(position):
-                    for event in tail.came(await self._events_after(execution_id, position, tail)):
-                        yield event
-
-    async def _status_of(self, execution_id: str) -> str | None:
-        try:
-            return (await self.get_run(execution_id)).status
-        except ApiProblem as problem:
-            # A service or a key without reads of single runs: the events alone have to do then.
-            if problem.status not in {403, 405, 501}:
-                raise
-            return None
-
-    async def _events_after(self, execution_id: str, position: str | None, tail: RunTail) -> list[RunEvent]:
-        try:
-            return (await self.list_events(execution_id, after=position)).records
-        except (ApiProblem, InvalidRequest) as error:
-            # The event asked after may be unknown to the service, or unfit to be sent; then all events are asked for.
-            is_refusal = not isinstance(error, ApiProblem) or error.status in {400, 404, 410, 422}
-            if not is_refusal or not tail.forget_position():
-                raise
-        return (await self.list_events(execution_id)).records
+        follower = RunFollower(self, execution_id, RunTail(after))
+        while not isinstance(step := await follower.step(), Done):
+            if isinstance(step, Pause):
+                await self._clock.sleep(step.seconds)
+                continue
+            for event in step.new:
+                yield event
 
     def _operation(self, operation: str | Operation) -> Operation:
         if isinstance(operation, Operation):

@@ -1,14 +1,7 @@
 """Following the events of a run, as a pure step function (DESIGN, Tail; wire reference 3.2).
 
-``RunTail`` says what to read next and is told what came; it neither waits nor reads. An ``async for``
-(:meth:`runwatch.api.client.Client.follow`) or a scheduler does that::
-
-    tail = RunTail(after)
-    while not isinstance(step := tail.next_read(), Done):
-        match step:
-            case Pause(): wait step.seconds
-            case Read(kind="events"): new = tail.came(page.records)
-            case Read(kind="status"): tail.came([], run.status)
+``RunTail`` says what to read next and is told what came; it neither waits nor reads.
+:class:`runwatch.api.follower.RunFollower` reads what it asks for.
 
 Nothing is lost and nothing doubled while pages overlap, repeat, come as the whole list again or in parts of it. Which
 events are new is known in one of two places. For a library user without a store the tail keeps the ids of its run

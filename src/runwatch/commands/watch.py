@@ -19,7 +19,9 @@ from runwatch.commands.tell import tell
 from runwatch.records.event import RunEvent
 from runwatch.records.run import Run
 from runwatch.records.states import is_final
-from runwatch.store.follow import Trouble, follow
+from runwatch.store.change import Failure
+from runwatch.store.follow import follow
+from runwatch.store.trouble import Trouble
 from runwatch.view.drawn import line
 from runwatch.view.format import duration, short_id
 from runwatch.view.plain import csv_lines
@@ -156,14 +158,15 @@ class Watcher:
             run = short_id(run_id, context.glyphs) if len(self._ids) > 1 else None
             self._output.line(event_line(event, context).plain(run))
 
-    def _tell_trouble(self, trouble: Trouble) -> None:
+    def _tell_trouble(self, failure: Failure, seconds: float) -> None:
         """Say once for all runs what holds the events up, and again when it lasts."""
-        if trouble.kind == "held":
+        is_held = failure.trouble is Trouble.RATE_LIMITED
+        if is_held:
             self._session.client.note_limited()
         now = self._call.clock.monotonic()
         if now < self._quiet_until:
             return
-        self._quiet_until = now + max(trouble.seconds, QUIET_S)
+        self._quiet_until = now + max(seconds, QUIET_S)
         host = self._session.client.target.host
-        reason = f"{host} asks to wait" if trouble.kind == "held" else f"no events from {host}: {trouble.error.title}"
-        self._output.note(f"{line(reason)}; next try in {duration(trouble.seconds)}")
+        reason = f"{host} asks to wait" if is_held else f"no events from {host}: {failure.title}"
+        self._output.note(f"{line(reason)}; next try in {duration(seconds)}")

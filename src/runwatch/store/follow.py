@@ -1,73 +1,41 @@
 """Following a run to its end through everything that can happen to the way there.
 
-The follower reads pages into the event store and hands out what the store has, in the store's order, each event once.
+The tail reads pages into the event store and hands out what the store has, in the store's order, each event once.
 So it goes on where an earlier one stopped, and events that another process stored meanwhile come through too.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Final, Literal
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from typing import Final
 
-from runwatch.api.errors import ApiError, ApiProblem, Held, InvalidRequest, NoAnswer, UnusableAnswer
-from runwatch.api.gate import DEFAULT_HOLD_S
-from runwatch.api.tail import Done, Pause, Read, RunTail
+from runwatch.api.errors import ApiError, ApiProblem, Held, NoAnswer, UnusableAnswer
+from runwatch.api.follower import Came, RunFollower, RunReads, beside_loop
+from runwatch.api.tail import Done, Pause, RunTail
 from runwatch.base.clock import Clock
 from runwatch.records.event import RunEvent
+from runwatch.records.record import Page
+from runwatch.store.backoff import Backoff
+from runwatch.store.change import Failure, failure_of
 from runwatch.store.event_rows import usable_id
 from runwatch.store.events import EventStore
 from runwatch.store.identity import Scope
-
-if TYPE_CHECKING:
-    from runwatch.api.client import Client
-
-FIRST_WAIT_S: Final = 0.5
-"""The wait after the first failed read, doubled after each further one."""
-
-LONGEST_WAIT_S: Final = 30.0
-"""Where the waits stop growing."""
-
-JITTER: Final = 0.2
-"""How far chance moves a wait, up or down."""
+from runwatch.store.trouble import Trouble
 
 WINDOW: Final = 500
-"""How many stored events are in memory at once."""
-
-# A service or a key without reads of single runs: the events alone have to do then.
-_STATUS_NOT_OFFERED: Final = frozenset({403, 405, 501})
-
-TroubleKind = Literal["offline", "server", "unreadable", "held"]
-"""No answer · a 5XX or 408 · a success that cannot be read · a 429."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """Why no events come right now.
-
-    Attributes:
-        kind: What is the matter.
-        seconds: How long until the next try.
-        since: When the last good answer came.
-        error: What the last try ended in.
-    """
-
-    kind: TroubleKind
-    seconds: float
-    since: datetime
-    error: ApiError
+"""How many stored events are read at once."""
 
 
 async def follow(
-    client: Client,
+    client: RunReads,
     scope: Scope,
     event_store: EventStore,
     run_id: str,
     *,
     clock: Clock,
     patience_s: float,
-    on_trouble: Callable[[Trouble], None],
+    on_trouble: Callable[[Failure, float], None],
 ) -> AsyncIterator[RunEvent]:
     """The events of a run: those stored first, then new ones as they come, until its end.
 
@@ -82,7 +50,7 @@ async def follow(
         run_id: The run.
         clock: Waits.
         patience_s: How long to go without a good answer, in seconds; infinity is for ever.
-        on_trouble: Told before each wait for a service that does not answer.
+        on_trouble: Told before each wait for a service that does not answer: why, and how many seconds it takes.
 
     Raises:
         ApiError: the first read failed, the service refused, or patience is at its end.
@@ -95,115 +63,154 @@ async def follow(
             yield event
     if await event_store.is_complete(scope, run_id):
         return
-    fresh: set[str | int] = set()
-    tail = RunTail(await event_store.cursor(scope, run_id), is_new=lambda event: event_name(event) in fresh)
-    patience = _Patience(clock, patience_s, on_trouble)
-    while not isinstance(step := tail.next_read(), Done):
-        if isinstance(step, Pause):
-            await clock.sleep(step.seconds)
-            continue
+    tail = await StoredTail.open(client, scope, event_store, run_id, clock, position=position)
+    backoff, held_s = Backoff(clock), 0.0
+    while True:
         try:
-            events, status = await _read(client, run_id, step)
+            step = await tail.step()
         except ApiError as error:
-            if not refuses_position(error, step) or not tail.forget_position():
-                await patience.bear(error)
+            if tail.answered_at is None or not _asking_again_mends(error):
+                raise
+            failure = failure_of(error, collection=False)
+            if failure.trouble is Trouble.RATE_LIMITED:
+                wait = failure.held_s
+                held_s += wait
+            else:
+                left_s = tail.answered_at + patience_s + held_s - clock.monotonic()
+                if left_s <= 0:
+                    raise
+                wait = min(backoff.next_s(), left_s)
+            on_trouble(failure, wait)
+            await clock.sleep(wait)
             continue
-        if (gap := patience.answered()) is not None:
-            await event_store.note_gap(scope, run_id, *gap)
-        fresh.clear()
-        fresh.update(event_name(event) for event in await event_store.append(scope, run_id, events, after=step.after))
-        while stored := await event_store.window(scope, run_id, position, WINDOW):
-            position += len(stored)
-            fresh.update(name for event in stored if (name := usable_id(event)) is not None)
-            for event in stored:
-                yield event
-            if any(event.ends_run for event in stored):
+        backoff.good()
+        held_s = 0.0
+        match step:
+            case Done():
                 return
-        tail.came(events, status)
-    await event_store.mark_complete(scope, run_id)
+            case Pause(seconds):
+                await clock.sleep(seconds)
+            case Came(new):
+                for event in new:
+                    yield event
+                if any(event.ends_run for event in new):
+                    return
 
 
-async def _read(client: Client, run_id: str, step: Read) -> tuple[Sequence[RunEvent], str | None]:
-    if step.kind == "status":
+def _asking_again_mends(error: ApiError) -> bool:
+    match error:
+        case ApiProblem(status=status):
+            return status in {408, 429} or status >= 500
+        case NoAnswer():
+            return error.retryable
+    return isinstance(error, Held | UnusableAnswer)
+
+
+class StoredTail:
+    """The tail of a run whose events are kept: a page is in the store before the tail is told of it.
+
+    Args:
+        client: Reads the run.
+        scope: Whose run it is.
+        events: Keeps the events.
+        run_id: The run.
+        clock: Says when there was no answer.
+        cursor: The id of the last event kept.
+
+    Attributes:
+        position: How many of the kept events its caller has been given.
+        answered_at: Monotonic time of the last good answer; ``None`` before the first.
+    """
+
+    def __init__(
+        self, client: RunReads, scope: Scope, events: EventStore, run_id: str, clock: Clock, cursor: str | None
+    ) -> None:
+        self.position = 0
+        self.answered_at: float | None = None
+        self.tail: Final = RunTail(cursor, is_new=lambda event: _name(event) in self._fresh)
+        self._follower = RunFollower(client, run_id, self.tail, self._keep)
+        self._scope = scope
+        self._events = events
+        self._run_id = run_id
+        self._clock = clock
+        self._has_failed = False
+        # Names of the events on the page that its caller has not been given yet.
+        self._fresh: set[str | int] = set()
+
+    @classmethod
+    async def open(
+        cls,
+        client: RunReads,
+        scope: Scope,
+        events: EventStore,
+        run_id: str,
+        clock: Clock,
+        *,
+        position: int | None = None,
+        silent_since: float | None = None,
+    ) -> StoredTail:
+        """A tail that goes on behind what is kept.
+
+        Args:
+            client: Reads the run.
+            scope: Whose run it is.
+            events: Keeps the events.
+            run_id: The run.
+            clock: Says when there was no answer.
+            position: How many of the kept events the caller has; ``None`` for all.
+            silent_since: Monotonic time of the last good answer, where later reads failed.
+
+        Raises:
+            DataError: the store is not usable.
+        """
+        tail = cls(client, scope, events, run_id, clock, await events.cursor(scope, run_id))
+        tail.position = await events.count(scope, run_id) if position is None else position
+        tail.answered_at = silent_since
+        tail._has_failed = silent_since is not None
+        return tail
+
+    async def step(self) -> Came | Pause | Done:
+        """Do what the tail does next; a step that raises is repeated by the next one.
+
+        Raises:
+            ApiError: the read failed.
+            DataError: the store is not usable, and what came is not kept.
+        """
         try:
-            return [], (await client.get_run(run_id)).status
-        except ApiProblem as error:
-            if error.status in _STATUS_NOT_OFFERED:
-                return [], None
+            step = await self._follower.step()
+        except ApiError:
+            self._has_failed = True
             raise
-    return (await client.list_events(run_id, after=step.after)).records, None
+        if isinstance(step, Done):
+            await self._events.mark_complete(self._scope, self._run_id)
+        elif isinstance(step, Came) and step.page is None:
+            await self._answered()
+        return step
+
+    async def _answered(self) -> None:
+        """Take note of a good answer, and of the time without one before it."""
+        if self._has_failed and self.answered_at is not None:
+            now = self._clock.now()
+            silence = timedelta(seconds=self._clock.monotonic() - self.answered_at)
+            await self._events.note_gap(self._scope, self._run_id, now - silence, now)
+        self._has_failed = False
+        self.answered_at = self._clock.monotonic()
+
+    async def _keep(self, page: Page[RunEvent], after: str | None) -> list[RunEvent]:
+        await self._answered()
+        new = await self._events.append(self._scope, self._run_id, page.records, after=after)
+        self._fresh = await beside_loop(page, lambda: set(map(_name, new)))
+        count = await self._events.count(self._scope, self._run_id)
+        if count > self.position + len(new):
+            # Another process on this data directory stored some of them first; to this tail they are new all the same.
+            new = []
+            for start in range(self.position, count, WINDOW):
+                new += await self._events.window(self._scope, self._run_id, start, min(WINDOW, count - start))
+            self._fresh.update(name for event in new if (name := usable_id(event)) is not None)
+        self.position = count
+        return new
 
 
-def event_name(event: RunEvent) -> str | int:
+def _name(event: RunEvent) -> str | int:
     """What an event is told apart by within one page: its id, or which object it is."""
     return usable_id(event) or id(event)
-
-
-def refuses_position(error: ApiError, step: Read) -> bool:
-    """Whether it may be the event id that was asked after: unknown to the service, or nothing that can be sent."""
-    is_refusal = isinstance(error, ApiProblem) and error.status in {400, 404, 410, 422}
-    return step.after is not None and (is_refusal or isinstance(error, InvalidRequest))
-
-
-class _Patience:
-    """How long the service has been silent, and what to do about it."""
-
-    def __init__(self, clock: Clock, patience_s: float, on_trouble: Callable[[Trouble], None]) -> None:
-        self._clock = clock
-        self._patience_s = patience_s
-        self._on_trouble = on_trouble
-        self._good_at: datetime | None = None
-        self._deadline = 0.0
-        self._wait_s = FIRST_WAIT_S
-        self._is_in_trouble = False
-
-    def answered(self) -> tuple[datetime, datetime] | None:
-        """Take note of a good answer; gives the time without one where there was trouble before it."""
-        now, since = self._clock.now(), self._good_at
-        gap = (since, now) if since is not None and self._is_in_trouble else None
-        self._good_at = now
-        self._deadline = self._clock.monotonic() + self._patience_s
-        self._wait_s = FIRST_WAIT_S
-        self._is_in_trouble = False
-        return gap
-
-    async def bear(self, error: ApiError) -> None:
-        """Wait until it makes sense to ask again, or raise the error where it does not."""
-        kind = _kind(error)
-        if self._good_at is None or kind is None:
-            raise error
-        if kind == "held":
-            seconds = _held_s(error)
-            self._deadline += seconds
-        else:
-            left_s = self._deadline - self._clock.monotonic()
-            if left_s <= 0:
-                raise error
-            seconds = min(self._wait_s * (1 + JITTER * (2 * self._clock.chance() - 1)), left_s)
-            self._wait_s = min(self._wait_s * 2, LONGEST_WAIT_S)
-        self._is_in_trouble = True
-        self._on_trouble(Trouble(kind, seconds, self._good_at, error))
-        await self._clock.sleep(seconds)
-
-
-def _kind(error: ApiError) -> TroubleKind | None:
-    """What kind of trouble an error is; ``None`` for one that asking again does not mend."""
-    match error:
-        case Held() | ApiProblem(status=429):
-            return "held"
-        case ApiProblem(status=408):
-            return "server"
-        case ApiProblem(status=status) if status >= 500:
-            return "server"
-        case NoAnswer(retryable=True):
-            return "offline"
-        case UnusableAnswer():
-            return "unreadable"
-    return None
-
-
-def _held_s(error: ApiError) -> float:
-    if isinstance(error, Held):
-        return error.seconds
-    assert isinstance(error, ApiProblem)
-    return DEFAULT_HOLD_S if error.wait_s is None else error.wait_s

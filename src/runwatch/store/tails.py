@@ -6,16 +6,15 @@ read is a new scheduled one, ever more seldom after failures.
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import Final
 
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
-from runwatch.api.tail import Done, Pause, Read, RunTail
+from runwatch.api.follower import LONG_PAGE, Came
+from runwatch.api.tail import Done, Pause
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError
 from runwatch.base.memory import let_go
@@ -23,7 +22,7 @@ from runwatch.records.event import RunEvent
 from runwatch.store.backoff import Backoff
 from runwatch.store.change import Failure, RecordRead, failure_of
 from runwatch.store.events import EventStore
-from runwatch.store.follow import event_name, refuses_position
+from runwatch.store.follow import StoredTail
 from runwatch.store.identity import Scope
 from runwatch.store.scheduler import Lane, Scheduler
 from runwatch.store.state import Store
@@ -31,9 +30,6 @@ from runwatch.store.trouble import Trouble
 
 OF_A_PAST: Final = 100
 """From so many events on a page is taken for one of a long past, with more behind it."""
-
-LONG_PAGE: Final = 5_000
-"""Pages of more events than this are gone through beside the loop, which has its turn every few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,30 +53,6 @@ class TailNews:
     answered_at: float | None = None
     failure: Failure | None = None
     unkept: str | None = None
-
-
-@dataclass(slots=True)
-class _Followed:
-    """A run that is being followed.
-
-    Attributes:
-        tail: Says what to read next.
-        fresh: Names of the events of the last page that are new.
-        count: Events kept when the tail last moved.
-        size: Events on the last page.
-    """
-
-    tail: RunTail
-    fresh: set[str | int]
-    count: int
-    size: int = 0
-
-    def came(self, page: Sequence[RunEvent], new: Sequence[RunEvent]) -> bool:
-        """Let the tail take a page of which these events are new; answer whether it ends the run."""
-        self.fresh.clear()
-        self.fresh.update(map(event_name, new))
-        self.tail.came(page)
-        return any(event.ends_run for event in page)
 
 
 class Tails:
@@ -123,7 +95,7 @@ class Tails:
         self._backoffs = defaultdict[str, Backoff](lambda: Backoff(clock))
         self._follows: set[str] = set()
         self._focused: set[str] = set()
-        self._tails: dict[str, _Followed] = {}
+        self._tails: dict[str, StoredTail] = {}
         self._news: dict[str, TailNews] = {}
         self._last: dict[str, RunEvent] = {}
         self._heard = 0
@@ -176,80 +148,64 @@ class Tails:
 
     async def _step(self, run_id: str) -> float | None:
         """Do the next step of a run's tail; a pause is what the scheduler waits."""
-        followed = await self._followed(run_id)
-        tail = followed.tail
-        step = tail.next_read()
-        if isinstance(step, Pause):
-            self._tell(run_id, pause_s=step.seconds)
-            return step.seconds
-        if isinstance(step, Done):
-            await self._events.mark_complete(self._scope, run_id)
-            self._tails.pop(run_id, None)
-            self._tell(run_id, is_complete=True, pause_s=None)
-            return None
+        tail = self._tails.get(run_id) or await self._open(run_id)
         try:
-            await self._take(run_id, followed, step)
+            step = await tail.step()
         except ApiError as error:
-            if refuses_position(error, step) and tail.forget_position():
-                return 0.0
             failure = failure_of(error, collection=False)
             wait = self._backoffs[run_id].next_s()
             is_lost = failure.trouble not in {Trouble.OFFLINE, Trouble.RATE_LIMITED}
             self._tell(run_id, failure=failure, pause_s=None if is_lost else wait)
             return None if is_lost else wait
+        if isinstance(step, Pause):
+            self._tell(run_id, pause_s=step.seconds)
+            return step.seconds
+        if isinstance(step, Done):
+            self._tails.pop(run_id, None)
+            self._tell(run_id, is_complete=True, pause_s=None)
+            return None
+        size = 0 if step.page is None else len(step.page.records)
+        await self._take(run_id, step, tail.position)
         # What comes next is the tail's own step: read on at once, or the pause it names.
-        following = tail.next_read()
+        following = tail.tail.next_read()
         if isinstance(following, Pause):
             pause = max(following.seconds, self._least_s)
         else:
             # Of many busy runs at once each is read in turn; only a long past is read on without a rest.
-            pause = 0.0 if run_id in self._focused or followed.size >= OF_A_PAST else self._least_s
-        self._tell(run_id, pause_s=pause, failure=None, answered_at=self._clock.monotonic())
+            pause = 0.0 if run_id in self._focused or size >= OF_A_PAST else self._least_s
+        self._tell(run_id, pause_s=pause, failure=None, answered_at=tail.answered_at)
         return pause
 
-    async def _followed(self, run_id: str) -> _Followed:
-        if run_id not in self._tails:
-            cursor = await self._events.cursor(self._scope, run_id)
-            fresh: set[str | int] = set()
-            tail = RunTail(cursor, is_new=lambda event: event_name(event) in fresh)
-            self._tails[run_id] = _Followed(tail, fresh, await self._events.count(self._scope, run_id))
-        return self._tails[run_id]
-
-    async def _take(self, run_id: str, followed: _Followed, step: Read) -> None:
-        if step.kind == "status":
-            run = await self._client.get_run(run_id)
-            self._store.apply(RecordRead(self._scope.profile, "run", self._clock.now(), self._clock.monotonic(), run))
-            followed.tail.came([], run.status)
-            return
-        page = await self._client.list_events(run_id, after=step.after)
-        followed.size = len(page.records)
+    async def _open(self, run_id: str) -> StoredTail:
         news = self.news(run_id)
-        if news.failure is not None and news.answered_at is not None:
-            now = self._clock.now()
-            silence = timedelta(seconds=self._clock.monotonic() - news.answered_at)
-            await self._events.note_gap(self._scope, run_id, now - silence, now)
-        new = await self._events.append(self._scope, run_id, page.records, after=step.after)
-        count = await self._events.count(self._scope, run_id)
-        if count > followed.count + len(new):
-            # Another console on this data directory stored some of them first; to this tail they are new all the same.
-            new += await self._events.window(self._scope, run_id, followed.count, count - followed.count)
-        if len(page.records) <= LONG_PAGE:
-            has_ended = followed.came(page.records, new)
-        else:
-            has_ended = await asyncio.to_thread(followed.came, page.records, new)
-        if page.records:
-            self._last[run_id] = page.records[-1]
-            self._heard += 1
+        silent_since = None if news.failure is None else news.answered_at
+        tail = await StoredTail.open(
+            self._client, self._scope, self._events, run_id, self._clock, silent_since=silent_since
+        )
+        self._tails[run_id] = tail
+        return tail
+
+    async def _take(self, run_id: str, came: Came, count: int) -> None:
+        """Say what a read gave, of whose run so many events are kept now."""
         self._backoffs[run_id].good()
-        if count != followed.count or news.count != count:
-            followed.count = count
+        if came.run is not None:
+            self._store.apply(
+                RecordRead(self._scope.profile, "run", self._clock.now(), self._clock.monotonic(), came.run)
+            )
+        if came.page is None:
+            return
+        records = came.page.records
+        if records:
+            self._last[run_id] = records[-1]
+            self._heard += 1
+        if self.news(run_id).count != count:
             self._tell(run_id, count=count)
-        if has_ended:
+        if came.has_ended:
             self._on_end()
-        if len(page.records) > LONG_PAGE:
-            new.clear()
-            page.values.clear()
-            await let_go(page.records)
+        if len(records) > LONG_PAGE:
+            came.new.clear()
+            came.page.values.clear()
+            await let_go(records)
 
     def _tell(self, run_id: str, **changes: object) -> None:
         self._news[run_id] = replace(self.news(run_id), **changes)  # type: ignore[arg-type]
