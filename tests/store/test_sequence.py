@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from runwatch.base.clock import iso
 from runwatch.records.event import RunEvent
 from runwatch.store.database import Database
-from runwatch.store.events import EventStore
+from runwatch.store.events import RECENT, EventStore
 from runwatch.store.identity import Scope
 from runwatch.store.sequence import MergedSequence, RunSequence
 from tests.support.builders import event
@@ -122,6 +122,19 @@ async def test_one_run_keeps_its_numbers_and_is_scanned_in_parts(store: EventSto
     assert sequence.length == 6
     assert await sequence.scan(1, 5, lambda item: item.id != event(2).id) == [1, 3, 4]
     assert await sequence.holding(event(3).id) == [3]
+
+
+async def test_events_that_have_just_come_are_not_decoded_again(store: EventStore, scope: Scope) -> None:
+    came = [told("a", number, number) for number in range(RECENT + 3)]
+    page = await store.append(scope, "a", came[:-1]) + await store.append(scope, "a", came[-1:])
+    run, merged = RunSequence(store, scope, "a"), MergedSequence(store, scope, ["a"])
+    for sequence in (run, merged):
+        await sequence.grow()
+        newest = await sequence.window(3, RECENT)
+        assert [id(item) for item in newest] == [id(item) for item in page[3:]]
+        older = await sequence.window(2, RECENT + 1)
+        assert older == page[2:]
+        assert all(one is not other for one, other in zip(older, page[2:], strict=True))
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5)), max_size=12), st.integers(0, 12))

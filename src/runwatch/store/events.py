@@ -11,8 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeVar
@@ -33,6 +33,9 @@ LONGEST_SEARCH: Final = 1_000
 
 SLICE: Final = 50_000
 """How many events one step of a search looks through, so that other work comes in between."""
+
+RECENT: Final = 512
+"""How many events stay in memory as they came, the newest of all runs: a list of them draws no more at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class EventStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._recent: OrderedDict[tuple[Scope, str, int], RunEvent] = OrderedDict()
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Look at the kept events in a way of one's own; see :mod:`runwatch.store.sequence`.
@@ -87,7 +91,23 @@ class EventStore:
         """
         if not events:
             return []
-        return await self._database.write(lambda connection: _append(connection, scope, run_id, events, after))
+        first, new = await self._database.write(lambda connection: _append(connection, scope, run_id, events, after))
+        newest = new[-RECENT:]
+        for number, event in enumerate(newest, first + len(new) - len(newest)):
+            self._recent[scope, run_id, number] = event
+        while len(self._recent) > RECENT:
+            self._recent.popitem(last=False)
+        return new
+
+    def recent(self, scope: Scope, places: Iterable[tuple[str, int]]) -> list[RunEvent] | None:
+        """Events by run and number, as they came a moment ago; ``None`` where not all of them are in memory."""
+        events: list[RunEvent] = []
+        for run_id, number in places:
+            event = self._recent.get((scope, run_id, number))
+            if event is None:
+                return None
+            events.append(event)
+        return events
 
     async def cursor(self, scope: Scope, run_id: str) -> str | None:
         """The id of the last event applied, after which the next read goes on; ``None`` for a run without any.
@@ -198,6 +218,7 @@ class EventStore:
                 (iso(before),),
             ).rowcount
 
+        self._recent.clear()
         return await self._database.write(work)
 
     async def note_gap(self, scope: Scope, run_id: str, began_at: datetime, ended_at: datetime) -> None:
@@ -260,9 +281,10 @@ def _count(connection: sqlite3.Connection, run: int | None) -> int:
 
 def _append(
     connection: sqlite3.Connection, scope: Scope, run_id: str, events: Sequence[RunEvent], after: str | None
-) -> list[RunEvent]:
+) -> tuple[int, list[RunEvent]]:
+    """Keep what is new of a page; answer the number of the first new event, and those events."""
     run = _run_key(connection, scope, run_id)
-    seq = _count(connection, run)
+    seq = first = _count(connection, run)
     new: list[RunEvent] = []
     rows: list[tuple[Column | bool, ...]] = []
     cursor: Column = None
@@ -291,7 +313,7 @@ def _append(
         "UPDATE run SET cursor = coalesce(?, cursor), is_complete = max(is_complete, ?) WHERE id = ?",
         (cursor, any(event.ends_run for event in events), run),
     )
-    return new
+    return first, new
 
 
 class _Nameless:

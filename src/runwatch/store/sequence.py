@@ -99,8 +99,9 @@ class RunSequence:
         self._length = length
 
     async def window(self, start: int, count: int) -> list[RunEvent]:
-        """Up to ``count`` events from number ``start`` on."""
-        return await self._events.window(self._scope, self._run_id, start, count)
+        """Up to ``count`` events from number ``start`` on; those that have just come are not decoded again."""
+        recent = self._events.recent(self._scope, ((self._run_id, start + place) for place in range(count)))
+        return await self._events.window(self._scope, self._run_id, start, count) if recent is None else recent
 
     async def scan(self, start: int, stop: int, keep: Keep) -> list[int]:
         """The numbers from ``start`` to before ``stop`` whose events a filter keeps, in order."""
@@ -190,9 +191,13 @@ class MergedSequence:
         return [(names[run], int(seq)) for run, seq in connection.execute(query, wanted)]
 
     async def window(self, start: int, count: int) -> list[RunEvent]:
-        """Up to ``count`` events from number ``start`` on."""
+        """Up to ``count`` events from number ``start`` on; those that have just come are not decoded again."""
         codes = self._order[start : start + count]
-        return await self._events.read(lambda connection: self._events_of(connection, codes))
+        places = ((self._run_ids[code >> _SEQ_BITS], code & _SEQ_MASK) for code in codes)
+        recent = self._events.recent(self._scope, places)
+        return (
+            await self._events.read(lambda connection: self._events_of(connection, codes)) if recent is None else recent
+        )
 
     async def scan(self, start: int, stop: int, keep: Keep) -> list[int]:
         """The numbers from ``start`` to before ``stop`` whose events a filter keeps, in order."""
