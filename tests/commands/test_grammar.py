@@ -10,7 +10,7 @@ import pytest
 
 from runwatch.base.errors import UsageError
 from runwatch.commands.grammar import GROUPS, VERBS, Flag, Verb
-from runwatch.commands.parser import Parsed, group_help, nearest, parse, top_help, verb_help
+from runwatch.commands.parser import Parsed, group_help, parse, top_help, verb_help
 
 DESIGN_VERBS = """
 demo | serve | account | doctor | schema | completion
@@ -167,10 +167,6 @@ def test_the_program_s_help_names_every_verb() -> None:
 def test_hidden_flags_work_and_are_not_shown() -> None:
     assert _parse("serve --idle-exit-s 3").options.idle_exit_s == 3
     assert "idle-exit" not in (_parse("serve --help").help or "")
-
-
-def test_no_word_is_near_to_something_quite_different() -> None:
-    assert nearest("zebra", ["runs", "receipts"]) is None
 
 
 def test_without_words_the_console_is_meant() -> None:

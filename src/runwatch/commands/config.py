@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from runwatch.base.closest import closest_word
 from runwatch.base.errors import RunwatchError, SettingsError, UsageError
 from runwatch.base.shell import runwatch_command
 from runwatch.base.text import clean_line
@@ -177,14 +178,13 @@ def key_forget(call: Call) -> int:
 
 
 def _profile(call: Call) -> Profile:
-    from runwatch.commands.parser import nearest
     from runwatch.settings.file import load
 
     name = call.options.profile
     profiles = load(call.paths.settings_file, clock=call.clock).settings.profiles
     if name in profiles:
         return profiles[name]
-    guess = nearest(name, profiles)
+    guess = closest_word(name, profiles)
     raise SettingsError(
         f"There is no profile '{name}'",
         detail=f"the nearest is '{guess}'" if guess else None,

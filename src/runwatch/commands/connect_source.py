@@ -8,7 +8,6 @@ a later step fails.
 from __future__ import annotations
 
 import contextlib
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 
 from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.api.operations import list_operation
+from runwatch.base.closest import closest_word, closest_words
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.secret import Secret
 from runwatch.base.shell import quote_word, runwatch_command
@@ -149,9 +149,7 @@ async def _with_scheme(session: Session, order: Order) -> Order:
         profiles += page.records
     profile = next((one for one in profiles if one.id == order.source_id), None)
     if profile is None:
-        from runwatch.commands.parser import nearest
-
-        guess = nearest(order.source_id, [one.id for one in profiles])
+        guess = closest_word(order.source_id, [one.id for one in profiles])
         raise RunwatchError(
             f"The service knows no source '{order.source_id}'",
             detail=f"the nearest is '{guess}'" if guess else None,
@@ -399,7 +397,7 @@ class _Connecting:
         wanted = _named(options.model, served) if options.model else served
         if options.model and not wanted:
             names = [one.upstream_ref or one.id for one in served]
-            near = difflib.get_close_matches(options.model[0], names, NAMED, cutoff=0.5) or names[:NAMED]
+            near = closest_words(options.model[0], names, NAMED) or names[:NAMED]
             raise RunwatchError(
                 f"It serves no model {', '.join(options.model)}",
                 detail=f"it serves {', '.join(near)}" if near else None,

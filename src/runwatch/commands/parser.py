@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
+from runwatch.base.closest import closest_word
 from runwatch.base.errors import UsageError
 from runwatch.commands.grammar import CONSOLE, GROUPS, VERBS, Argument, Flag, Verb
 
@@ -108,21 +109,13 @@ def _next_words(path: tuple[str, ...]) -> list[str]:
 
 
 def _unknown_word(path: tuple[str, ...], word: str, following: Iterable[str]) -> NoReturn:
-    guess = nearest(word, following)
+    guess = closest_word(word, following)
     shown = " ".join((PROGRAM, *path))
     raise UsageError(
         f"'{' '.join((*path, word))}' is no verb",
         detail=f"the nearest is '{' '.join((*path, guess))}'" if guess else None,
         hint=f"{shown} --help lists the verbs",
     )
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is most like ``word``, or ``None`` when none is like it."""
-    import difflib
-
-    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return matches[0] if matches else None
 
 
 def _asks_for_help(rest: Sequence[str]) -> bool:
@@ -177,7 +170,7 @@ def _unknown_flag(program: str, flags: Iterable[Flag], name: str) -> NoReturn:
             f"There is no {name}, because every process of this machine could read its value",
             hint=f"Put the key into RUNWATCH_API_KEY, or store it with '{PROGRAM} config key set PROFILE'.",
         )
-    guess = nearest(name, [flag.name for flag in flags if not flag.hidden])
+    guess = closest_word(name, [flag.name for flag in flags if not flag.hidden])
     raise UsageError(
         f"There is no {name} here", detail=f"the nearest is {guess}" if guess else None, hint=f"{program} --help"
     )

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
+from runwatch.base.closest import closest_word
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.commands.call import Call
 from runwatch.commands.listing import LIMIT, since_of
-from runwatch.commands.parser import nearest
 from runwatch.commands.printing import Printer
 from runwatch.commands.profiles import asks_for_several, names_of
 from runwatch.commands.session import load_settings, open_journal
@@ -136,7 +136,7 @@ def explain(call: Call) -> int:
     found = explaining.all_explanations() if word is None else explaining.explain_word(word)
     if word is not None and not any(item.is_known for item in found):
         known = [str(item.word) for item in explaining.all_explanations()]
-        guess = nearest(word, known)
+        guess = closest_word(word, known)
         raise UsageError(
             f"'{word}' is neither an error code nor a reason that runwatch knows",
             detail=f"the nearest is {guess}" if guess else None,

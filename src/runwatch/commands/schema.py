@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from runwatch.base.closest import closest_word
 from runwatch.base.errors import UsageError
 from runwatch.base.json import dumps
 from runwatch.commands.call import Call
-from runwatch.commands.parser import nearest
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
@@ -58,7 +58,7 @@ def schema(call: Call) -> int:
         call.output.text("".join(f"{name}\n" for name in kinds))
         return 0
     if kind not in kinds:
-        guess = nearest(kind, kinds)
+        guess = closest_word(kind, kinds)
         raise UsageError(
             f"'{kind}' is no kind",
             detail=f"the nearest is {guess}" if guess else None,

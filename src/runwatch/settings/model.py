@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
+from runwatch.base.closest import closest_word
 from runwatch.base.errors import SettingsError
 from runwatch.base.target import normalise_base_url
 from runwatch.settings.setting import (
@@ -246,11 +246,7 @@ def nearest_key(key: str) -> str:
     """The declared key that looks most like one that is not declared, or an empty text when none does."""
     parts = split_key(key)
     if len(parts) == 3 and parts[0] == PROFILES:
-        near = nearest(parts[2], Profile.DECLARED)
+        near = closest_word(parts[2], Profile.DECLARED)
         return f"{PROFILES}.{parts[1]}.{near}" if near else ""
-    return nearest(key, [*Settings.DECLARED, PROFILES, *(f"{PROFILES}.NAME.{name}" for name in Profile.DECLARED)])
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that looks most like this one, or an empty text when none does."""
-    return next(iter(difflib.get_close_matches(word, known, n=1)), "")
+    known = [*Settings.DECLARED, PROFILES, *(f"{PROFILES}.NAME.{name}" for name in Profile.DECLARED)]
+    return closest_word(key, known) or ""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from runwatch.base.closest import closest_word
 from runwatch.base.log import REDACTED, keep_secret
 from runwatch.base.secret import Secret
 from runwatch.settings.model import (
@@ -17,7 +18,6 @@ from runwatch.settings.model import (
     Settings,
     is_profile_name,
     is_secret_key,
-    nearest,
     nearest_key,
 )
 from runwatch.settings.setting import Group, Setting, Unfit
@@ -116,7 +116,7 @@ class Reading:
             self._note(
                 (Settings.default_profile.key,),
                 "names a profile that is not in the file",
-                near=nearest(default, profiles),
+                near=closest_word(default, profiles) or "",
             )
         return Settings(chosen, profiles)
 

@@ -7,13 +7,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from runwatch.base.closest import closest_word
 from runwatch.base.errors import NotConfigured, SettingsError, UsageError
 from runwatch.base.paths import Paths
 from runwatch.base.shell import runwatch_command
 from runwatch.base.target import Target, normalise_base_url
 from runwatch.settings.file import Loaded
 from runwatch.settings.keys import ENVIRONMENT_KEY, FoundKey, environment_key, profile_key
-from runwatch.settings.model import LOCAL, PROFILE_SETTINGS, PROFILES, SETTINGS, UNNAMED, Profile, Settings, nearest
+from runwatch.settings.model import LOCAL, PROFILE_SETTINGS, PROFILES, SETTINGS, UNNAMED, Profile, Settings
 from runwatch.settings.setting import Setting, Unfit
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ class Resolver:
         known = sorted(self._loaded.settings.profiles)
         if name == LOCAL:
             return SettingsError("The local service is no profile", hint="Use --local.")
-        near = nearest(name, known)
+        near = closest_word(name, known)
         return SettingsError(
             f"There is no profile '{name}', which {where} names",
             detail=self._file_problem() or (f"known: {', '.join(known)}" if known else "the settings file has none"),

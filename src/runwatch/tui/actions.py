@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from textual.binding import Binding, BindingType
 
+from runwatch.base.closest import closest_word
 from runwatch.view.drawn import Drawn, line
 
 Scope = Literal["app", "screen", "review", "list", "tail", "detail", "text", "sheet"]
@@ -233,10 +234,8 @@ class KeyMap:
 
     def _read(self, id: str, given: object) -> tuple[str, ...] | None:
         if id not in BY_ID:
-            import difflib
-
-            near = difflib.get_close_matches(id, BY_ID, 1)
-            self.refused[id] = f"{id} is no action" + (f"; did you mean {near[0]}?" if near else "")
+            near = closest_word(id, BY_ID)
+            self.refused[id] = f"{id} is no action" + (f"; did you mean {near}?" if near else "")
             return None
         keys = _key_names(given)
         if not keys:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from textual.fuzzy import Matcher
 
+from runwatch.base.closest import closest_word
 from runwatch.view.drawn import Drawn, line
 
 LONGEST_GUESS: Final = 32
@@ -149,5 +149,5 @@ def _has_letters(name: str, letters: str) -> bool:
 def _unknown(commands: Iterable[Command], text: str) -> str:
     word = text.partition(" ")[0]
     names = [name for command in commands for name in (command.name, *command.aliases)]
-    near = difflib.get_close_matches(text, names, 1) or difflib.get_close_matches(word, names, 1)
-    return f"there is no command {word}" + (f"; the nearest is {near[0]}" if near else "")
+    near = closest_word(text, names) or closest_word(word, names)
+    return f"there is no command {word}" + (f"; the nearest is {near}" if near else "")

@@ -6,7 +6,6 @@ that is put forward leaves an hour out: both are looked at here, and said in wor
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
+from runwatch.base.closest import closest_word
 from runwatch.base.errors import UsageError
 from runwatch.view.bounds import Span, read_bound
 
@@ -172,8 +172,8 @@ def zone_named(name: str) -> tzinfo | None:
     except (KeyError, ValueError, OSError):
         folded = {known.casefold(): known for known in available_timezones()}
         last = {known.rpartition("/")[2]: known for known in folded}
-        near = difflib.get_close_matches(name.casefold(), [*folded, *last], 1)
-        guess = folded[last.get(near[0], near[0])] if near else ""
+        near = closest_word(name.casefold(), [*folded, *last])
+        guess = folded[last.get(near, near)] if near else ""
         raise UsageError(
             f"There is no time zone named '{name}'",
             detail=f"the nearest is {guess}" if guess else None,

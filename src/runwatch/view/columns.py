@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from runwatch.base.closest import closest_word
 from runwatch.view import flat
 from runwatch.view.drawn import line
 from runwatch.view.resource import Column, ResourceSpec
@@ -38,7 +38,7 @@ def chosen_columns(spec: ResourceSpec[Any], settings: Mapping[str, Sequence[str]
     for name in settings.get(spec.name, ()):
         column = _column(spec, name)
         if column is None:
-            unknown[name] = next(iter(difflib.get_close_matches(name, known_names(spec), n=1)), "")
+            unknown[name] = closest_word(name, known_names(spec)) or ""
         else:
             found.setdefault(column.id, column)
     return Chosen(tuple(found.values()) or spec.columns, unknown)

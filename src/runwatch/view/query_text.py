@@ -19,11 +19,11 @@ Names of fields are those of the columns, their aliases, and members of the reco
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+from runwatch.base.closest import closest_word
 from runwatch.view import flat
 from runwatch.view.bounds import read_bound
 from runwatch.view.pattern import PatternError, compile_pattern
@@ -236,5 +236,5 @@ class _Parser:
 
 
 def _nearest(name: str, known: Collection[str]) -> str | None:
-    matches = difflib.get_close_matches(name, list(known), n=1)
-    return f"The nearest is {matches[0]!r}." if matches else None
+    near = closest_word(name, known)
+    return f"The nearest is {near!r}." if near else None

@@ -22,7 +22,6 @@ The form is ours. It never holds a secret: keys are entered on the private page 
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -31,6 +30,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from runwatch.base.closest import closest_word
 from runwatch.base.errors import UsageError
 from runwatch.base.text import clean_line
 from runwatch.records.requests.source import clean_base_url
@@ -157,8 +157,8 @@ class _Reading:
                     "looks like a secret, and this file never holds one",
                     "Remove it, and connect the source: its key is then entered on a page of its own.",
                 )
-            near = difflib.get_close_matches(name, names, 1)
-            self.fail(f"{prefix}{name}", "is not known here", f"Did you mean '{near[0]}'?" if near else None)
+            near = closest_word(name, names)
+            self.fail(f"{prefix}{name}", "is not known here", f"Did you mean '{near}'?" if near else None)
 
     def _line(self, key: str) -> int | None:
         """The line of a key like ``source[1].prices."x"``, or that of the innermost table around it that is found."""

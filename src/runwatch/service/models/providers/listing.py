@@ -6,12 +6,12 @@ the rules below, which are ours, or is ``unknown``.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
+from runwatch.base.closest import closest_words
 from runwatch.service.models.providers.model import DEFAULT_DATA_CLASSES, ServedModel
 from runwatch.service.models.providers.reading import dollars, member, name, objects, unusable
 
@@ -73,7 +73,7 @@ def find_name(asked: str, listed: Collection[str]) -> str | None:
 
 def near_names(asked: str, listed: Sequence[str]) -> tuple[str, ...]:
     """Up to :data:`MAX_SUGGESTIONS` listed names, those near the asked one where there are any."""
-    near = difflib.get_close_matches(asked, listed, MAX_SUGGESTIONS, cutoff=0.5)
+    near = closest_words(asked, listed, MAX_SUGGESTIONS)
     return tuple(near or listed[:MAX_SUGGESTIONS])
 
 
