@@ -14,8 +14,8 @@ import pytest
 from runwatch.base.paths import find_paths
 from runwatch.commands.complete import offers
 from runwatch.commands.completion import SCRIPTS
-from runwatch.commands.grammar import CONSOLE, VERBS
-from runwatch.commands.schema import RECORDS
+from runwatch.commands.grammar import CONSOLE, verbs
+from runwatch.commands.schema import records
 from runwatch.records.arm import Arm
 from runwatch.records.record import Record
 from runwatch.records.verifier import Verifier
@@ -57,8 +57,8 @@ async def fill(database: Database) -> None:
         ("arm", [Arm({"arm_id": "arm_1"}), Arm({"arm_id": "arm_2"}), Arm({"arm_id": 7}), Arm({})]),
         ("verifier", [Verifier({"verifier_id": "vf_1"})]),
     )
-    for kind, records in kept:
-        await cache.save(work, kind, records, SEEN_AT)
+    for kind, found in kept:
+        await cache.save(work, kind, found, SEEN_AT)
     watch_list = WatchList(database)
     await watch_list.add(work, ["ex_watched", "ex_cached"])
     await watch_list.add(home, ["ex_home"])
@@ -227,12 +227,12 @@ def test_asking_imports_nothing_heavy_and_calls_nobody(seen: Path, tmp_path: Pat
 
 
 def test_what_an_argument_or_a_flag_names_is_known() -> None:
-    known = {*RECORDS, "profile", "profiles", "theme", "screen", ""}
-    flags = [flag for flags in (CONSOLE, *(verb.flags for verb in VERBS)) for flag in flags]
-    assert {flag.names for flag in flags} | {argument.names for verb in VERBS for argument in verb.arguments} <= known
+    known = {*(record.KIND for record in records()), "profile", "profiles", "theme", "screen", ""}
+    flags = [flag for flags in (CONSOLE, *(verb.flags for verb in verbs())) for flag in flags]
+    assert {flag.names for flag in flags} | {argument.names for verb in verbs() for argument in verb.arguments} <= known
     assert all(flag.metavar for flag in flags if flag.names)
     assert {flag.name for flag in flags if flag.names} & {flag.name for flag in flags if not flag.names} == set()
-    assert all(argument.names for verb in VERBS for argument in verb.arguments if verb.path[-1] == "show")
+    assert all(argument.names for verb in verbs() for argument in verb.arguments if verb.path[-1] == "show")
 
 
 def test_the_screens_that_are_offered_are_those_there_are() -> None:

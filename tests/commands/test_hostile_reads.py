@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.commands.grammar import FORMAT, VERBS, Verb
+from runwatch.commands.grammar import FORMAT, Verb, verbs
 from runwatch.view.resources.organization import COMPLIANCE
 from runwatch.view.resources.receipts import RECEIPTS
 from tests.commands.here import Here
@@ -25,7 +25,7 @@ READS = {
     "evals", "account",
 }  # fmt: skip
 FORMATS = ("table", "json", "ndjson", "csv")
-VERBS_THAT_READ = [verb for verb in VERBS if verb.path[-1] in READS and set(FORMAT) <= set(verb.flags)]
+VERBS_THAT_READ = [verb for verb in verbs() if verb.path[-1] in READS and set(FORMAT) <= set(verb.flags)]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_a_verb_that_reads_prints_only_text(cli: Here, verb: Verb, form: str) ->
 
 def test_every_list_and_every_show_is_among_them() -> None:
     assert len(VERBS_THAT_READ) > 25
-    assert {verb.path for verb in VERBS if verb.path[-1] in {"list", "show"}} <= {
+    assert {verb.path for verb in verbs() if verb.path[-1] in {"list", "show"}} <= {
         *(verb.path for verb in VERBS_THAT_READ)
     }
 

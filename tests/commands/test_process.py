@@ -82,6 +82,22 @@ def test_a_cheap_call_imports_nothing_heavy(cli: Cli, words: tuple[str, ...]) ->
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("words", [("--help",), ("runs", "show", "--help"), ("webhooks", "remove", "--help")])
+def test_help_loads_no_specification_that_it_does_not_need(cli: Cli, words: tuple[str, ...]) -> None:
+    code = (
+        "import sys\n"
+        "from runwatch.cli import run\n"
+        "assert run(sys.argv[1:]) == 0\n"
+        "print([name for name in sys.modules if name.startswith('runwatch.view.resources.')], file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], env=cli.environment, capture_output=True, text=True, check=True
+    )
+    loaded = done.stderr
+    assert "runwatch.view.resources.templates" not in loaded
+    assert words[0] == "webhooks" or loaded == "[]\n"
+
+
 def test_the_version_is_one_line(cli: Cli) -> None:
     outcome = cli("--version")
     assert (outcome.text, outcome.errors, outcome.code) == (f"runwatch {__version__}\n", "", 0)

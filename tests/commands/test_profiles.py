@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from runwatch.commands.grammar import VERBS
+from runwatch.commands.grammar import verbs
 from tests.commands.here import Here
 from tests.commands.test_resources import serve
 from tests.support import resources
@@ -214,7 +214,7 @@ def test_the_report_on_templates_has_a_part_for_each_profile(
 
 
 def test_the_help_of_every_such_verb_says_what_json_becomes(runwatch: Here) -> None:
-    several = [verb.path for verb in VERBS if any("A,B or all" in flag.help for flag in verb.flags)]
+    several = [verb.path for verb in verbs() if any("A,B or all" in flag.help for flag in verb.flags)]
     for path in (("templates", "list"), ("templates", "report"), ("receipts", "list"), ("usage",)):
         assert path in several
         assert "{profile, record}" in " ".join(runwatch(*path, "--help").text.split())

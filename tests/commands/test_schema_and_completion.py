@@ -7,8 +7,8 @@ import subprocess
 import pytest
 
 from runwatch.commands.completion import SCRIPTS
-from runwatch.commands.grammar import VERBS
-from runwatch.commands.schema import RECORDS
+from runwatch.commands.grammar import verbs
+from runwatch.commands.schema import records
 from runwatch.records.requests import RunRequest
 from runwatch.view.registry import RESOURCES
 from tests.commands.here import Here
@@ -20,7 +20,10 @@ def test_the_request_s_schema_is_that_of_its_model(runwatch: Here) -> None:
     assert found == RunRequest.model_json_schema()
 
 
-@pytest.mark.parametrize("kind", RECORDS)
+KINDS = [record.KIND for record in records()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_record_s_schema_lists_its_declared_members(runwatch: Here, kind: str) -> None:
     found = runwatch("schema", kind).json
     assert found["type"] == "object"
@@ -37,11 +40,11 @@ def test_nested_members_and_their_types_are_told(runwatch: Here) -> None:
 
 def test_every_resource_of_the_service_has_a_schema() -> None:
     remote = {spec.kind for spec in RESOURCES if not spec.is_local}
-    assert remote <= set(RECORDS)
+    assert remote <= set(KINDS)
 
 
 def test_kinds_are_listed_and_the_nearest_named(runwatch: Here) -> None:
-    assert runwatch("schema").text.splitlines() == ["run-request", *RECORDS]
+    assert runwatch("schema").text.splitlines() == ["run-request", *KINDS]
     wrong = runwatch("schema", "reciept")
     assert (wrong.code, "receipt" in wrong.errors) == (2, True)
 
@@ -49,7 +52,7 @@ def test_kinds_are_listed_and_the_nearest_named(runwatch: Here) -> None:
 @pytest.mark.parametrize("shell", SCRIPTS)
 def test_a_script_knows_every_word_and_every_flag(runwatch: Here, shell: str) -> None:
     script = runwatch("completion", shell).text
-    for verb in VERBS:
+    for verb in verbs():
         assert all(word in script for word in verb.path)
         for flag in verb.flags:
             assert flag.hidden or flag.name.removeprefix("--") in script

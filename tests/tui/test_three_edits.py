@@ -1,6 +1,6 @@
-"""A resource that nobody has heard of is three edits away from its screen: its record, its specification, one line.
+"""A new resource is three edits away from its screen: its record, its specification, one line.
 
-The first two stand here as they would in their files; the third is made for the time of a test.
+The first two are in :mod:`tests.support.three_edits`; the third is made for the time of a test.
 """
 
 from __future__ import annotations
@@ -11,65 +11,22 @@ from typing import Any, Final
 
 import pytest
 
-from runwatch.records.record import Record, Wire, amount, moment, text
 from runwatch.tui import commanding
 from runwatch.tui.screens import settings_table
 from runwatch.view import registry
-from runwatch.view.resource import At, Column, Link, ResourceSpec, SectionSpec, SortKey
-from runwatch.view.resources.common import as_moment, newest_first, usd, when
 from tests.support.hostile import ALL_AT_ONCE
 from tests.support.screen import foreign_controls
 from tests.support.scripted import Said
+from tests.support.three_edits.spec import GADGETS
 from tests.tui import noon
 from tests.tui.console import Driven, console
 from tests.tui.golden import check_golden
 from tests.view import test_resources
 
-# The first edit: records/gadget.py.
-
-
-class Gadget(Record):
-    """Something a service keeps."""
-
-    KIND = "gadget"
-    WIRE = Wire("/v1/gadgets", "gadgets", "gadget_id", paged=True, filters=("status",))
-
-    gadget_id = text("gadget_id")
-    status = text("status")
-    price_usd = amount("price_usd")
-    made_at = moment("made_at")
-    execution_id = text("execution_id")
-
-
-# The second edit: view/resources/gadgets.py.
-
-GADGETS: Final[ResourceSpec[Any]] = ResourceSpec[Gadget](
-    record=Gadget,
-    name="gadgets",
-    singular="gadget",
-    title="Gadgets",
-    columns=(
-        Column(id="status", title="status", value=lambda it: it.status, server="status", least=6),
-        Column(id="gadget", title="gadget", aliases=("gadget_id",), value=lambda it: it.id, least=8),
-        Column(id="price", title="price", value=lambda it: it.price_usd, format=usd, align="right", leaves=2, least=7),
-        Column(
-            id="made", title="made", value=lambda it: it.made_at, format=when, leaves=1,
-            sort_key=lambda it: newest_first(it.made_at),
-        ),
-    ),
-    sections=(
-        SectionSpec("Gadget", (At("gadget_id"), At("status"), At("price_usd"), At("made_at", format=as_moment))),
-    ),
-    sort=(SortKey("made"),),
-    empty="No gadgets yet.",
-    flags={"broken": lambda it: it.status == "broken"},
-    links=(Link("run", "run", lambda it: it.execution_id),),
-)  # fmt: skip
-
 
 @pytest.fixture(autouse=True)
 def _in_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The third edit: one line in view/registry.py."""
+    """The third edit: one line in view/resource_index.py."""
     everything = (*registry.RESOURCES, GADGETS)
     for module in (registry, commanding, settings_table):
         monkeypatch.setattr(module, "RESOURCES", everything)

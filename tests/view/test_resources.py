@@ -20,6 +20,7 @@ from runwatch.view.mutation import Action
 from runwatch.view.query_text import parse
 from runwatch.view.registry import RESOURCES, by_kind, by_name
 from runwatch.view.resource import Column, ResourceSpec, SortKey
+from runwatch.view.resource_index import RESOURCE_INDEX
 from tests.view.strategies import CONTEXTS, few, subjects
 
 each_resource = pytest.mark.parametrize("spec", RESOURCES, ids=lambda spec: spec.name)
@@ -27,6 +28,10 @@ each_resource = pytest.mark.parametrize("spec", RESOURCES, ids=lambda spec: spec
 
 def is_one_clean_line(text: str) -> bool:
     return isinstance(text, Drawn) and is_clean(text) and "\n" not in text
+
+
+def test_the_index_calls_every_resource_as_its_specification_does() -> None:
+    assert [entry.name for entry in RESOURCE_INDEX] == [spec.name for spec in RESOURCES]
 
 
 @each_resource

@@ -11,12 +11,11 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Final
 
 from runwatch.base.errors import RunwatchError
 from runwatch.base.paths import Paths, find_paths
-from runwatch.commands.grammar import CONSOLE, VERBS, Verb
+from runwatch.commands.grammar import CONSOLE, Verb, find_option, verb_at
 from runwatch.settings.file import Loaded, load
 from runwatch.settings.model import LOCAL, UNNAMED
 
@@ -46,7 +45,7 @@ class _Typed:
     @property
     def verb(self) -> Verb | None:
         """The verb, once all its words are there."""
-        return next((verb for verb in VERBS if verb.path == self.path), None)
+        return verb_at(self.path)
 
 
 def complete(words: Sequence[str]) -> int:
@@ -82,14 +81,14 @@ def offers(words: Sequence[str], environment: Mapping[str, str], paths: Paths) -
 
 
 def _read(words: Sequence[str]) -> _Typed:
-    valued = {flag.name for flags in (CONSOLE, *(verb.flags for verb in VERBS)) for flag in flags if flag.metavar}
     typed = _Typed()
     for word in words:
         if typed.pending:
             typed.flags[typed.pending], typed.pending = word, ""
         elif word.startswith("--"):
             name, _, value = word.partition("=")
-            if name in valued and not value:
+            option = find_option(name)
+            if option is not None and option.metavar and not value:
                 typed.pending = name
             else:
                 typed.flags[name] = value
@@ -134,17 +133,17 @@ def _names(
 
         if not head:
             return screen_names()
-        from runwatch.view.registry import RESOURCES
+        from runwatch.view.resource_index import RESOURCE_INDEX
 
-        names = next((spec.kind for spec in RESOURCES if f"{spec.name}/" == head), "")
-    from runwatch.commands.schema import RECORDS
-
-    if names not in RECORDS:
+        names = next((entry.load().kind for entry in RESOURCE_INDEX if f"{entry.name}/" == head), "")
+    if not names:
         return ()
+    from runwatch.commands.schema import record_of_kind
     from runwatch.store.known import known_ids
 
-    module, _, name = RECORDS[names].partition(":")
-    return known_ids(paths.database, getattr(import_module(module), name), _profiles(typed, loaded, environment, paths))
+    record = record_of_kind(names)
+    assert record is not None, f"no record is of the kind {names}"
+    return known_ids(paths.database, record, _profiles(typed, loaded, environment, paths))
 
 
 def _profiles(typed: _Typed, loaded: Loaded, environment: Mapping[str, str], paths: Paths) -> Sequence[str] | None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from runwatch.commands import COMPLETE
 from runwatch.commands.call import Call
-from runwatch.commands.grammar import CONSOLE, GROUPS, VERBS, Verb
+from runwatch.commands.grammar import CONSOLE, Verb, all_options, group_summary, verbs
 
 
 def completion(call: Call) -> int:
@@ -18,11 +18,11 @@ def completion(call: Call) -> int:
 def _nodes() -> dict[tuple[str, ...], dict[str, str]]:
     """Every path of words that something follows, with the words and what they mean."""
     nodes: dict[tuple[str, ...], dict[str, str]] = {}
-    for verb in VERBS:
+    for verb in verbs():
         for depth in range(len(verb.path)):
             path, word = verb.path[:depth], verb.path[depth]
-            group = " ".join((*path, word))
-            nodes.setdefault(path, {})[word] = verb.summary if depth + 1 == len(verb.path) else GROUPS[group]
+            is_last = depth + 1 == len(verb.path)
+            nodes.setdefault(path, {})[word] = verb.summary if is_last else group_summary((*path, word))
     return nodes
 
 
@@ -37,7 +37,7 @@ def _offers() -> dict[str, dict[str, str]]:
     offers: dict[str, dict[str, str]] = {}
     for path, words in _nodes().items():
         offers[" ".join(path)] = words if path else {**words, **_flag_words(None)}
-    for verb in VERBS:
+    for verb in verbs():
         choices = {choice: argument.help for argument in verb.arguments for choice in argument.choices}
         offers[verb.name] = {**choices, **_flag_words(verb)}
     return offers
@@ -45,22 +45,22 @@ def _offers() -> dict[str, dict[str, str]]:
 
 def _values() -> dict[str, tuple[str, ...]]:
     """The accepted values of each flag that has a fixed set."""
-    return {flag.name: flag.choices for verb in VERBS for flag in verb.flags if flag.choices}
+    return {flag.name: flag.choices for verb in verbs() for flag in verb.flags if flag.choices}
 
 
 def _valued() -> list[str]:
-    every = (CONSOLE, *(verb.flags for verb in VERBS))
-    return sorted({flag.name for flags in every for flag in flags if flag.kind != "switch" and not flag.hidden})
+    return sorted(flag.name for flag in all_options().values() if flag.kind != "switch" and not flag.hidden)
 
 
 def _named_flags() -> list[str]:
     """The flags whose values are asked for."""
-    return sorted({flag.name for flags in (CONSOLE, *(verb.flags for verb in VERBS)) for flag in flags if flag.names})
+    every = (CONSOLE, *(verb.flags for verb in verbs()))
+    return sorted({flag.name for flags in every for flag in flags if flag.names})
 
 
 def _named_verbs() -> list[str]:
     """The verbs whose arguments are asked for."""
-    return [verb.name for verb in VERBS if any(argument.names for argument in verb.arguments)]
+    return [verb.name for verb in verbs() if any(argument.names for argument in verb.arguments)]
 
 
 def _quoted(text: str) -> str:

@@ -1,10 +1,13 @@
-"""The command line in one table: every verb with its arguments, flags and the function that does it.
+"""The command line: every verb with its arguments, flags and the function that does it.
 
-Parser, help, completion and tests are made from this table, so a verb is declared once. The module stays cheap on
-purpose: it is all that ``runwatch --help`` imports beside argparse (DESIGN 7).
+Parser, help, completion and tests are made from this module, so a verb is declared once: here, or by the specification
+of a resource that :mod:`runwatch.view.resource_index` names. The module is cheap to import, because ``runwatch --help``
+needs it (DESIGN 7); a specification is loaded when its verb is asked for.
 """
 
 from __future__ import annotations
+
+from functools import cache
 
 from runwatch.commands.forms import (
     CONSOLE,
@@ -28,11 +31,15 @@ from runwatch.commands.forms import (
     Flag,
     Verb,
 )
-from runwatch.commands.resource_verbs import FORCE, OUTPUT, RESOURCE_VERBS
+from runwatch.commands.resource_verbs import FORCE, OUTPUT, RESOURCE_VERBS, resource_verb
+from runwatch.view.resource_index import RESOURCE_INDEX
 
-__all__ = ["CONSOLE", "FORMAT", "GROUPS", "TARGET", "VERBS", "Argument", "Flag", "Verb"]
+__all__ = [
+    "CONSOLE", "FORMAT", "TARGET", "Argument", "Flag", "Verb",
+    "all_options", "find_option", "group_summary", "paths", "verb_at", "verbs",
+]  # fmt: skip
 
-VERBS = (
+_DECLARED = (
     Verb(
         ("demo",),
         "the console on a throw-away local service whose runs move by themselves",
@@ -296,26 +303,60 @@ VERBS = (
         (Argument("SHELL", "the shell", choices=("bash", "zsh", "fish")),),
     ),
 )  # fmt: skip
-"""Every verb, in the order in which help lists them."""
+"""The verbs that do not follow from a specification."""
 
-GROUPS = {
-    "runs": "runs: submit, follow and cancel them",
-    "receipts": "receipts of final runs: model, checks and cost, never prompt or output",
-    "models": "the model catalog: what can be saved and run",
-    "arms": "saved models, agents and skills",
-    "verifiers": "output checks and their protected keys",
-    "templates": "prepared ways to a first working model, with what blocks them",
-    "agents": "review agents for repositories",
-    "credentials": "references of secrets",
-    "github": "connections to GitHub repositories",
-    "sources": "connections to model sources, with the customer's own keys",
-    "proposals": "proposed repairs of skills, to be approved or rejected",
-    "keys": "the organization's API keys",
-    "webhooks": "addresses that are told of final runs",
+_GROUPS = {
     "compliance": "what auditors ask for",
-    "problems": "problems met, kept on this machine, and what codes mean",
-    "requests": "HTTP requests sent, kept on this machine",
     "config": "the settings file and the API keys of its profiles",
     "config key": "the API keys of profiles",
 }
-"""What the words mean that verbs stand behind."""
+_FIRST = (("demo",), ("serve",))
+_BY_PATH = {verb.path: verb for verb in _DECLARED}
+
+
+@cache
+def paths() -> tuple[tuple[str, ...], ...]:
+    """The words of every verb, in the order in which help lists them; loads no specification."""
+    nouns = [(entry.name, word) for entry in RESOURCE_INDEX if entry.summary for word in entry.verbs.split()]
+    return tuple(dict.fromkeys((*_FIRST, *nouns, *_BY_PATH)))
+
+
+@cache
+def verb_at(path: tuple[str, ...]) -> Verb | None:
+    """The verb of these words, or ``None``; loads at most the specification that it follows from.
+
+    Raises:
+        LookupError: the resource index names a verb that nothing gives.
+    """
+    if path in _BY_PATH:
+        return _BY_PATH[path]
+    if path not in paths():
+        return None
+    noun, word = path
+    return resource_verb(next(entry for entry in RESOURCE_INDEX if entry.name == noun), word)
+
+
+@cache
+def verbs() -> tuple[Verb, ...]:
+    """Every verb, in the order in which help lists them; loads every specification."""
+    return tuple(verb for verb in map(verb_at, paths()) if verb is not None)
+
+
+def find_option(name: str) -> Flag | None:
+    """An option by its name, of whatever verb; a name takes a value everywhere or nowhere."""
+    return _COMMON.get(name) or all_options().get(name)
+
+
+@cache
+def all_options() -> dict[str, Flag]:
+    """Every option of every verb by its name; loads every specification."""
+    return {flag.name: flag for flags in (CONSOLE, *(verb.flags for verb in verbs())) for flag in flags}
+
+
+_COMMON = {flag.name: flag for flags in (CONSOLE, *(verb.flags for verb in _DECLARED)) for flag in flags}
+
+
+def group_summary(path: tuple[str, ...]) -> str:
+    """What the words mean that further words of verbs are behind."""
+    name = " ".join(path)
+    return _GROUPS.get(name) or next(entry.summary for entry in RESOURCE_INDEX if entry.name == name)

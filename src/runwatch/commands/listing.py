@@ -60,9 +60,8 @@ def query_of(call: Call, spec: ResourceSpec[Any], named: Mapping[str, str]) -> d
         parsed = parse(call.options.filter, spec, named=named)
         query.update(server_part(parsed, spec.record.WIRE.filters, call.clock.now()))
     since = since_of(call)
-    given = {name: call.options[name] for name in ("status", "kind", "arm_id")} | {"since": since and iso(since)}
-    filters = spec.record.WIRE.filters
-    query.update({name: value for name, value in given.items() if value is not None and name in filters})
+    given = {name: call.options[name] for name in spec.record.WIRE.filters} | {"since": since and iso(since)}
+    query.update({name: given[name] for name in spec.record.WIRE.filters if given[name] is not None})
     return query
 
 

@@ -15,7 +15,17 @@ from typing import Any, NamedTuple, NoReturn
 
 from runwatch.base.closest import closest_word
 from runwatch.base.errors import UsageError
-from runwatch.commands.grammar import CONSOLE, GROUPS, VERBS, Argument, Flag, Verb
+from runwatch.commands.grammar import (
+    CONSOLE,
+    Argument,
+    Flag,
+    Verb,
+    all_options,
+    find_option,
+    group_summary,
+    paths,
+    verb_at,
+)
 
 PROGRAM = "runwatch"
 
@@ -60,7 +70,7 @@ def parse(words: Sequence[str]) -> Parsed:
         UsageError: a verb, flag or value is unknown or missing; the nearest existing one is named.
     """
     path, rest = _split(words)
-    verb = next((verb for verb in VERBS if verb.path == path), None)
+    verb = verb_at(path)
     if verb is None and path:
         if _asks_for_help(rest):
             return Parsed(None, Options(), group_help(path))
@@ -76,7 +86,6 @@ def parse(words: Sequence[str]) -> Parsed:
 
 def _split(words: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
     """The verb's words, and all that is left without them."""
-    every = {flag.name: flag for flags in (CONSOLE, *(verb.flags for verb in VERBS)) for flag in flags}
     path: tuple[str, ...] = ()
     rest: list[str] = []
     position = 0
@@ -89,9 +98,10 @@ def _split(words: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
         if word.startswith("-") and word != "-":
             rest.append(word)
             name = word.partition("=")[0]
-            if name not in every and name not in _HELP:
-                _unknown_flag(" ".join((PROGRAM, *path)), every.values(), name)
-            if name in every and every[name].kind != "switch" and "=" not in word:
+            option = None if name in _HELP else find_option(name)
+            if option is None and name not in _HELP:
+                _unknown_flag(" ".join((PROGRAM, *path)), all_options().values(), name)
+            if option is not None and option.kind != "switch" and "=" not in word:
                 rest += words[position : position + 1]
                 position += 1
         elif word in following:
@@ -103,9 +113,7 @@ def _split(words: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
 
 def _next_words(path: tuple[str, ...]) -> list[str]:
     depth = len(path)
-    return list(
-        dict.fromkeys(verb.path[depth] for verb in VERBS if len(verb.path) > depth and verb.path[:depth] == path)
-    )
+    return list(dict.fromkeys(words[depth] for words in paths() if len(words) > depth and words[:depth] == path))
 
 
 def _unknown_word(path: tuple[str, ...], word: str, following: Iterable[str]) -> NoReturn:
@@ -247,8 +255,8 @@ def verb_help(verb: Verb) -> str:
 def group_help(path: tuple[str, ...]) -> str:
     """The help of a word that verbs stand behind."""
     shown = " ".join((PROGRAM, *path))
-    lines = [f"usage: {shown} VERB [OPTIONS]", "", f"{_sentence(GROUPS[' '.join(path)])}.", "", "verbs:"]
-    verbs = [verb for verb in VERBS if verb.path[: len(path)] == path]
+    lines = [f"usage: {shown} VERB [OPTIONS]", "", f"{_sentence(group_summary(path))}.", "", "verbs:"]
+    verbs = [verb for words in paths() if words[: len(path)] == path and (verb := verb_at(words)) is not None]
     lines += _columns([(" ".join(verb.path[len(path) :]), verb.summary) for verb in verbs])
     return "\n".join([*lines, "", f"{shown} VERB --help explains a verb.", ""])
 
@@ -263,12 +271,11 @@ def top_help() -> str:
         "verbs:",
     ]
     entries: list[tuple[str, str]] = []
-    for verb in VERBS:
-        word = verb.path[0]
-        if len(verb.path) == 1:
+    for word in _next_words(()):
+        if following := _next_words((word,)):
+            entries.append((f"{word} {'|'.join(following)}", group_summary((word,))))
+        elif (verb := verb_at((word,))) is not None:
             entries.append((word, verb.summary))
-        elif not any(entry[0].startswith(f"{word} ") for entry in entries):
-            entries.append((f"{word} {'|'.join(_next_words((word,)))}", GROUPS[word]))
     lines += _columns(entries)
     lines += ["", "options:"]
     lines += _columns([(f"{flag.name} {flag.metavar}".strip(), flag.help) for flag in CONSOLE])

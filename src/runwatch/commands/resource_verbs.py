@@ -1,10 +1,32 @@
-"""The verbs of the resources beside runs and receipts: models, checks, templates, sources, keys and the like."""
+"""The verbs of the resources beside runs and receipts: models, checks, templates, sources, keys and the like.
+
+``list`` and ``show`` are made from a resource's specification when they are asked for.
+"""
 
 from __future__ import annotations
 
-from runwatch.commands.forms import FIELDS, FILTER, FORMAT, LIMIT, SEVERAL, STATUS, TARGET, YES, Argument, Flag, Verb
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-KIND = Flag("--kind", "only options of this kind", "KIND", "text", ("model", "agent", "skill"))
+from runwatch.commands.forms import (
+    FIELDS,
+    FILTER,
+    FORMAT,
+    LIMIT,
+    SEVERAL,
+    SINCE,
+    STATUS,
+    TARGET,
+    YES,
+    Argument,
+    Flag,
+    Verb,
+)
+from runwatch.view.resource_index import RESOURCE_INDEX, ResourceEntry
+
+if TYPE_CHECKING:
+    from runwatch.view.resource import ResourceSpec
+
 NAME = Flag("--name", "what it is to be called", "NAME", "text")
 CAPABILITY = Flag("--capability-tag", "what it can do; may be repeated", "TAG", "texts")
 DATA_CLASS = Flag("--data-class", "a data class it is granted; may be repeated", "CLASS", "texts")
@@ -72,11 +94,6 @@ CHECK_ID = _id("verifier", noun="check")
 
 
 RESOURCE_VERBS = (
-    Verb(("models", "list"), "list the models that can be saved", "commands.resources:list_records", flags=LISTED),
-    Verb(
-        ("models", "show"), "show a model of the catalog", "commands.resources:show",
-        (Argument("ID", "the model's deployment id, or its key", names="model"),), SHOWN,
-    ),
     Verb(
         ("models", "save"),
         "save a model of the catalog, so that runs can use it",
@@ -85,19 +102,6 @@ RESOURCE_VERBS = (
         (NAME, CAPABILITY, DATA_CLASS, COST_CLASS, IDEMPOTENCY, *TARGET, *FORMAT),
         notes="What is not given is taken from the catalog; tags and data classes may be fewer than it grants.",
     ),
-    Verb(
-        ("models", "deployments"), "list models as sources serve them", "commands.resources:list_records",
-        flags=(STATUS, *LISTED),
-    ),
-    Verb(
-        ("models", "definitions"), "list models as their publishers describe them", "commands.resources:list_records",
-        flags=LISTED,
-    ),
-    Verb(
-        ("arms", "list"), "list saved models, agents and skills", "commands.resources:list_records",
-        flags=(KIND, STATUS, *LISTED),
-    ),
-    Verb(("arms", "show"), "show a saved model, agent or skill", "commands.resources:show", (_id("arm"),), SHOWN),
     Verb(
         ("arms", "create"),
         "save a model, an agent or a skill",
@@ -116,8 +120,6 @@ RESOURCE_VERBS = (
         ("arms", "disable"), "disable saved models, agents or skills for good", "commands.arms:disable",
         (_id("arm", "+"),), (YES, *TARGET, *FORMAT),
     ),
-    Verb(("verifiers", "list"), "list output checks", "commands.resources:list_records", flags=(STATUS, *LISTED)),
-    Verb(("verifiers", "show"), "show an output check", "commands.resources:show", (CHECK_ID,), SHOWN),
     Verb(
         ("verifiers", "register"),
         "register an output check",
@@ -159,7 +161,6 @@ RESOURCE_VERBS = (
         "commands.connections:connection", (CHECK_ID,),
         (Flag("--operation", "also tell about the operation of this key", "KEY", "text"), *SHOWN),
     ),
-    Verb(("templates", "list"), "list templates and what blocks them", "commands.resources:list_records", flags=LISTED),
     Verb(
         ("templates", "show"), "show a template with its blockers and next actions, or an application",
         "commands.templates:show", (Argument("ID", "the template's or the application's id", names="template"),), SHOWN,
@@ -202,8 +203,6 @@ RESOURCE_VERBS = (
         ("templates", "select"), "select the model that an application proved; without an id, show which is selected",
         "commands.templates:select", (_id("application", "?"),), (*TARGET, *FORMAT),
     ),
-    Verb(("agents", "list"), "list review agents", "commands.resources:list_records", flags=(STATUS, *LISTED)),
-    Verb(("agents", "show"), "show a review agent", "commands.resources:show", (_id("agent"),), SHOWN),
     Verb(
         ("agents", "register"),
         "register a review agent for a connected repository",
@@ -219,11 +218,6 @@ RESOURCE_VERBS = (
         ("agents", "connect"), "enter the key of a review agent, test it and use it",
         "commands.connections:connect_agent", (_id("agent"),), (*SECRET, *STOP, *TARGET, *FORMAT),
     ),
-    Verb(
-        ("credentials", "list"), "list credential references; secrets are never shown",
-        "commands.resources:list_records", flags=LISTED,
-    ),
-    Verb(("github", "list"), "list connected repositories", "commands.resources:list_records", flags=LISTED),
     Verb(
         ("github", "connect"), "begin to connect a repository", "commands.reviews:connect",
         (Argument("REPOSITORY", "the repository, as OWNER/NAME"),), (IDEMPOTENCY, *TARGET, *FORMAT),
@@ -274,24 +268,12 @@ RESOURCE_VERBS = (
         "commands.sources:disconnect", (_id("connection", "+"),), (YES, *TARGET, *FORMAT),
     ),
     Verb(
-        ("proposals", "list"), "list proposed repairs of skills", "commands.resources:list_records",
-        flags=(STATUS, Flag("--arm-id", "only proposals for this skill", "ID", "text", names="arm"), *LISTED),
-    ),
-    Verb(
-        ("proposals", "show"), "show a proposal with its change and evidence", "commands.resources:show",
-        (_id("proposal"),), SHOWN,
-    ),
-    Verb(
         ("proposals", "approve"), "approve a proposal", "commands.proposals:approve", (_id("proposal"),),
         (*TARGET, *FORMAT),
     ),
     Verb(
         ("proposals", "reject"), "reject a proposal", "commands.proposals:reject", (_id("proposal"),),
         (Flag("--reason", "why", "TEXT", "text"), *TARGET, *FORMAT),
-    ),
-    Verb(
-        ("keys", "list"), "list the organization's API keys, never in full", "commands.resources:list_records",
-        flags=(STATUS, *LISTED),
     ),
     Verb(
         ("keys", "create"),
@@ -311,11 +293,6 @@ RESOURCE_VERBS = (
         ("keys", "revoke"), "revoke API keys for good", "commands.keys:revoke", (_id("api_key", "+", noun="key"),),
         (YES, *TARGET, *FORMAT),
     ),
-    Verb(
-        ("webhooks", "list"), "list the addresses that are told of final runs", "commands.resources:list_records",
-        flags=LISTED,
-    ),
-    Verb(("webhooks", "show"), "show a webhook", "commands.resources:show", (_id("webhook"),), SHOWN),
     Verb(
         ("webhooks", "create"),
         "add a webhook and print its signing secret, this once",
@@ -357,4 +334,58 @@ RESOURCE_VERBS = (
         flags=(*PERIOD, OUTPUT, FORCE, FIELDS, *TARGET, *FORMAT),
     ),
 )  # fmt: skip
-"""Every verb of them, in the order in which help lists them."""
+"""Those of them that do not follow from a specification."""
+
+
+def resource_verb(entry: ResourceEntry, word: str) -> Verb:
+    """The verb behind a resource's name that its specification gives: ``list``, ``show`` or a list of another resource.
+
+    Raises:
+        LookupError: nothing gives it.
+    """
+    path = (entry.name, word)
+    if word == "show":
+        return _show_verb(path, entry.load())
+    listed = entry if word == "list" else next((other for other in RESOURCE_INDEX if other.name == word), None)
+    if listed is None:
+        raise LookupError(f"no specification gives the verb '{entry.name} {word}'")
+    return _list_verb(path, listed.load())
+
+
+def _list_verb(path: tuple[str, ...], spec: ResourceSpec[Any]) -> Verb:
+    flags = (*_server_flags(spec), *LISTED)
+    return Verb(path, spec.list_summary or f"list {_title(spec)}", "commands.resources:list_records", flags=flags)
+
+
+def _show_verb(path: tuple[str, ...], spec: ResourceSpec[Any]) -> Verb:
+    summary = spec.show_summary or f"show a {spec.singular}"
+    argument = Argument("ID", spec.id_help or f"the {spec.singular}'s id", names=spec.kind)
+    return Verb(path, summary, "commands.resources:show", (argument,), SHOWN)
+
+
+def _server_flags(spec: ResourceSpec[Any]) -> Iterator[Flag]:
+    """The options by which a list is narrowed, beside ``--filter``."""
+    wire = spec.record.WIRE
+    filters = () if wire is None else wire.filters
+    for name in filters:
+        if name in {"status", "since"}:
+            continue
+        field = spec.field(name)
+        kind = next((link.kind for link in spec.links if f"{link.kind}_id" == name), "")
+        what, metavar = (kind, "ID") if kind else (name.replace("_", " "), name.upper())
+        choices = () if field is None else field.choices
+        yield Flag(_option_name(name), f"only {_title(spec)} of this {what}", metavar, "text", choices, names=kind)
+    if "status" in spec.record.MEMBERS:
+        yield STATUS
+    if "since" in filters:
+        yield SINCE
+
+
+def _option_name(parameter: str) -> str:
+    return f"--{parameter.replace('_', '-')}"
+
+
+def _title(spec: ResourceSpec[Any]) -> str:
+    """What the records are called within a sentence."""
+    title = spec.title.partition(" · ")[0]
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.base.closest import closest_word
 from runwatch.base.errors import UsageError
 from runwatch.base.json import dumps
 from runwatch.commands.call import Call
+from runwatch.view.resource_index import RESOURCE_INDEX
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
@@ -16,44 +17,38 @@ if TYPE_CHECKING:
 REQUESTS: Final[Mapping[str, str]] = {"run-request": "RunRequest"}
 """Bodies that are sent, with their model in :mod:`runwatch.records.requests`."""
 
-RECORDS: Final[Mapping[str, str]] = {
-    "run": "runwatch.records.run:Run",
-    "event": "runwatch.records.event:RunEvent",
-    "result": "runwatch.records.run:RunResult",
-    "receipt": "runwatch.records.receipt:Receipt",
-    "account": "runwatch.records.account:Account",
-    "model": "runwatch.records.model:CatalogEntry",
-    "definition": "runwatch.records.model:Definition",
-    "deployment": "runwatch.records.model:Deployment",
-    "arm": "runwatch.records.arm:Arm",
-    "verifier": "runwatch.records.verifier:Verifier",
-    "key_connection": "runwatch.records.verifier:KeyConnection",
-    "template": "runwatch.records.template:Template",
-    "plan": "runwatch.records.template:Plan",
-    "application": "runwatch.records.template:Application",
-    "selection": "runwatch.records.template:Selection",
-    "agent": "runwatch.records.agent:ReviewAgent",
-    "credential": "runwatch.records.credential:Credential",
-    "github": "runwatch.records.github:GithubConnection",
-    "connection": "runwatch.records.source:SourceConnection",
-    "source_profile": "runwatch.records.source:SourceProfile",
-    "handoff": "runwatch.records.source:Handoff",
-    "proposal": "runwatch.records.proposal:Proposal",
-    "api_key": "runwatch.records.apikey:ApiKey",
-    "webhook": "runwatch.records.webhook:Webhook",
-    "delivery": "runwatch.records.webhook:Delivery",
-    "usage": "runwatch.records.usage:Usage",
-    "eval_summary": "runwatch.records.evaluation:EvalSummary",
-    "compliance_export": "runwatch.records.compliance:ComplianceExport",
-    "problem": "runwatch.records.problem:Problem",
-}
-"""Records that are read."""
+
+def records() -> Iterator[type[Record]]:
+    """Records that are read, one of a kind: those of the resources, what else operations answer, and problems.
+
+    Specifications are loaded one by one, so that who stops early has loaded few.
+    """
+    seen: set[str] = set()
+    for record in _every_record():
+        if record.KIND not in seen:
+            seen.add(record.KIND)
+            yield record
+
+
+def _every_record() -> Iterator[type[Record]]:
+    specs = (entry.load() for entry in RESOURCE_INDEX)
+    yield from (spec.record for spec in specs if not spec.is_local)
+    from runwatch.api.operations import OPERATIONS
+    from runwatch.records.problem import Problem
+
+    yield from (operation.record for operation in OPERATIONS.values() if operation.record is not None)
+    yield Problem
+
+
+def record_of_kind(kind: str) -> type[Record] | None:
+    """The record of a kind, or ``None``."""
+    return next((record for record in records() if kind == record.KIND), None)
 
 
 def schema(call: Call) -> int:
     """``schema``: print the schema of one kind, or the list of kinds."""
     kind = call.options.kind
-    kinds = (*REQUESTS, *RECORDS)
+    kinds = (*REQUESTS, *(record.KIND for record in records()))
     if kind is None:
         call.output.text("".join(f"{name}\n" for name in kinds))
         return 0
@@ -77,11 +72,9 @@ def _request_schema(kind: str) -> dict[str, Any]:
 
 def _record_schema(kind: str) -> dict[str, Any]:
     """What is declared of a record; nothing is required and more members may come, because reading is tolerant."""
-    from importlib import import_module
-
-    module, _, name = RECORDS[kind].partition(":")
-    record = getattr(import_module(module), name)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": name, **_object(record)}
+    record = record_of_kind(kind)
+    assert record is not None
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": record.__name__, **_object(record)}
 
 
 def _object(record: type[Record]) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Every resource, once. Tabs, palette, help, list and show verbs and tests follow from this list."""
+"""Every resource with its specification, loaded from :mod:`runwatch.view.resource_index`.
+
+Tabs, palette, help, list and show verbs and tests follow from these.
+"""
 
 from __future__ import annotations
 
@@ -7,45 +10,9 @@ from typing import Any, Final
 
 from runwatch.view.mutation import Mutation
 from runwatch.view.resource import ResourceSpec
-from runwatch.view.resources.account import ACCOUNT
-from runwatch.view.resources.arms import ARMS
-from runwatch.view.resources.events import EVENTS
-from runwatch.view.resources.models import DEFINITIONS, DEPLOYMENTS, MODELS
-from runwatch.view.resources.organization import KEYS, PROPOSALS
-from runwatch.view.resources.problems import PROBLEMS
-from runwatch.view.resources.receipts import RECEIPTS
-from runwatch.view.resources.requests import REQUESTS
-from runwatch.view.resources.reviews import AGENTS, CREDENTIALS, GITHUB
-from runwatch.view.resources.runs import RUNS
-from runwatch.view.resources.sources import PROFILES, SOURCES
-from runwatch.view.resources.templates import TEMPLATES
-from runwatch.view.resources.verifiers import VERIFIERS
-from runwatch.view.resources.webhooks import DELIVERIES, WEBHOOKS
+from runwatch.view.resource_index import RESOURCE_INDEX
 
-RESOURCES: Final[tuple[ResourceSpec[Any], ...]] = (
-    RUNS,
-    RECEIPTS,
-    EVENTS,
-    MODELS,
-    ARMS,
-    VERIFIERS,
-    TEMPLATES,
-    AGENTS,
-    CREDENTIALS,
-    GITHUB,
-    SOURCES,
-    PROFILES,
-    DEPLOYMENTS,
-    DEFINITIONS,
-    PROPOSALS,
-    KEYS,
-    WEBHOOKS,
-    DELIVERIES,
-    PROBLEMS,
-    REQUESTS,
-    ACCOUNT,
-)
-
+RESOURCES: Final[tuple[ResourceSpec[Any], ...]] = tuple(entry.load() for entry in RESOURCE_INDEX)
 
 _BY_NAME: Final = {spec.name: spec for spec in RESOURCES}
 _BY_KIND: Final = {spec.kind: spec for spec in RESOURCES}

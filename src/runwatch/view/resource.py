@@ -1,7 +1,7 @@
 """What a resource looks like, as pure data: columns, filters, details, links and actions.
 
 A new resource is a record, one specification under :mod:`runwatch.view.resources` and one line in
-:mod:`runwatch.view.registry`. The verbs and the console draw the same specification.
+:mod:`runwatch.view.resource_index`. The verbs and the console draw the same specification.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ class Field(Generic[S]):
         aliases: Other names it has in filters.
         sort_key: What it is sorted by, where that is not the value.
         server: The query parameter by which the service filters the same; a moment's parameter is ``since``.
+        choices: The values that it can have, where they are fixed.
     """
 
     id: str
@@ -75,6 +76,7 @@ class Field(Generic[S]):
     aliases: tuple[str, ...] = ()
     sort_key: Callable[[S], Any] | None = None
     server: str = ""
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -232,6 +234,9 @@ class ResourceSpec(Generic[S]):
         makes: What can be done without one, such as making one.
         links: Ways to other records.
         subject: Makes a row's subject from a bare record.
+        list_summary: What the ``list`` verb does, in one line of help; made from the title when left out.
+        show_summary: The same of the ``show`` verb; made from ``singular``.
+        id_help: What the ``show`` verb takes; made from ``singular``.
     """
 
     record: type[Record]
@@ -249,6 +254,9 @@ class ResourceSpec(Generic[S]):
     makes: tuple[Action[None], ...] = ()
     links: tuple[Link[S], ...] = ()
     subject: Callable[[Any], S] = _itself
+    list_summary: str = ""
+    show_summary: str = ""
+    id_help: str = ""
 
     @property
     def kind(self) -> str:

@@ -95,6 +95,9 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     name="models",
     singular="model",
     title="Models · model catalog",
+    list_summary="list the models that can be saved",
+    show_summary="show a model of the catalog",
+    id_help="the model's deployment id, or its key",
     columns=(
         Column(id="model", title="model", aliases=("model_key",), value=lambda it: _model(it).model_key, least=23,
                most=44),
@@ -144,6 +147,7 @@ DEPLOYMENTS: Final[ResourceSpec[Any]] = ResourceSpec[Deployment](
     name="deployments",
     singular="deployment",
     title="Model deployments",
+    list_summary="list models as sources serve them",
     columns=(
         Column(id="status", title="status", value=lambda it: it.status,
                cell=lambda it, context: standing(it.status, context), least=10),
@@ -175,6 +179,7 @@ DEFINITIONS: Final[ResourceSpec[Any]] = ResourceSpec[Definition](
     name="definitions",
     singular="definition",
     title="Model definitions",
+    list_summary="list models as their publishers describe them",
     columns=(
         Column(id="model", title="model", aliases=("id", "model_key"), value=lambda it: it.id, least=28, most=44),
         Column(id="publisher", title="publisher", aliases=("publisher_id",), value=lambda it: it.publisher_id,

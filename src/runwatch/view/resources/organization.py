@@ -35,6 +35,8 @@ PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](
     name="proposals",
     singular="proposal",
     title="Repair proposals",
+    list_summary="list proposed repairs of skills",
+    show_summary="show a proposal with its change and evidence",
     columns=(
         Column(id="status", title="status", value=lambda it: it.status,
                cell=lambda it, context: standing(it.status, context), server="status", least=10),
@@ -83,6 +85,7 @@ KEYS: Final[ResourceSpec[Any]] = ResourceSpec[ApiKey](
     name="keys",
     singular="key",
     title="API keys",
+    list_summary="list the organization's API keys, never in full",
     columns=(
         Column(id="status", title="status", value=lambda it: it.status,
                cell=lambda it, context: standing(it.status, context), least=9),

@@ -29,6 +29,7 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
     name="agents",
     singular="agent",
     title="Review agents",
+    show_summary="show a review agent",
     columns=(
         Column(id="status", title="status", value=lambda it: it.status,
                cell=lambda it, context: standing(it.status, context), least=10),
@@ -67,6 +68,7 @@ CREDENTIALS: Final[ResourceSpec[Any]] = ResourceSpec[Credential](
     name="credentials",
     singular="credential",
     title="Credential references",
+    list_summary="list credential references; secrets are never shown",
     columns=(
         Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, least=12),
         Column(id="credential", title="credential", aliases=("id", "credential_ref"), value=lambda it: it.id, least=9,
@@ -90,6 +92,7 @@ GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
     name="github",
     singular="repository",
     title="GitHub connections",
+    list_summary="list connected repositories",
     columns=(
         Column(id="status", title="status", value=lambda it: it.status,
                cell=lambda it, context: standing(it.status, context), least=11),

@@ -103,6 +103,7 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
     name="templates",
     singular="template",
     title="Templates · tenant templates",
+    list_summary="list templates and what blocks them",
     columns=(
         Column(id="status", title="status", value=lambda it: standing_of(it.template),
                cell=lambda it, context: standing(standing_of(it.template), context), least=10),

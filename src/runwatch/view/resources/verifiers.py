@@ -101,6 +101,8 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
     name="verifiers",
     singular="verifier",
     title="Output checks · verifiers",
+    show_summary="show an output check",
+    id_help="the check's id",
     columns=(
         Column(id="status", title="status", value=lambda it: it.status,
                cell=lambda it, context: standing(it.status, context), least=10),

@@ -25,6 +25,7 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     name="webhooks",
     singular="webhook",
     title="Webhooks",
+    list_summary="list the addresses that are told of final runs",
     columns=(
         Column(id="status", title="status", value=lambda it: it.status,
                cell=lambda it, context: standing(it.status, context), least=9),

@@ -1,0 +1,1 @@
+"""A resource that no service has, as its first two edits: ``record.py`` and ``spec.py``."""
