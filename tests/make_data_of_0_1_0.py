@@ -1,7 +1,8 @@
 """Makes the data directory of version 0.1.0 that tests open: ``python -m tests.make_data_of_0_1_0`` in a tree of it.
 
-It is checked in as :data:`ARCHIVE`, because later versions write another form. It holds the owner, a source with a key,
-a check with a key, a webhook with its signing secret, three final runs and a second key. Everything in it is made up.
+It is checked in as :data:`ARCHIVE`, because later versions write another form. It holds the owner, a source with a key
+and a model, a check with a key, a webhook with its signing secret, a skill that lacks its region, four final runs (the
+last one called the model) and a second key. Everything in it is made up.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from pathlib import Path
 from typing import Final
 
 from runwatch.base.clock import SystemClock
-from tests.service.conftest import serve_in_process
+from tests.service.conftest import Json, serve_in_process
+from tests.service.live_work import live_body
 from tests.service.sourcing import SECRET as SOURCE_KEY
-from tests.service.sourcing import save
+from tests.service.sourcing import model_arm, post, save
+from tests.service.test_arms import SKILL
 from tests.service.test_verifier_connection import SECRET as CHECK_KEY
 from tests.service.test_verifier_connection import connect
 from tests.service.test_verifiers import PATH, registered
@@ -34,7 +37,10 @@ ARCHIVE: Final = Path(__file__).parent / "service" / "data_of_0_1_0.tar.gz"
 TOLD: Final = "told.json"
 """What a caller was told in its life: the keys, the secrets, and the ids of what they belong to."""
 
-RUNS: Final = 3
+RUNS: Final = 4
+
+_PRICES: Final = {"*": {"input_usd_per_million": "1000", "output_usd_per_million": "2000"}}
+_UNMARKED: Final = {"content": "Be brief.", "version": "1", "editable_regions": ["body"]}
 
 _LEFT_OUT: Final = frozenset({"log", "service.lock", "start.lock"})
 
@@ -43,12 +49,16 @@ async def make(data_dir: Path, server: ModelServer) -> dict[str, object]:
     """Fill a data directory through the wire and return what a caller was told."""
     async with dock() as endpoint, serve_in_process(data_dir, SystemClock(), allow_loopback_checks=True) as local:
         endpoint.keys = {CHECK_KEY}
-        source = await save(local, server)
+        endpoint.says(is_correct=True, quality_score=0.5, anchor_results={"fits": True})
+        source = await save(local, server, prices=_PRICES)
+        await model_arm(local, source.deployments["tiny-1"], cost_class="economy")
+        skill = await post(local, "/v1/arms", SKILL | {"artifact": _UNMARKED})
         verifier_id = str((await registered(local, endpoint.url))["verifier_id"])
         await connect(local, f"{PATH}/{verifier_id}", CHECK_KEY)
         webhook = (await local.http.post("/v1/webhooks", json=BODY)).json()
         second, _ = await local.add_key(role="reader")
-        runs = [str((await local.submit())["execution_id"]) for _ in range(RUNS)]
+        bodies = [*[None] * (RUNS - 1), live_body(["gate"], verifier_id=verifier_id)]
+        runs = [str((await local.submit(body))["execution_id"]) for body in bodies]
         for run_id in runs:
             await local.finished(run_id)
         return {
@@ -60,8 +70,20 @@ async def make(data_dir: Path, server: ModelServer) -> dict[str, object]:
             "check_key": CHECK_KEY,
             "webhook_id": webhook["webhook_id"],
             "webhook_secret": webhook["secret"],
+            "skill_id": skill["arm_id"],
             "runs": runs,
         }
+
+
+def unpack(data_dir: Path) -> Json:
+    """Put the data directory in its place, and return what a caller was told."""
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(data_dir.parent, filter="data")
+    (data_dir.parent / "service").rename(data_dir)
+    data_dir.chmod(0o700)
+    content: Json = json.loads((data_dir.parent / TOLD).read_text())
+    (data_dir.parent / TOLD).unlink()
+    return content
 
 
 def main() -> None:

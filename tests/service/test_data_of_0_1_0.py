@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from runwatch.service.tables.models import connections
 from runwatch.service.tables.organization import webhooks
 from runwatch.service.transaction import Transaction
 from runwatch.settings.masterkey import find_master_keys
-from tests.make_data_of_0_1_0 import ARCHIVE, RUNS, TOLD
+from tests.make_data_of_0_1_0 import RUNS, unpack
 from tests.service.conftest import Json, Local, Serving
 from tests.service.test_auth import other_tenant
 from tests.support.environment import clean_environment
@@ -31,12 +29,7 @@ SECRETS = ("source_key", "check_key", "webhook_secret")
 @pytest.fixture
 def told(data_dir: Path) -> Json:
     """What a caller of that version was told; the data directory is in its place."""
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(data_dir.parent, filter="data")
-    data_dir.chmod(0o700)
-    content: Json = json.loads((data_dir.parent / TOLD).read_text())
-    (data_dir.parent / TOLD).unlink()
-    return content
+    return unpack(data_dir)
 
 
 def sealed_files(data_dir: Path) -> dict[str, bytes]:
@@ -83,6 +76,13 @@ async def test_it_opens_with_its_secrets_its_keys_and_its_runs(serving: Serving,
         assert len((await service.get("/v1/receipts"))["receipts"]) == RUNS
         second = {"Authorization": f"Bearer {told['second_key']}"}
         assert (await service.http.get("/v1/account", headers=second)).status_code == 200
+
+
+async def test_a_skill_that_it_called_ready_is_judged_by_its_text(serving: Serving, told: Json) -> None:
+    async with serving() as service:
+        skill = await service.get(f"/v1/arms/{told['skill_id']}")
+        assert skill["status"] == "degraded"
+        assert skill["status_reason"].startswith("The text does not mark these editable regions: 'body'.")
 
 
 async def test_its_secrets_are_sealed_at_the_first_start_and_stay_as_they_are_then(
