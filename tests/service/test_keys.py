@@ -210,7 +210,7 @@ async def test_a_database_from_before_the_files_key_was_noted_keeps_its_owner(se
     async with serving() as service:
         first, tenant = service.key, (await service.get("/v1/account"))["tenant_id"]
     with closing(sqlite3.connect(data_dir / "service.db", isolation_level=None)) as database:
-        database.execute("DROP TABLE local_owner")
+        database.execute("DELETE FROM local_owner")
     (data_dir / "service.json").unlink()
     async with serving() as service:
         assert (await service.get("/v1/account"))["tenant_id"] == tenant

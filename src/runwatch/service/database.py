@@ -26,6 +26,7 @@ from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError
 from runwatch.base.files import PRIVATE_FILE, private_directory
 from runwatch.service.disk import explaining
+from runwatch.service.migrations.backup import remove_backup
 from runwatch.service.tables import SCHEMA_VERSION, metadata
 from runwatch.service.transaction import Transaction
 
@@ -96,7 +97,7 @@ class Database:
         """Open the database of ``path``, making it (mode 0600) when there is none.
 
         Raises:
-            DataError: it cannot be opened, is damaged, or was written by a newer version.
+            DataError: it cannot be opened or migrated, is damaged, or was written by a newer version.
         """
         return cls(path, _open_writer(path), _engine(path, "ro", "BEGIN", READERS), clock)
 
@@ -217,7 +218,7 @@ def _open_writer(path: Path) -> Engine:
     """The one connection that writes, to a file that is made when there is none.
 
     Raises:
-        DataError: it cannot be opened or written, is damaged, or was written by a newer version.
+        DataError: it cannot be opened, written or migrated, is damaged, or was written by a newer version.
     """
     try:
         private_directory(path.parent)
@@ -292,5 +293,15 @@ def _prepare(engine: Engine, path: Path) -> None:
                 detail=f"{path} has schema version {version}; this version reads up to {SCHEMA_VERSION}.",
                 hint="Update runwatch, or name another data directory with --data-dir.",
             )
-        metadata.create_all(connection)
-        connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        if version == 0:
+            metadata.create_all(connection)
+        is_older = 0 < version < SCHEMA_VERSION
+        if not is_older:
+            connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    if is_older:
+        # Alembic is slow to import, and only an older file needs it.
+        from runwatch.service.migrations.upgrade import migrate
+
+        migrate(engine, path, SCHEMA_VERSION)
+    # Also the copy of a migration that was killed once all was written.
+    remove_backup(path)

@@ -4,8 +4,7 @@ Rows that belong to an organization carry ``tenant_id``. What is listed has a ``
 insert and gives lists their order and their cursors. Moments are texts as the interface writes them, so that they
 sort as they are. What the interface sends word for word (events, receipts) is stored as the text that is sent.
 
-A column added to, or changed in, a table that exists raises :data:`SCHEMA_VERSION` and needs a migration in
-``database``; a new table needs neither.
+Every change of a table, a new one too, needs a revision in ``migrations`` and raises :data:`SCHEMA_VERSION`.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from runwatch.service.tables.columns import metadata, sequence_column, tenant_co
 
 __all__ = ["SCHEMA_VERSION", "checks", "live", "metadata", "models", "organization", "review", "sample", "templates"]
 
-SCHEMA_VERSION: Final = 1
-"""The version that this code reads and writes; a newer one is refused."""
+SCHEMA_VERSION: Final = 6
+"""The version that this code reads and writes; an older file is migrated to it, and a newer one is refused."""
 
 tenants: Final = Table(
     "tenants",

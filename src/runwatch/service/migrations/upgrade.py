@@ -1,0 +1,118 @@
+"""Applies the revisions that a database file lacks, all of them in one transaction or none.
+
+A revision is a module of ``revisions`` with Alembic's ``revision`` and ``down_revision``, and ``upgrade(op)``, which is
+handed Alembic's operations. Its id is the schema version that it leads to, in four digits. SQLite's own
+``user_version`` says which one a file has, so that older code can refuse it without Alembic.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, cast
+
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
+
+from runwatch.base.errors import DataError
+from runwatch.base.sqlite import UNWRITABLE, code_of
+from runwatch.service.disk import explaining
+from runwatch.service.migrations.backup import backup_of, make_backup
+
+REVISIONS: Final = Path(__file__).parent / "revisions"
+
+
+def revision_id(version: int) -> str:
+    """The id of the revision that leads to a schema version."""
+    return f"{version:04}"
+
+
+def migrate(engine: Engine, path: Path, target: int) -> None:
+    """Bring a database file to a newer schema version. A copy of it is left aside for the caller to remove.
+
+    Args:
+        engine: What writes to it; the caller holds the data directory's lock.
+        path: The file.
+        target: The schema version to reach.
+
+    Raises:
+        DataError: it could not be done; the file is as it was, and the error names the copy.
+    """
+    with explaining(path), _without_foreign_keys(engine) as connection:
+        transaction = connection.begin()
+        version = int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
+        try:
+            with transaction:
+                make_backup(path)
+                _apply(connection, version, target)
+        except DataError:
+            raise
+        except Exception as error:
+            raise _failed(path, version, error) from error
+
+
+def _apply(connection: Connection, version: int, target: int) -> None:
+    script = ScriptDirectory(str(REVISIONS), version_locations=[str(REVISIONS)])
+    steps = [*script.iterate_revisions(revision_id(target), revision_id(version))]
+    operations = Operations(MigrationContext.configure(connection))
+    with _sequences_kept(connection):
+        for step in reversed(steps):
+            step.module.upgrade(operations)
+    if broken := {row[0] for row in connection.exec_driver_sql("PRAGMA foreign_key_check")}:
+        raise sqlite3.IntegrityError(f"rows of {', '.join(sorted(broken))} refer to rows that are not there")
+    connection.exec_driver_sql(f"PRAGMA user_version = {target}")
+
+
+@contextlib.contextmanager
+def _without_foreign_keys(engine: Engine) -> Iterator[Connection]:
+    """A connection that does not look at foreign keys, so that a table that others refer to can be made anew.
+
+    SQLite takes that setting between transactions alone.
+    """
+    with engine.connect() as connection:
+        _raw(connection).execute("PRAGMA foreign_keys=OFF")
+        try:
+            yield connection
+        finally:
+            _raw(connection).execute("PRAGMA foreign_keys=ON")
+
+
+@contextlib.contextmanager
+def _sequences_kept(connection: Connection) -> Iterator[None]:
+    """Let no table that is made anew in the block give out numbers a second time; cursors may name deleted rows."""
+    query = "SELECT name, seq FROM sqlite_sequence"
+    before = dict(_raw(connection).execute(query))
+    yield
+    after = dict(_raw(connection).execute(query))
+    tables = {name for (name,) in connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    for name in tables & before.keys():
+        if before[name] > after.get(name, 0):
+            connection.exec_driver_sql("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
+            connection.exec_driver_sql("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (name, before[name]))
+
+
+def _raw(connection: Connection) -> sqlite3.Connection:
+    return cast(sqlite3.Connection, connection.connection.dbapi_connection)
+
+
+def _failed(path: Path, version: int, error: Exception) -> DataError:
+    # Values of rows may be prompts: only SQLite's own words are repeated, which name tables and columns.
+    found = error.orig if isinstance(error, DBAPIError) else error
+    reason = str(found) if isinstance(found, sqlite3.Error) else type(error).__name__
+    is_unwritable = code_of(found) in UNWRITABLE
+    step = (
+        f"See that {path.parent} is writable and its disk has space left, and start again."
+        if is_unwritable
+        else "Use the version of runwatch from before, which still opens it, and report this."
+    )
+    return DataError(
+        "The service's database could not be migrated",
+        detail=f"{path} is as it was, at schema version {version}: {reason}",
+        hint=f"{step} A copy from before is {backup_of(path)}",
+        retryable=is_unwritable,
+    )
