@@ -138,17 +138,6 @@ async def test_a_skill_without_its_region_is_not_ready_until_its_text_has_it(loc
     assert (changed["status"], changed["status_reason"]) == ("ready", None)
 
 
-async def test_a_skill_that_an_older_version_called_ready_is_judged_at_the_next_start(serving: Serving) -> None:
-    without = {"content": "Be brief.", "version": "1", "editable_regions": ["body"]}
-    async with serving() as service:
-        arm = await post(service, "/v1/arms", SKILL | {"artifact": without})
-        await service.context.database.write(
-            lambda transaction: transaction.change(arms, {"arm_id": arm["arm_id"]}, status="ready", status_reason=None)
-        )
-    async with serving() as service:
-        assert (await service.get(f"/v1/arms/{arm['arm_id']}"))["status"] == "degraded"
-
-
 @pytest.mark.parametrize(("status", "reachable"), [(200, True), (401, True), (405, True), (500, False)])
 async def test_an_agent_is_asked_for_an_answer(serving: Serving, status: int, reachable: bool) -> None:
     async with serving(allow_loopback_checks=True) as service, ModelServer() as server:

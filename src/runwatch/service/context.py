@@ -22,7 +22,7 @@ from runwatch.service.http.context import Context
 from runwatch.service.http.cursors import Cursors
 from runwatch.service.http.limits import RateLimit, Strangers
 from runwatch.service.http.problems import Problems
-from runwatch.service.models import arms, connections
+from runwatch.service.models import connections
 from runwatch.service.models.providerconfig import provider_config
 from runwatch.service.models.providers import Providers
 from runwatch.service.options import ServeOptions
@@ -106,7 +106,6 @@ async def open_context(
         context.touch()
         if options.sample:
             await database.write(partial(move_checks, origin=origin))
-        await database.write(arms.settle_skills)
         await bindings.destroy_all_retired(database, vault)
         await vault.sweep(await database.read(_named_handles))
         context.closed_handles = frozenset(await vault.take_over())

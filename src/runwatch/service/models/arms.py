@@ -225,14 +225,6 @@ def artifact_hash(content: str) -> str:
     return f"sha256:{hashlib.sha256(content.encode('utf-8')).hexdigest()}"
 
 
-def settle_skills(transaction: Transaction) -> None:
-    """Bring the status of every skill up to date; a version before this one called all of them ready."""
-    for arm in transaction.every(arms, {"kind": "skill", "status": "ready"}):
-        status, reason = _skill_standing(arm["artifact"])
-        if status != arm["status"]:
-            transaction.change(arms, {"arm_id": arm["arm_id"]}, status=status, status_reason=reason)
-
-
 def _skill_standing(artifact: Mapping[str, Any]) -> tuple[str, str | None]:
     missing = missing_regions(artifact["content"], artifact["editable_regions"])
     if not missing:
