@@ -70,36 +70,6 @@ def test_a_late_answer_does_not_shorten_a_hold(clock: FakeClock) -> None:
     assert gate.seconds_left(HERE) == pytest.approx(60)
 
 
-def test_a_person_may_lift_a_hold_of_more_than_fifteen_minutes_also_near_its_end(clock: FakeClock) -> None:
-    gate = Gate(clock)
-    gate.close(HERE, None, 901)
-    gate.close(HERE, "postExecutions", 86400)
-    clock.advance(600)
-    with pytest.raises(Held) as held:
-        gate.check(HERE, "postExecutions")
-    assert held.value.can_override
-    assert gate.override(HERE)
-    gate.check(HERE, "postExecutions")
-
-
-def test_a_hold_of_fifteen_minutes_stays(clock: FakeClock) -> None:
-    gate = Gate(clock)
-    gate.close(HERE, None, 900)
-    with pytest.raises(Held) as held:
-        gate.check(HERE, "getAccount")
-    assert not held.value.can_override
-    assert not gate.override(HERE)
-    with pytest.raises(Held):
-        gate.check(HERE, "getAccount")
-
-
-def test_lifting_the_holds_of_one_origin_leaves_those_of_another(clock: FakeClock) -> None:
-    gate = Gate(clock)
-    gate.close(THERE, None, 1000)
-    assert not gate.override(HERE)
-    assert gate.seconds_left(THERE) == pytest.approx(1000)
-
-
 def test_no_hold_means_no_wait(clock: FakeClock) -> None:
     gate = Gate(clock)
     gate.close(HERE, None, 0)

@@ -110,7 +110,7 @@ def test_an_answer_of_no_known_code_goes_by_its_status(status: int, code: str, e
         (LocalServiceError("x"), 3),
         (ReadOnlyRefused(operation="postExecutions", what="Submit a run"), 2),
         (InvalidRequest(operation="getAccount", errors=[{"field": "x", "message": "y"}]), 2),
-        (Held(operation="getAccount", seconds=3, can_override=False), 5),
+        (Held(operation="getAccount", seconds=3), 5),
         (no_answer(), 3),
         (unusable(), 3),
     ],

@@ -265,7 +265,7 @@ def test_a_hold_after_the_submit_names_the_accepted_run_and_the_service_of_the_c
     runwatch: Here, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def hold(*_: object, **__: object) -> None:
-        raise Held(operation="getExecutionsByExecutionId", seconds=40, can_override=True)
+        raise Held(operation="getExecutionsByExecutionId", seconds=40)
 
     monkeypatch.setattr("runwatch.commands.pace.PacedClient.list_events", hold)
     monkeypatch.setattr("runwatch.commands.watch.follow", lambda client, *_, **__: held_events(client))

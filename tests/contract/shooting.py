@@ -12,6 +12,7 @@ from typing import Any, Final
 from runwatch.records.problem import PROBLEM_TYPE, Problem
 from tests.contract.fuzzing import Shot
 from tests.support.http1 import HEAD_LIMIT, Head, read_body, read_head, unchunked
+from tests.support.problems import is_closed
 
 WAIT_S: Final = 60.0
 """How long an answer may take on a busy machine before it counts as missing."""
@@ -108,7 +109,7 @@ class Range:
 
     def _judge_problem(self, shot: Shot, status: int, body: bytes) -> None:
         problem = Problem(json.loads(body))
-        if not problem.is_closed or problem.flaws() or problem.status != status:
+        if not is_closed(problem) or problem.flaws() or problem.status != status:
             self._note(shot, f"no closed Problem: {body!r}")
         if status == 502 and (problem.code != "upstream_unavailable" or not shot.operation.calls_out):
             self._note(shot, f"502 {body!r}")

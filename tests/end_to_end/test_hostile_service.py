@@ -15,6 +15,7 @@ from runwatch.base.json import dumps
 from runwatch.records.problem import PROBLEM_TYPE, Problem
 from tests.support.builders import request_body
 from tests.support.hostile import CORPUS
+from tests.support.problems import is_closed
 from tests.support.service import ServiceProcess
 
 ENTRIES = [(entry.name, entry.text) for entry in CORPUS]
@@ -41,7 +42,7 @@ class Caller:
         if answer.status >= 400:
             assert answer.headers["Content-Type"].partition(";")[0] == PROBLEM_TYPE
             problem = Problem(content)
-            assert problem.is_closed
+            assert is_closed(problem)
             assert problem.status == answer.status < 500, problem.code
         return answer.status, content
 

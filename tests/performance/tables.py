@@ -35,6 +35,7 @@ from runwatch.view.resources.runs import RUNS
 from runwatch.view.table import Row, Steps, arrange, rows
 from tests.performance.measure import Figure, best_turn, exponent, longest_callback
 from tests.support.builders import run
+from tests.support.rows import cells_of
 from tests.tui.look import Stage
 from tests.tui.samples import NOON
 
@@ -249,6 +250,6 @@ async def _open_theirs(records: Sequence[Run], context: Context) -> float:
         table = app.query_one(DataTable)
         start = time.perf_counter()
         table.add_columns(*(column.title for column in RUNS.columns))
-        table.add_rows(list(row.cells.values()) for row in rows(RUNS, records, context))
+        table.add_rows(list(cells_of(row).values()) for row in rows(RUNS, records, context))
         await _painted(table)
         return time.perf_counter() - start

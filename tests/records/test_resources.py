@@ -14,7 +14,7 @@ from runwatch.records.problem import PROBLEM_BASE, Problem, synthetic_problem
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
 from runwatch.records.run import Run
-from runwatch.records.states import FINAL_STATES, KNOWN_STATES, LIVE_STATES, is_final
+from runwatch.records.states import FINAL_STATES, LIVE_STATES, is_final
 from runwatch.records.verifier import Probe
 from tests.support import builders, resources
 from tests.support.parts import RECORDED_STATES
@@ -63,7 +63,7 @@ def test_a_probe_is_usable_only_where_its_answer_kept_the_contract() -> None:
 
 
 def test_the_four_final_states_end_a_run_and_nothing_else_does() -> None:
-    assert {state for state in KNOWN_STATES if is_final(state)} == FINAL_STATES
+    assert {state for state in (*LIVE_STATES, *FINAL_STATES) if is_final(state)} == FINAL_STATES
     assert not any(is_final(state) for state in (*LIVE_STATES, "hovering", "Completed", "", None))
     assert builders.run(status="expired").is_final
     assert not builders.run(status="hovering").is_final
@@ -175,12 +175,6 @@ def test_the_code_of_a_problem_is_the_last_segment_of_its_type(type_: object, co
     assert Problem({"type": type_}).code == code
 
 
-def test_a_problem_is_closed_with_its_required_members_and_no_others() -> None:
-    assert builders.problem("rate_limited", retry_after_s=20, detail="Slow down.").is_closed
-    assert not builders.problem("rate_limited", hint="try again").is_closed
-    assert not builders.problem("rate_limited", instance=None).is_closed
-
-
 def test_a_problem_tells_its_fields() -> None:
     problem = builders.validation_problem(policy__budget="Must be greater than 0.", task__objective="Required.")
     assert problem.errors is not None
@@ -198,7 +192,6 @@ def test_a_problem_of_our_own_wording_claims_no_instance() -> None:
         "status": 502,
     }
     assert problem.id == ""
-    assert not problem.is_closed
     assert synthetic_problem("x", "X", 500, "why").detail == "why"
 
 

@@ -85,13 +85,13 @@ async def test_each_source_lists_its_own_models(providers: Providers) -> None:
 
 
 async def test_the_bare_scheme_serves_the_models_of_all(providers: Providers) -> None:
-    assert len(await providers.list_models(ALL)) == sum(len(sample.models) for sample in SAMPLES)
+    assert len((await providers.find_models(ALL)).models) == sum(len(sample.models) for sample in SAMPLES)
     assert (await generate(providers, model="cedar-standard", where=ALL)).text
 
 
 async def test_an_unknown_sample_source_is_like_a_server_that_does_not_listen(providers: Providers) -> None:
     with pytest.raises(ProviderError) as caught:
-        await providers.list_models(ProviderAddress("fixture:nowhere", "openai_chat", "none", None))
+        await providers.find_models(ProviderAddress("fixture:nowhere", "openai_chat", "none", None))
     assert (caught.value.kind, caught.value.was_sent) == ("network", False)
 
 
@@ -101,7 +101,7 @@ async def test_every_key_but_one_is_taken(providers: Providers, secret: Secret |
     if works:
         assert (await generate(providers, where=where)).text
         return
-    for call in (providers.list_models(where), generate(providers, where=where)):
+    for call in (providers.find_models(where), generate(providers, where=where)):
         with pytest.raises(ProviderError) as caught:
             await call
         assert caught.value.kind == "authentication"

@@ -18,6 +18,7 @@ from runwatch.service.http.call import Call, Endpoint, Routes
 from runwatch.service.http.limits import BODY_BYTES
 from runwatch.service.http.problems import problem_of
 from tests.service.conftest import Json, Local, echo_body
+from tests.support.problems import is_closed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -34,7 +35,7 @@ def check(answer: httpx.Response, code: str) -> Problem:
 
 def check_body(status: int, body: Json, code: str) -> Problem:
     problem = Problem(body)
-    assert problem.is_closed, body
+    assert is_closed(problem), body
     assert not problem.flaws()
     assert (status, problem.status, problem.type) == (CODES[code].status, CODES[code].status, f"{PROBLEM_BASE}{code}")
     assert problem.code == code

@@ -75,7 +75,7 @@ def said(value: Any, status: int = 200) -> Said:
 async def listed(providers: Providers, *entries: Any) -> list[ServedModel]:
     async with ModelServer() as server:
         server.say("GET", ".*", said({"object": "list", "data": list(entries)}))
-        return await providers.list_models(address(server))
+        return (await providers.find_models(address(server))).models
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -438,7 +438,7 @@ async def test_output_and_key_are_in_no_representation(providers: Providers) -> 
 @pytest.mark.parametrize("form", FORMS)
 async def test_models_are_listed_once_each_in_the_order_of_the_provider(providers: Providers, form: str) -> None:
     async with ModelServer(models=("b-model", "a-model", "b-model"), key=KEY) as server:
-        models = await providers.list_models(address(server, form))
+        models = (await providers.find_models(address(server, form))).models
         assert [model.upstream_ref for model in models] == ["b-model", "a-model"]
         assert {model.capabilities for model in models} == {("text.generate",)}
         assert {model.data_classes for model in models} == {("public",)}
@@ -447,7 +447,7 @@ async def test_models_are_listed_once_each_in_the_order_of_the_provider(provider
 async def test_a_model_list_in_pages_is_read_to_its_end(providers: Providers) -> None:
     names = tuple(f"claude/{number}" for number in range(5))
     async with ModelServer(models=names, page_size=2) as server:
-        models = await providers.list_models(address(server, "anthropic_messages"))
+        models = (await providers.find_models(address(server, "anthropic_messages"))).models
         assert tuple(model.upstream_ref for model in models) == names
         queries = [heard.head.query for heard in server.heard]
         assert [query.get("after_id") for query in queries] == [None, "claude/1", "claude/3"]
@@ -456,7 +456,7 @@ async def test_a_model_list_in_pages_is_read_to_its_end(providers: Providers) ->
 async def test_a_list_that_never_ends_is_given_up(providers: Providers) -> None:
     async with ModelServer() as server:
         server.say("GET", ".*", said({"data": [{"id": "x"}], "has_more": True, "last_id": "x"}))
-        assert len(await providers.list_models(address(server, "anthropic_messages"))) == 1
+        assert len((await providers.find_models(address(server, "anthropic_messages"))).models) == 1
         assert len(server.heard) == 20
 
 
@@ -492,7 +492,7 @@ async def test_a_base_url_with_a_version_is_not_tried_again(providers: Providers
 async def test_a_refused_key_is_not_tried_at_another_base(providers: Providers) -> None:
     async with ModelServer(key="another", prefix="") as server:
         with pytest.raises(ProviderError) as caught:
-            await providers.list_models(address(server))
+            await providers.find_models(address(server))
         assert caught.value.kind == "authentication"
         assert len(server.heard) == 1
 
@@ -502,14 +502,14 @@ async def test_an_answer_that_is_no_list_is_invalid(providers: Providers, body: 
     async with ModelServer() as server:
         server.say("GET", ".*", said(body))
         with pytest.raises(ProviderError) as caught:
-            await providers.list_models(address(server))
+            await providers.find_models(address(server))
         assert caught.value.kind == "invalid_response"
 
 
 async def test_a_bare_array_is_a_list_too(providers: Providers) -> None:
     async with ModelServer() as server:
         server.say("GET", ".*", said([{"id": "x"}]))
-        assert [model.upstream_ref for model in await providers.list_models(address(server))] == ["x"]
+        assert [model.upstream_ref for model in (await providers.find_models(address(server))).models] == ["x"]
 
 
 async def test_entries_that_name_no_model_are_left_out(providers: Providers) -> None:

@@ -11,7 +11,7 @@ from runwatch.base.errors import SettingsError
 from runwatch.base.paths import Paths
 from runwatch.settings.file import load
 from runwatch.settings.masterkey import find_master_keys
-from runwatch.settings.resolve import Options, resolve_target
+from runwatch.settings.resolve import Options, Resolver
 
 CONTENT = """
 theme = "mine"
@@ -64,7 +64,7 @@ def test_what_others_may_change_decides_about_no_program_and_no_key(
         assert f"'profiles.work.{key}' is not used" in said
     assert not any(problem.is_warning for problem in loaded.problems)
     with pytest.raises(SettingsError) as told:
-        resolve_target(Options(), {}, loaded, Paths(file, tmp_path / "data"))
+        Resolver(Options(), {}, loaded, Paths(file, tmp_path / "data")).target()
     assert "others own or may change it" in str(told.value)
     with pytest.raises(SettingsError, match="does not say where"):
         find_master_keys(file)

@@ -15,7 +15,7 @@ from runwatch.settings.file import load
 from runwatch.settings.keys import store_key
 from runwatch.settings.local import LocalService
 from runwatch.settings.model import Settings
-from runwatch.settings.resolve import Options, Resolved, Resolver, Source, resolve_target
+from runwatch.settings.resolve import Options, Resolved, Resolver, Source
 
 WORK = "https://work.example"
 OTHER = "https://other.example"
@@ -45,8 +45,7 @@ class Machine:
         return Resolver(options, environment, load(self.paths.settings_file), self.paths)
 
     def target(self, options: Options | None = None, environment: Mapping[str, str] | None = None) -> Target:
-        loaded = load(self.paths.settings_file)
-        return resolve_target(options or Options(), environment or {}, loaded, self.paths, start_local=self.start_local)
+        return self.resolver(options or Options(), environment or {}).target(start_local=self.start_local)
 
     def start_local(self, data_dir: Path) -> LocalService:
         self.started.append(data_dir)

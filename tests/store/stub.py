@@ -132,7 +132,7 @@ def lost(kind: str = "reset", *, known: bool = False, operation: str = "postExec
 
 def held(seconds: float, *, operation: str = "postExecutions") -> Held:
     """A call that an earlier 429 holds back."""
-    return Held(operation=operation, seconds=seconds, can_override=False)
+    return Held(operation=operation, seconds=seconds)
 
 
 def unusable(*, known: bool = False, operation: str = "postExecutions") -> UnusableAnswer:

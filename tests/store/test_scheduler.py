@@ -10,8 +10,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from runwatch.store.budget import LEAST_RPM, Budget, sweep_interval_s
-from runwatch.store.scheduler import SWEEP_AT_LEAST_S, Lane, Scheduler
+from runwatch.store.scheduler import Lane, Scheduler
 from tests.support.clock import FakeClock
+
+SWEEP_AT_LEAST_S = 15.0
+"""The status of every run is read at least this often, whatever the screen shows."""
 
 
 class Service:

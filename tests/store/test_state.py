@@ -182,7 +182,7 @@ def test_statuses_stand_for_troubles(status: int, collection: bool, expected: Tr
 
 
 def test_a_hold_tells_its_seconds() -> None:
-    failure = failure_of(Held(operation="getExecutions", seconds=7, can_override=False), collection=True)
+    failure = failure_of(Held(operation="getExecutions", seconds=7), collection=True)
     assert (failure.trouble, failure.held_s) == (Trouble.RATE_LIMITED, 7)
 
 

@@ -117,7 +117,7 @@ async def test_texts_change_one_by_one_and_follow_the_width() -> None:
         pane.show_edge(age=(word("stale 31s", Role.WARN),))
         await pilot.pause()
         assert lines_of(app)[9].startswith("┗━ stale 31s ━")
-        assert pane.edge.title == line("Runs   14 of 212")
+        assert lines_of(app)[0].startswith("┏━ Runs   14 of 212 ━")
         await pilot.resize_terminal(100, 20)
         assert lines_of(app)[0] == "┏━ Runs   14 of 212 " + "━" * 68 + " sort age ━┓"
 

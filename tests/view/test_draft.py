@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from runwatch.base.json import dumps_body, loads
-from runwatch.view.draft import FIELDS, Again, again, body_of, problems_of, start_values, values_of
+from runwatch.view.draft import FIELDS, FORM, Again, again, problems_of, start_values, values_of
 from runwatch.view.facts import RunFacts, own_request
 from tests.support.builders import ABSENT, echo_receipt, full_request_body, open_run, request_body, run
 
 
 def like(facts: RunFacts, **typed: str) -> dict[str, Any]:
     """The request that the form makes of an earlier run, with what a person types over it."""
-    return body_of({**again(facts).values, **typed})
+    return FORM.body({**again(facts).values, **typed})
 
 
 def plain_request() -> dict[str, Any]:
@@ -25,10 +25,10 @@ def plain_request() -> dict[str, Any]:
 
 
 def test_the_form_begins_with_a_test_run_that_lacks_only_its_objective() -> None:
-    body = body_of(start_values())
+    body = FORM.body(start_values())
     assert body["mode"] == "echo"
     assert list(problems_of(body)) == ["objective"]
-    assert problems_of(body_of({**start_values(), "objective": "Say hello."})) == {}
+    assert problems_of(FORM.body({**start_values(), "objective": "Say hello."})) == {}
 
 
 @pytest.mark.parametrize("literal", ["0.10", "1e-7", "0.25", "100", "0.1000000000000000055511151231257827"])
@@ -42,7 +42,7 @@ def test_a_run_that_was_sent_from_here_gives_its_whole_request_back() -> None:
     known = again(RunFacts(run(), request=own_request(loads(dumps_body(sent)))))
     assert known.unknown == known.left_out == ()
     assert known.note == ""
-    assert body_of(known.values) == sent
+    assert FORM.body(known.values) == sent
 
 
 def test_what_the_form_cannot_send_again_is_named() -> None:

@@ -22,6 +22,7 @@ from runwatch.view.table import rows, sort
 from runwatch.view.template_report import HEADER, report
 from runwatch.view.template_report import rows as report_rows
 from tests.support import resources
+from tests.support.rows import cells_of
 from tests.view.strategies import CONTEXT, NOW
 
 READY = resources.template()
@@ -123,7 +124,7 @@ def test_a_decision_on_another_text_says_that_the_record_changed_since() -> None
     facts = TemplateFacts(after, made)
     assert shown(facts)["decision"] == "◷ go, 2 h ago: as agreed · the record changed since"
     (row,) = rows(TEMPLATES, [facts], CONTEXT)
-    assert row.cells["decision"] == "◷ go, old"
+    assert cells_of(row)["decision"] == "◷ go, old"
     assert (row.flag("decided"), row.flag("changed")) == (True, True)
 
 

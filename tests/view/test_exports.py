@@ -17,6 +17,7 @@ from runwatch.records.receipt import Receipt
 from runwatch.view import flat
 from runwatch.view.drawn import json_text
 from runwatch.view.exports import (
+    _FORMULA_START,
     FORMS,
     Form,
     csv_table,
@@ -27,7 +28,6 @@ from runwatch.view.exports import (
     guarded,
     markdown_cell,
     markdown_table,
-    unguarded,
 )
 from runwatch.view.recognise import items_of_json, resource_of_json
 from runwatch.view.resources.receipts import RECEIPTS
@@ -37,7 +37,14 @@ from tests.support.safe_files import assert_safe_csv, assert_safe_markdown
 from tests.view.strategies import CONTEXT, garbage, json_values, many, scalars, texts
 
 RECEIPTS_GONE_WRONG = garbage(Receipt).map(Receipt)
+_GUARDED = re.compile(f"{_FORMULA_START.pattern}'")
+
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠", ";=", "\n=", " =", '"=', "\ufeff=")
+
+
+def unguarded(cell: str) -> str:
+    """What the cell was made of."""
+    return _GUARDED.sub("", cell)
 
 
 def written(form: Form, *records: Receipt) -> str:

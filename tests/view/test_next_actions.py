@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.api.operations import OPERATIONS
-from runwatch.records.requests.template import RESUME_ACTIONS
 from runwatch.records.source import SourceConnection
 from runwatch.records.template import Application, Blocker, NextAction, Plan, Template
 from runwatch.view.detail import sections
@@ -29,6 +28,17 @@ from runwatch.view.resources.applications import APPLICATION, PLAN
 from runwatch.view.resources.templates import TEMPLATES
 from tests.support import resources
 from tests.view.strategies import CONTEXT, few, garbage
+
+RESUME_ACTIONS = (
+    "poll_consent",
+    "retry_consent",
+    "retry_connection_test",
+    "retry_deployment_sync",
+    "authorize_live_proof",
+    "refresh_pool_readiness",
+    "refresh_byok_readiness",
+)
+"""What the references let a paused application be told to do."""
 
 COPIED_TYPES = (
     "contact_tenant_admin", "ask_owner_for_role", "ask_org_admin_to_invite", "wait_for_preview_decision",

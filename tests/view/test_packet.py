@@ -13,6 +13,7 @@ from runwatch.view.packet import outcome, outcome_and_action, packet_of, ruling
 from runwatch.view.query_text import parse
 from runwatch.view.registry import by_name
 from tests.support import builders
+from tests.support.rows import cells_of, roles_of
 from tests.view.strategies import CONTEXT
 
 RUNS = by_name("runs")
@@ -59,9 +60,9 @@ def test_the_column_of_reasons_says_what_is_to_be_done() -> None:
 
 def test_a_list_of_runs_shows_verdict_and_action() -> None:
     (row,) = table.rows(RUNS, [decided(verdict="block", action="gate", reason="veto_source_blocked")], CONTEXT)
-    assert row.cells["status"] == "✗ block"
-    assert row.roles["status"] is Role.BAD
-    assert row.cells["reason"] == "gate · veto_source_blocked"
+    assert cells_of(row)["status"] == "✗ block"
+    assert roles_of(row)["status"] is Role.BAD
+    assert cells_of(row)["reason"] == "gate · veto_source_blocked"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from runwatch.base.text import cell_width, is_clean
 from runwatch.view.drawn import Drawn, line
 from runwatch.view.glyphs import ASCII, UNICODE, Glyphs
-from runwatch.view.plot import Bar, bar, bars, bars_with_numbers, chart, column_width, columns, spark
+from runwatch.view.plot import Bar, bar, bars, bars_with_numbers, column_width, columns, spark
 from tests.view.strategies import many, texts
 
 values = st.one_of(
@@ -36,7 +36,7 @@ def test_bars_take_exactly_their_cells(given_values: list[Decimal | int | None],
 @many
 @given(st.lists(st.builds(Bar, texts.map(line), values, texts.map(line)), max_size=8), cells, glyph_sets)
 def test_charts_are_never_wider_than_asked(shown: list[Bar], room: int, glyphs: Glyphs) -> None:
-    for drawn in (*chart(shown, room, glyphs), *bars_with_numbers(shown, room, glyphs)):
+    for drawn in bars_with_numbers(shown, room, glyphs):
         assert cell_width(drawn) <= max(0, room)
         assert is_clean(drawn)
 
@@ -71,7 +71,6 @@ def test_the_largest_value_fills_its_bar_and_others_their_share() -> None:
 def test_numbers_stand_below_each_other_behind_the_bars() -> None:
     shown = [Bar(line("mon"), Decimal(10), line("10.0")), Bar(line("tuesday"), Decimal(5), line("5.0"))]
     assert bars_with_numbers(shown, 12, ASCII) == ["######  10.0", "###      5.0"]
-    assert chart(shown, 21, ASCII) == ["mon      ######  10.0", "tuesday  ###      5.0"]
 
 
 def test_where_there_is_no_room_the_bar_goes_and_the_number_stays() -> None:

@@ -13,6 +13,7 @@ from runwatch.records.usage import Usage
 from runwatch.view.format import Context
 from runwatch.view.profile_usage import PROFILE_USAGE, ProfileUsage, total_words
 from runwatch.view.table import rows as drawn_rows
+from tests.support.rows import cells_of
 
 WEEK = '{"from": "2026-11-15", "to": "2026-11-21"}'
 
@@ -29,7 +30,7 @@ def sums(runs: int, usage: str, fee: str, usd: str) -> str:
 def cells(row: ProfileUsage, year: int = 2026) -> dict[str, Any]:
     """The row as it is drawn in a year."""
     (drawn,) = drawn_rows(PROFILE_USAGE, [row], Context(datetime(year, 11, 21, tzinfo=UTC)))
-    return {name: str(text) for name, text in drawn.cells.items()}
+    return {name: str(text) for name, text in cells_of(drawn).items()}
 
 
 def test_amounts_are_added_in_decimals() -> None:

@@ -21,6 +21,7 @@ from runwatch.view.query_text import parse
 from runwatch.view.registry import RESOURCES, by_kind, by_name
 from runwatch.view.resource import Column, ResourceSpec, SortKey
 from runwatch.view.resource_index import RESOURCE_INDEX
+from tests.support.rows import cells_of, roles_of
 from tests.view.strategies import CONTEXTS, few, subjects
 
 each_resource = pytest.mark.parametrize("spec", RESOURCES, ids=lambda spec: spec.name)
@@ -40,9 +41,9 @@ def test_every_cell_of_any_record_is_one_clean_line(spec: ResourceSpec[Any]) -> 
     @given(subjects(spec), st.sampled_from(CONTEXTS))
     def check(subject: Any, context: Any) -> None:
         (row,) = table.rows(spec, [subject], context)
-        assert set(row.cells) == {column.id for column in spec.columns}
-        assert all(is_one_clean_line(text) for text in row.cells.values())
-        assert all(isinstance(role, Role) for role in row.roles.values())
+        assert set(cells_of(row)) == {column.id for column in spec.columns}
+        assert all(is_one_clean_line(text) for text in cells_of(row).values())
+        assert all(isinstance(role, Role) for role in roles_of(row).values())
         assert is_clean(row.text())
 
     check()

@@ -83,7 +83,6 @@ class Held(ApiError):
 
     Attributes:
         seconds: How long it is still held.
-        can_override: Whether a person may send it all the same, because the hold is long (DESIGN, 429).
     """
 
     def __init__(
@@ -91,7 +90,6 @@ class Held(ApiError):
         *,
         operation: str,
         seconds: float,
-        can_override: bool,
         key: str | None = None,
         support_id: str | None = None,
     ) -> None:
@@ -105,7 +103,6 @@ class Held(ApiError):
             retryable=True,
         )
         self.seconds = seconds
-        self.can_override = can_override
 
 
 class NoAnswer(ApiError):

@@ -19,9 +19,6 @@ from runwatch.records.problem import Problem
 DEFAULT_HOLD_S: Final = 60.0
 """How long a 429 holds that does not say how long (DESIGN, 429)."""
 
-OVERRIDE_FROM_S: Final = 15 * 60.0
-"""A person may override a hold that was longer than this when it began (DESIGN, 429)."""
-
 LONGEST_HOLD_S: Final = 366 * 24 * 3600.0
 """What a longer ``retry_after_s`` is cut to, so that it stays a number of seconds a clock can add."""
 
@@ -32,12 +29,10 @@ class _Hold:
 
     Attributes:
         until: The end, on the monotonic clock.
-        can_override: Whether a user may lift it.
         instance: The ``instance`` of the Problem that asked for it.
     """
 
     until: float
-    can_override: bool
     instance: str | None
 
 
@@ -61,7 +56,7 @@ class Gate:
         until = self._clock.monotonic() + seconds
         known = self._holds.get((origin, operation))
         if known is None or known.until < until:
-            self._holds[origin, operation] = _Hold(until, seconds > OVERRIDE_FROM_S, instance)
+            self._holds[origin, operation] = _Hold(until, instance)
 
     def check(self, origin: str, operation: str, *, key: str | None = None) -> None:
         """Let a call through.
@@ -80,7 +75,6 @@ class Gate:
             raise Held(
                 operation=operation,
                 seconds=last.until - self._clock.monotonic(),
-                can_override=all(hold.can_override for hold in holds),
                 key=key,
                 support_id=last.instance,
             )
@@ -96,16 +90,6 @@ class Gate:
         """Seconds until the call may go; 0 when it may go now."""
         until = self.holds_until(origin, operation)
         return 0.0 if until is None else until - self._clock.monotonic()
-
-    def override(self, origin: str) -> bool:
-        """Lift every hold of an origin that a person may lift, and say whether there was one.
-
-        Shorter holds stay. If the service still means it, its next 429 closes the gate again.
-        """
-        lifted = [place for place, hold in self._holds.items() if place[0] == origin and hold.can_override]
-        for place in lifted:
-            del self._holds[place]
-        return bool(lifted)
 
     def _closed(self, origin: str, operation: str | None) -> Iterator[_Hold]:
         now = self._clock.monotonic()

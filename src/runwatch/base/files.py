@@ -419,11 +419,6 @@ class FileLock:
             os.close(self._descriptor)
             self._descriptor = None
 
-    @property
-    def is_held(self) -> bool:
-        """Whether this object holds the lock."""
-        return self._descriptor is not None
-
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:

@@ -77,11 +77,6 @@ class Problem(Record):
         is_named = bool(self.type or self.title) and self.code != NOT_A_PROBLEM
         return is_named and status is not None and self.status == status
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether the body has every required member and none beyond those of the specification."""
-        return self.is_complete and set(self.raw) <= set(PROBLEM_MEMBERS)
-
 
 def synthetic_problem(code: str, title: str, status: int, detail: str | None = None) -> Problem:
     """A Problem that this client words itself, because the answer was none. It has no ``instance`` and claims none."""

@@ -10,8 +10,6 @@ FINAL_STATES: Final = frozenset({"completed", "failed", "cancelled", "expired"})
 LIVE_STATES: Final = ("accepted", "queued", "running", "progress")
 """Non-final states that public clients know, in the order a run meets them."""
 
-KNOWN_STATES: Final = frozenset(LIVE_STATES) | FINAL_STATES
-
 
 def is_final(state: object) -> bool:
     """Whether a status ends a run; a state nobody knows, a value that is no text, and none at all mean "still live"."""

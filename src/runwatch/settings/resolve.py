@@ -266,25 +266,6 @@ class Resolver:
         )
 
 
-def resolve_target(
-    options: Options,
-    environment: Mapping[str, str],
-    loaded: Loaded,
-    paths: Paths,
-    *,
-    start_local: Callable[[Path], LocalService] = start_local_service,
-) -> Target:
-    """The service to call; see :meth:`Resolver.target`.
-
-    Raises:
-        NotConfigured: nothing says which service to call.
-        SettingsError: what is said does not fit together, or a key source fails.
-        UsageError: the flags contradict each other.
-        LocalServiceError: ``--local`` was given and the local service cannot be used.
-    """
-    return Resolver(options, environment, loaded, paths).target(start_local=start_local)
-
-
 def _taken(setting: Setting[Any], given: object, where: str) -> Any:
     try:
         return setting.parse(given) if isinstance(given, str) else setting.read(given)

@@ -19,9 +19,6 @@ from runwatch.store.budget import Budget
 
 _log = logging.getLogger(__name__)
 
-SWEEP_AT_LEAST_S: Final = 15.0
-"""The status of every run is read at least this often, whatever the screen shows."""
-
 STARVED_S: Final = 15.0
 """A job overdue by this much goes before all others that are not."""
 

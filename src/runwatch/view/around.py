@@ -68,10 +68,6 @@ class Around:
             found.append(window)
         return tuple(found)
 
-    def holds(self, moment: datetime | None) -> bool:
-        """Whether a moment is near enough."""
-        return moment is not None and any(window.since <= moment <= window.until for window in self.windows)
-
     def offset_s(self, moment: datetime) -> float:
         """Seconds from the nearest of the moments to another one; negative before it."""
         return min(((moment - own).total_seconds() for own in self.moments), key=abs)

@@ -66,7 +66,6 @@ def _echo_rule(request: Any) -> Mapping[str, str]:
 FORM: Final = Form(asks=FIELDS, request="run.RunRequest", also=_echo_rule)
 """The form of a run. ``mode`` is always in its body, because the service's default spends money."""
 
-body_of: Final = FORM.body
 problems_of: Final = FORM.problems_of
 field_of: Final = FORM.field_of
 values_of: Final = FORM.values_of

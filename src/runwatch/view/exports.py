@@ -2,8 +2,8 @@
 
 What is exported is exact, unlike what is printed for a terminal (:mod:`runwatch.view.plain`): JSON gives every value as
 the service sent it, CSV gives it unformatted. A cell that a spreadsheet would take for a formula gets a ``'`` in front,
-and :func:`unguarded` gives the value back. Markdown is read by people and by programs that render it, so that its cells
-are cleaned, and whatever could be markup is escaped.
+which can be taken off again. Markdown is read by people and by programs that render it, so that its cells are cleaned,
+and whatever could be markup is escaped.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ _DROPPED: Final = (
 # Where a formula could begin: at the beginning of a cell, where a tab and a carriage return, and their pictures, do as
 # well as a sign; and behind what parts cells and rows wherever a spreadsheet is set to semicolons or tabs, because such
 # a one splits a cell that is quoted for commas.
-_FORMULA: Final = f"(?:\\A(?=[{_DROPPED}]*[{_SIGNS}\t\r␉␍])|(?<=[;\t\r\n])(?=[{_DROPPED}]*[{_SIGNS}]))"
-_GUARDED: Final = re.compile(f"{_FORMULA}'")
-_UNGUARDED: Final = re.compile(_FORMULA)
+_FORMULA_START: Final = re.compile(
+    f"(?:\\A(?=[{_DROPPED}]*[{_SIGNS}\t\r␉␍])|(?<=[;\t\r\n])(?=[{_DROPPED}]*[{_SIGNS}]))"
+)
 _PLAIN_NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _MARKUP: Final = re.compile(r"[\\`*_\[\]<>|~&$]")
 _DOMAIN: Final = re.compile(r"(?<=\w)\.(?=[^\W\d_])")
@@ -191,12 +191,7 @@ def csv_value(value: object) -> str:
 
 def guarded(text: str) -> str:
     """Text that no spreadsheet takes for a formula; a plain number with a sign stays a number."""
-    return text if _PLAIN_NUMBER.fullmatch(text) else _UNGUARDED.sub("'", text)
-
-
-def unguarded(cell: str) -> str:
-    """What :func:`guarded` was given."""
-    return _GUARDED.sub("", cell)
+    return text if _PLAIN_NUMBER.fullmatch(text) else _FORMULA_START.sub("'", text)
 
 
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -37,10 +36,6 @@ class Owners:
     def of(self, subject: Any) -> str:
         """The profile of a subject; empty for one that nobody told about."""
         return self._known.get(id(subject), (None, ""))[1]
-
-    def profiles(self) -> Iterator[str]:
-        """Each profile that has a subject, once."""
-        return iter(dict.fromkeys(profile for _, profile in self._known.values()))
 
     def clear(self) -> None:
         """Forget all."""

@@ -26,12 +26,6 @@ class Period:
         """The period as the parameters of a report."""
         return {"from": self.first.isoformat(), "to": self.last.isoformat()}
 
-    def days(self) -> list[str]:
-        """Every day of it, as reports name days."""
-        return [
-            (self.first + timedelta(days=number)).isoformat() for number in range((self.last - self.first).days + 1)
-        ]
-
     def words(self) -> str:
         """The period in a title: one day, or the first and the last."""
         return f"{self.first}" if self.first == self.last else f"{self.first} to {self.last}"

@@ -22,9 +22,6 @@ Value = Decimal | int | None
 LEAST_BAR: Final = 4
 """Cells below which a bar says nothing; there its number stands alone."""
 
-MOST_LABEL: Final = 24
-"""The widest label beside a bar, in cells."""
-
 _GAP: Final = 2
 _WIDEST_COLUMN: Final = 3
 _SHARES: Final = Context(prec=12, Emin=-999_999, Emax=999_999)
@@ -106,16 +103,6 @@ def bars_with_numbers(
     return [
         line(f"{left}{gap}{fit(one.shown, numbers, 'right', glyphs.ellipsis)}", None)
         for left, one in zip(drawn, shown, strict=True)
-    ]
-
-
-def chart(shown: Sequence[Bar], cells: int, glyphs: Glyphs = UNICODE) -> list[Drawn]:
-    """Labels, bars and numbers, a line each, in at most ``cells`` cells; where nobody else draws the labels."""
-    labels = min(max((cell_width(one.label) for one in shown), default=0), MOST_LABEL, max(0, cells // 2))
-    beside = bars_with_numbers(shown, max(0, cells - labels - _GAP), glyphs)
-    return [
-        fit(line(f"{fit(one.label, labels, mark=glyphs.ellipsis)}{' ' * _GAP}{text}", None), max(0, cells), mark="")
-        for one, text in zip(shown, beside, strict=True)
     ]
 
 

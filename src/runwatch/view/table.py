@@ -11,14 +11,13 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice
-from typing import Any, Final, Generic, NamedTuple
+from typing import Any, Final, Generic
 
 from runwatch.base.steps import finish
 from runwatch.records.record import Record
 from runwatch.view import flat
 from runwatch.view.drawn import Drawn, json_text, line
 from runwatch.view.format import Context
-from runwatch.view.glyphs import Role
 from runwatch.view.resource import Column, ResourceSpec, S, SortKey, Styled
 
 STEP: Final = 500
@@ -174,16 +173,6 @@ class Row(Generic[S]):
     def uses(self, column: Column[S]) -> bool:
         """Whether a cell has anything in it."""
         return self.cell(column).text not in {"", self._drawing.context.glyphs.nothing}
-
-    @property
-    def cells(self) -> dict[str, Drawn]:
-        """Every cell by its column's id."""
-        return {column.id: self.cell(column).text for column in self._drawing.spec.columns}
-
-    @property
-    def roles(self) -> dict[str, Role]:
-        """Every cell's colour role by its column's id."""
-        return {column.id: self.cell(column).role for column in self._drawing.spec.columns}
 
     def value(self, name: str) -> object:
         """The exact value of a field, or of the member at a dotted path; ``None`` when there is none."""
@@ -398,42 +387,3 @@ def sort_value(value: object) -> tuple[int, Any]:
     if isinstance(value, str):
         return 2, (value.casefold(), value)
     return 3, json_text(value)
-
-
-class RowDelta(NamedTuple):
-    """What changed from one list to the next, by row key.
-
-    Attributes:
-        added: Rows that were not there.
-        changed: Rows that are about something else than before.
-        removed: Rows that are gone.
-        order: Every row there is now, in order.
-    """
-
-    added: tuple[str, ...]
-    changed: tuple[str, ...]
-    removed: tuple[str, ...]
-    order: tuple[str, ...]
-
-
-def diff(before: Sequence[Row[S]], after: Sequence[Row[S]]) -> RowDelta:
-    """The difference of two lists of rows."""
-    old = {row.key: row.item for row in before}
-    added: list[str] = []
-    changed: list[str] = []
-    for row in after:
-        if row.key not in old:
-            added.append(row.key)
-        elif _differ(old.pop(row.key), row.item):
-            changed.append(row.key)
-    return RowDelta(tuple(added), tuple(changed), tuple(old), tuple(row.key for row in after))
-
-
-def _differ(one: object, other: object) -> bool:
-    if one is other:
-        return False
-    try:
-        return one != other
-    except RecursionError:
-        # Two values nested to the interpreter's limit cannot be compared; drawing them again does no harm.
-        return True

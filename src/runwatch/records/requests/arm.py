@@ -13,9 +13,6 @@ from runwatch.records.requests.body import OpenBody
 ARM_KINDS: Final = ("model", "agent", "skill")
 """Kinds of registered options (wire reference 2)."""
 
-COST_CLASSES: Final = ("economy", "standard", "premium")
-"""Cost classes, the cheapest first (wire reference 2)."""
-
 ENTRIES: Final = 100
 """The most tags, grants or editable regions of one option; ours."""
 

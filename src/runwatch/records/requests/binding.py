@@ -16,9 +16,6 @@ from runwatch.records.requests.body import ClosedBody, OpenBody
 OPERATION_KEY: Final = re.compile(r"[A-Za-z0-9._:-]{1,256}")
 """The form of an operation key; the id of an intent is one (wire reference 2.4)."""
 
-PRESET_DAYS: Final = (30, 90, 180, 365)
-"""The numbers of days after which a key may stop by itself."""
-
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _ZONE_CHARACTERS: Final = 64
 _PARTS: Final[dict[str, frozenset[str]]] = {
@@ -33,7 +30,7 @@ class StopChoice(ClosedBody):
 
     Attributes:
         kind: ``no_expiration``, ``preset_days`` with ``days``, or ``calendar_date`` with ``date`` and ``time_zone``.
-        days: One of :data:`PRESET_DAYS`.
+        days: 30, 90, 180 or 365.
         date: The first day without the key, ``YYYY-MM-DD``.
         time_zone: The IANA name of the zone in which that day begins; whether there is such a zone is judged by who
             has the zones.

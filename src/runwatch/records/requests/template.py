@@ -11,17 +11,6 @@ from runwatch.records.requests.body import OpenBody
 TEMPLATES: Final = ("starter", "pooled-open-model", "byok-open-model")
 """Templates that the references name."""
 
-RESUME_ACTIONS: Final = (
-    "poll_consent",
-    "retry_consent",
-    "retry_connection_test",
-    "retry_deployment_sync",
-    "authorize_live_proof",
-    "refresh_pool_readiness",
-    "refresh_byok_readiness",
-)
-"""What a paused application can be told to do."""
-
 Word = Annotated[str, Field(min_length=1, max_length=255)]
 
 

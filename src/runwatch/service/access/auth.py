@@ -32,7 +32,7 @@ class Principal:
     Attributes:
         tenant_id: The organization; nothing of another one exists for this caller.
         key_id: The key's id, which stands for the caller in records (``cancelled_by``, ``acted_by``).
-        role: What the key may do, one of :data:`runwatch.service.access.roles.ROLES`; empty for nothing.
+        role: What the key may do, one of :data:`runwatch.service.access.roles.Role`; empty for nothing.
     """
 
     tenant_id: str
@@ -69,7 +69,7 @@ def add_key(
         transaction: Where it is stored.
         tenant_id: The organization.
         key: The key; a hash and its first characters are stored.
-        role: One of :data:`runwatch.service.access.roles.ROLES`.
+        role: One of :data:`runwatch.service.access.roles.Role`.
         display_name: Its label.
         expires_in: After how long it expires; ``None`` for never.
     """

@@ -8,7 +8,7 @@ everything. An endpoint names one permission, or gets it from its method.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from runwatch.service.errors import Refusal
 
@@ -25,8 +25,6 @@ MANAGE: Final = "organization:manage"
 """Needed for all other changes; what an endpoint that changes something needs unless it says otherwise."""
 
 Role = Literal["owner", "runner", "reader"]
-ROLES: Final[tuple[str, ...]] = get_args(Role)
-
 _MAY: Final[Mapping[str, frozenset[str]]] = {
     "owner": frozenset({READ, RUNS_WRITE, ARMS_MANAGE, MANAGE}),
     "runner": frozenset({READ, RUNS_WRITE}),

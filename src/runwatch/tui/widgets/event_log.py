@@ -247,11 +247,6 @@ class EventLog(LineList, inherit_bindings=False):
         self._highlighter = highlighter
         self.refresh()
 
-    @property
-    def wraps(self) -> bool:
-        """Whether long lines go on in the next row."""
-        return self._wraps
-
     # How it is drawn.
 
     def line_count(self) -> int:

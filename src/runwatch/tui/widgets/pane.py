@@ -78,11 +78,6 @@ class Pane(Container):
         super().__init__(*children, id=id, classes=classes)
         self._edge = edge or Edge()
 
-    @property
-    def edge(self) -> Edge:
-        """The texts of the frame."""
-        return self._edge
-
     def show_edge(
         self,
         *,

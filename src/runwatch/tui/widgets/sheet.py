@@ -238,11 +238,6 @@ class Sheet(FrontSheet):
     # What the screen tells.
 
     @property
-    def order(self) -> Order:
-        """What the sheet says."""
-        return self._order
-
-    @property
     def state(self) -> SheetState:
         """How far it is."""
         return self._state

@@ -44,10 +44,6 @@ def _days(verifier: Verifier, context: Context) -> Shown:
     return Styled(count(days), Role.WARN if days <= SOON_DAYS else Role.PLAIN)
 
 
-def _is_retired(verifier: Verifier) -> bool:
-    return verifier.status == "retired"
-
-
 def _probe_lines(member: str) -> tuple[At | Told, ...]:
     """What a probe found; nothing at all where the record has none."""
 

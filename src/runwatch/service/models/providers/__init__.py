@@ -56,14 +56,6 @@ class Providers:
         self._wire: Final = Wire(outbound, reach_of)
         self._fixture: Final = Fixture(clock)
 
-    async def list_models(self, address: ProviderAddress) -> list[ServedModel]:
-        """What a provider serves; see :meth:`find_models`.
-
-        Raises:
-            ProviderError: it gave no usable answer.
-        """
-        return (await self.find_models(address)).models
-
     async def find_models(self, address: ProviderAddress, named: Sequence[str] = ()) -> ServedModels:
         """What a provider serves, and the base URL that works.
 
