@@ -77,7 +77,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
 async def test_an_answer_of_any_status_is_an_answer() -> None:
     async with (
-        server(b"HTTP/1.1 418 No\r\nContent-Length: 2\r\nX-One: 1\r\n\r\nhi") as (port, heads),
+        server(b"HTTP/1.1 418 No\r\nContent-Length: 2\r\n\r\nhi") as (port, heads),
         calling(Outbound()) as out,
     ):
         answer = await out.send(
@@ -88,7 +88,7 @@ async def test_an_answer_of_any_status_is_an_answer() -> None:
             headers={"X-Two": "2"},
             body=b"{}",
         )
-    assert (answer.status, answer.content, answer.headers["x-one"]) == (418, b"hi", "1")
+    assert (answer.status, answer.content) == (418, b"hi")
     assert heads[0].startswith(b"POST /a?b=c HTTP/1.1\r\n")
     assert b"X-Two: 2\r\n" in heads[0]
     assert b"accept-encoding: identity" in heads[0].lower()

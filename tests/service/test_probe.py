@@ -33,7 +33,7 @@ async def endpoint() -> AsyncIterator[Dock]:
 
 
 def found(status: int, content: bytes = GOOD) -> OutboundAnswer:
-    return OutboundAnswer(status, {}, content)
+    return OutboundAnswer(status, content)
 
 
 def states(report: ProbeReport) -> list[str]:

@@ -126,7 +126,7 @@ async def test_a_quarter_of_the_limit_stays_free_for_people() -> None:
         budget.note_exchange()
         return 0.0
 
-    scheduler.add("greedy", Lane.REST, greedy)
+    scheduler.add("greedy", Lane.TAIL, greedy)
     least_left = 60
     async with running(scheduler):
         for _ in range(300):
@@ -150,7 +150,7 @@ async def test_nothing_is_sent_while_held_and_one_read_goes_first_alone() -> Non
                 await probe.wait()
             return 100.0
 
-        scheduler.add(name, Lane.SCREEN if waits else Lane.REST, run)
+        scheduler.add(name, Lane.SCREEN if waits else Lane.TAIL, run)
 
     job("other")
     job("first", waits=True)
@@ -207,7 +207,7 @@ async def test_a_job_that_raises_is_tried_again_and_hurts_no_other(caplog: pytes
         return None
 
     scheduler.add("broken", Lane.FOCUS, broken)
-    scheduler.add("sound", Lane.REST, sound)
+    scheduler.add("sound", Lane.TAIL, sound)
     async with running(scheduler):
         assert runs == ["broken", "sound"]
         assert "sound" not in scheduler

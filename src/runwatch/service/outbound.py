@@ -52,12 +52,10 @@ class OutboundAnswer:
 
     Attributes:
         status: The HTTP status.
-        headers: Its headers; names compare without case.
         content: The body.
     """
 
     status: int
-    headers: Mapping[str, str]
     content: bytes
 
 
@@ -173,7 +171,7 @@ class Outbound:
                 content += chunk
                 if len(content) > limit_bytes:
                     raise OutboundError("response_too_large", was_sent=True)
-            return OutboundAnswer(response.status_code, response.headers, bytes(content))
+            return OutboundAnswer(response.status_code, bytes(content))
         finally:
             await response.aclose()
 

@@ -41,9 +41,6 @@ class Lane(IntEnum):
     TAIL = 3
     """Tails of runs that are followed but not under the cursor."""
 
-    REST = 4
-    """Everything else."""
-
 
 @dataclass(slots=True)
 class Job:

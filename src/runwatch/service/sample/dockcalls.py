@@ -49,18 +49,18 @@ class DockCalls(Outbound):
         if url.startswith(AGENT_URL):
             if url.endswith("/gone"):
                 raise OutboundError("network")
-            return OutboundAnswer(_NOT_ALLOWED, {}, b"")
+            return OutboundAnswer(_NOT_ALLOWED, b"")
         path = urlsplit(url).path
         if not path.startswith(DOCKS_PATH):
             raise OutboundError("network")
         dock = admit(path.removeprefix(DOCKS_PATH), method, (headers or {}).get("Authorization", ""))
         if not isinstance(dock, Dock):
             status, error = dock
-            return OutboundAnswer(status, {}, dumps({"error": error}).encode("ascii"))
+            return OutboundAnswer(status, dumps({"error": error}).encode("ascii"))
         began = self._clock.monotonic()
         if dock.delay_s:
             await self._clock.sleep(dock.delay_s)
         if self._clock.monotonic() - began > timeout_s:
             raise OutboundError("timeout", was_sent=True)
         status, verdict = judge(dock, body or b"")
-        return OutboundAnswer(status, {}, dumps(verdict).encode("ascii"))
+        return OutboundAnswer(status, dumps(verdict).encode("ascii"))
