@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import shlex
 from importlib import import_module
+from typing import Any
 
 import pytest
 
 from runwatch.base.errors import UsageError
-from runwatch.commands.grammar import Flag, Verb, group_summary, verbs
+from runwatch.commands.grammar import Flag, Verb, group_summary, verb_at, verbs
 from runwatch.commands.parser import Parsed, group_help, parse, top_help, verb_help
+from runwatch.view.registry import RESOURCES
+from runwatch.view.resource import ResourceSpec
 
 DESIGN_VERBS = """
 demo | serve | account | doctor | schema | completion
@@ -52,6 +55,12 @@ def test_every_verb_has_a_function_that_takes_the_call(verb: Verb) -> None:
     module, _, name = verb.run.partition(":")
     function = getattr(import_module(f"runwatch.{module}"), name)
     assert list(function.__annotations__)[:1] == ["call"]
+
+
+@pytest.mark.parametrize("spec", RESOURCES, ids=lambda spec: spec.name)
+def test_every_verb_that_an_action_names_is_in_the_resource_index(spec: ResourceSpec[Any]) -> None:
+    named = {action.verb for action in (*spec.makes, *spec.actions) if action.verb}
+    assert {verb for verb in named if verb_at(tuple(verb.split())) is None} == set()
 
 
 def test_no_flag_would_carry_a_secret() -> None:

@@ -1,7 +1,8 @@
-"""A new resource is three edits away from its verbs, made here to a copy of the program."""
+"""A new resource is three edits away from its verbs, and a new write one; made here to a copy of the program."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -26,7 +27,28 @@ GADGETS: list[dict[str, Any]] = [
     {"gadget_id": "gd_1", "status": "ready", "price_usd": 0.25, "execution_id": "ex_1", "colour": "teal"},
     {"gadget_id": "gd_2", "status": "broken", "price_usd": 0.5, "execution_id": "ex_2", "colour": "red"},
 ]
+PAUSED = "/v1/webhooks/wh_1/rotate-secret"
 THIRD_EDIT = '    ResourceEntry("gadgets", "gadgets:GADGETS", "things that a service keeps"),\n'
+
+WRITE = """
+
+PAUSE: Final = Action[Webhook](
+    "pause", "Pause it", "webhooks pause", summary="tell a webhook nothing for a while",
+    mutation=Mutation(
+        operation="postWebhooksByWebhookIdRotateSecret",
+        sentence=lambda it: f"Pauses {it.id}.",
+        confirm="Pause it",
+        path=lambda it: {"webhook_id": it.id},
+        asks=(
+            Ask(path="reason", label="reason", hint="why", is_required=True,
+                option=FieldOption(name="--reason", metavar="TEXT", help="why it is paused")),
+            Ask(path="until.hours", label="hours", kind="number", hint="how long",
+                option=FieldOption(name="--hours", metavar="N", is_whole=True, help="for how many hours")),
+        ),
+        request="proposals.ProposalRejection",
+    ),
+)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +63,13 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     index = copy / "view" / "resource_index.py"
     before, line, after = index.read_text().partition('    ResourceEntry("account", "account:ACCOUNT"),\n')
     assert line
-    index.write_text(before + THIRD_EDIT + line + after)
+    assert "rotate remove" in before
+    index.write_text(before.replace("rotate remove", "rotate pause remove") + THIRD_EDIT + line + after)
+    writes = copy / "view" / "writes" / "webhooks.py"
+    declared, tuples, rest = writes.read_text().partition("\n\nWEBHOOK_MAKES")
+    assert tuples
+    rest = rest.replace("(ROTATE_SECRET, ", "(ROTATE_SECRET, PAUSE, ")
+    writes.write_text(declared + WRITE + tuples + rest)
     return copy.parent
 
 
@@ -50,6 +78,7 @@ def cli(program: Path, tmp_path: Path) -> Iterator[Cli]:
     """The command of that copy, and a service that has gadgets."""
     script = ScriptedService()
     script.say("GET", "/v1/gadgets", Said(200, {"gadgets": GADGETS, "next_cursor": None}))
+    script.say("POST", PAUSED, Said(200, {"webhook_id": "wh_1", "status": "paused"}))
     with running_service(script) as service:
         yield Cli(tmp_path, base_url=service.base_url, api_key="k", env={"PYTHONPATH": str(program)})
 
@@ -110,3 +139,23 @@ async def test_its_ids_are_completed_from_what_the_console_has_seen(cli: Cli, tm
     database.close()
     assert cli("__complete", "gadgets", "show", "").text == "gd_1\ngd_2\n"
     assert cli("__complete", "--open", "gadgets/").text == "gadgets/gd_1\ngadgets/gd_2\n"
+
+
+def test_a_write_is_declared_once_for_help_options_preview_and_checks(cli: Cli) -> None:
+    words = ("webhooks", "pause", "wh_1")
+    assert "rotate|pause|remove" in cli("--help").text
+    shown = cli("webhooks", "pause", "--help").text
+    assert "Tell a webhook nothing for a while." in shown
+    assert re.search(r"--hours N +for how many hours", shown)
+    made = cli(*words, "--reason", "moving house", "--hours", "3", "--dry-run")
+    body = {"reason": "moving house", "until": {"hours": 3}}
+    assert made.json == {"method": "POST", "path": PAUSED, "idempotency_key": None, "body": body}
+    refused = cli(*words, "--reason", "x" * 2001, "--dry-run")
+    assert (refused.code, "--reason: " in refused.errors) == (2, True)
+    assert "This needs --reason" in cli(*words).errors
+    assert "'x' is no whole number" in cli(*words, "--reason", "y", "--hours", "x").errors
+
+
+def test_a_declared_write_is_sent_and_its_answer_printed(cli: Cli) -> None:
+    sent = cli("webhooks", "pause", "wh_1", "--reason", "moving house", "--json")
+    assert (sent.code, sent.json) == (0, {"webhook_id": "wh_1", "status": "paused"})

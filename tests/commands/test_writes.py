@@ -304,3 +304,32 @@ def test_a_service_that_does_not_say_when_a_key_expires_is_not_trusted_to(
 ) -> None:
     service.say("POST", "/v1/api-keys", Said(200, resources.api_key(key="solverapi_live_xyz987654")))
     assert "may never" in runwatch("keys", "create", "--expires", "30d").errors
+
+
+def test_a_dry_run_prints_the_request_and_sends_nothing(runwatch: Here, service: ScriptedService) -> None:
+    words = ("--url", "https://c.test/", "--deterministic", "--idempotency-key", "mine")
+    made = runwatch(
+        "verifiers", "register", "--name", "C", "--version-name", "2", "--data-class", "public", *words, "--dry-run"
+    )
+    assert made.json == {
+        "method": "POST",
+        "path": "/v1/verifiers",
+        "idempotency_key": "mine",
+        "body": WRITES[next(each for each in WRITES if each[:2] == ("verifiers", "register"))][2],
+    }
+    changed = runwatch("arms", "edit", "arm/1", "--cost-class", "economy", "--dry-run").json
+    assert (changed["path"], changed["body"]) == ("/v1/arms/arm%2F1", {"cost_class": "economy"})
+    assert service.heard == []
+
+
+def test_a_dry_run_names_each_option_whose_value_breaks_a_rule(runwatch: Here, service: ScriptedService) -> None:
+    outcome = runwatch("webhooks", "create", "--url", "ftp://x", "--event", "execution.failed", "--dry-run")
+    assert (outcome.code, outcome.stdout) == (2, b"")
+    assert "--url: Must be an absolute URL" in outcome.errors
+    assert service.heard == []
+
+
+def test_a_declaration_is_not_made_and_withdrawn_at_once(runwatch: Here, service: ScriptedService) -> None:
+    outcome = runwatch("verifiers", "update", "vrf_1", "--deterministic", "--not-deterministic")
+    assert (outcome.code, service.heard) == (2, [])
+    assert "--deterministic and --not-deterministic exclude each other" in outcome.errors

@@ -20,11 +20,10 @@ from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.secret import Secret
 from runwatch.base.shell import quote_word, runwatch_command
 from runwatch.base.target import may_be_loopback
-from runwatch.commands.arms import EDIT, print_outcome
 from runwatch.commands.call import Call
 from runwatch.commands.entry import enter, read_key
 from runwatch.commands.exits import DONE, REFUSED, exit_code
-from runwatch.commands.models import SAVE, ask_data_classes, catalog, with_data_classes
+from runwatch.commands.models import SAVE, ask_data_classes, catalog, print_outcome, with_data_classes
 from runwatch.commands.resources import as_record, print_record, read_record
 from runwatch.commands.session import Session, with_session
 from runwatch.commands.tell import tell
@@ -43,6 +42,7 @@ CONNECT: Final = "postSourceConnections"
 TEST: Final = "postSourceConnectionsByConnectionIdTest"
 ROTATE: Final = "postSourceConnectionsByConnectionIdRotate"
 DISCONNECT: Final = "deleteSourceConnectionsByConnectionId"
+EDIT: Final = "patchArmsByArmId"
 SYNC: Final = "postSourceConnectionsByConnectionIdDeploymentsSync"
 
 COMPATIBLE: Final[Mapping[str, tuple[str, str]]] = {

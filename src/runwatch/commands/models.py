@@ -7,12 +7,13 @@ from typing import Any, Final
 
 from runwatch.api.operations import list_operation
 from runwatch.base.errors import RunwatchError, UsageError
-from runwatch.commands.arms import print_outcome
 from runwatch.commands.call import Call
-from runwatch.commands.resources import names_of
+from runwatch.commands.resources import as_record, names_of, print_record
 from runwatch.commands.session import Session
 from runwatch.commands.writing import given_key, with_given, write, writing
+from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogEntry
+from runwatch.view.resources.arms import ARMS
 
 SAVE = "postArms"
 
@@ -40,6 +41,11 @@ def save(call: Call) -> int:
         return 0
 
     return writing(call, SAVE, work)
+
+
+def print_outcome(session: Session, value: object) -> None:
+    """Print what came of saving a model, as the service answered it."""
+    print_record(session, ARMS, as_record(Arm, value))
 
 
 def ask_data_classes(call: Call) -> list[str] | None:

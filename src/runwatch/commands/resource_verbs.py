@@ -1,6 +1,6 @@
 """The verbs of the resources beside runs and receipts: models, checks, templates, sources, keys and the like.
 
-``list`` and ``show`` are made from a resource's specification when they are asked for.
+``list``, ``show`` and the writes that a resource's specification declares are made from it when they are asked for.
 """
 
 from __future__ import annotations
@@ -25,17 +25,15 @@ from runwatch.commands.forms import (
 from runwatch.view.resource_index import RESOURCE_INDEX, ResourceEntry
 
 if TYPE_CHECKING:
+    from runwatch.view.mutation import Action, Ask
     from runwatch.view.resource import ResourceSpec
 
 NAME = Flag("--name", "what it is to be called", "NAME", "text")
 CAPABILITY = Flag("--capability-tag", "what it can do; may be repeated", "TAG", "texts")
 DATA_CLASS = Flag("--data-class", "a data class it is granted; may be repeated", "CLASS", "texts")
 COST_CLASS = Flag("--cost-class", "how expensive it is", "CLASS", "text", ("economy", "standard", "premium"))
-ENDPOINT = (
-    Flag("--url", "where it is reached", "URL", "text"),
-    Flag("--auth-ref", "the id of a credential reference, never a key", "REF", "text"),
-)
 FROM = Flag("--from", "take the request from this JSON file, - for standard input; options win over it", "FILE", "text")
+DRY_RUN = Flag("--dry-run", "check the request and print what would be sent, and send nothing")
 IDEMPOTENCY = Flag("--idempotency-key", "asking again with the same key does it once at most", "KEY", "text")
 SECRET = (
     Flag("--key-stdin", "read the key from standard input; on a terminal from a hidden prompt"),
@@ -62,27 +60,6 @@ OUTPUT = Flag("--output", "write into this new file instead of standard output",
 FORCE = Flag("--force", "replace the file when it is there already")
 LISTED = (FILTER, LIMIT, FIELDS, *SEVERAL, *FORMAT)
 SHOWN = (FIELDS, *TARGET, *FORMAT)
-SAVED = (
-    NAME, CAPABILITY, DATA_CLASS, COST_CLASS,
-    Flag("--deployment-id", "the model deployment that it stands for", "ID", "text"),
-    Flag("--provider", "the provider of a model without a deployment", "NAME", "text"),
-    Flag("--model-id", "the provider's name of the model", "ID", "text"),
-    Flag("--credential-ref", "the connection to use: its id or auth_binding_ref", "REF", "text"),
-    *ENDPOINT,
-    Flag("--max-runtime-s", "how long an agent may work on one run", "SECONDS", "count"),
-    Flag("--artifact", "a skill: the file with its text, - for standard input", "FILE", "text"),
-    Flag("--artifact-version", "the skill's version (default: 1)", "VERSION", "text"),
-    Flag("--editable-region", "a part of the skill that a repair may change; may be repeated", "NAME", "texts"),
-    FROM,
-)  # fmt: skip
-CHECK = (
-    NAME,
-    Flag("--version-name", "the version of the check", "VERSION", "text"),
-    *ENDPOINT,
-    DATA_CLASS,
-    Flag("--deterministic", "declare that it always judges the same output the same way"),
-    FROM,
-)
 
 
 def _id(kind: str, takes: str = "1", *, noun: str = "") -> Argument:
@@ -101,39 +78,6 @@ RESOURCE_VERBS = (
         (Argument("ID", "the model's deployment id, or its key", names="model"),),
         (NAME, CAPABILITY, DATA_CLASS, COST_CLASS, IDEMPOTENCY, *TARGET, *FORMAT),
         notes="What is not given is taken from the catalog; tags and data classes may be fewer than it grants.",
-    ),
-    Verb(
-        ("arms", "create"),
-        "save a model, an agent or a skill",
-        "commands.arms:create",
-        flags=(
-            Flag("--kind", "what it is", "KIND", "text", ("model", "agent", "skill")),
-            *SAVED, IDEMPOTENCY, *TARGET, *FORMAT,
-        ),
-        notes="A model of the catalog is saved more easily with 'runwatch models save'.",
-    ),
-    Verb(
-        ("arms", "edit"), "change a saved model, agent or skill", "commands.arms:edit", (_id("arm"),),
-        (*SAVED, *TARGET, *FORMAT),
-    ),
-    Verb(
-        ("arms", "disable"), "disable saved models, agents or skills for good", "commands.arms:disable",
-        (_id("arm", "+"),), (YES, *TARGET, *FORMAT),
-    ),
-    Verb(
-        ("verifiers", "register"),
-        "register an output check",
-        "commands.verifiers:register",
-        flags=(*CHECK, IDEMPOTENCY, *TARGET, *FORMAT),
-        notes="The endpoint's key is never given here: 'runwatch verifiers connect' enters it on a private page.",
-    ),
-    Verb(
-        ("verifiers", "update"), "change an output check", "commands.verifiers:update", (CHECK_ID,),
-        (*CHECK, Flag("--not-deterministic", "withdraw that declaration"), *TARGET, *FORMAT),
-    ),
-    Verb(
-        ("verifiers", "retire"), "retire output checks", "commands.verifiers:retire",
-        (_id("verifier", "+", noun="check"),), (YES, *TARGET, *FORMAT),
     ),
     Verb(
         ("verifiers", "test"), "probe the endpoint of an output check; exit 1 when it cannot be used",
@@ -204,17 +148,6 @@ RESOURCE_VERBS = (
         "commands.templates:select", (_id("application", "?"),), (*TARGET, *FORMAT),
     ),
     Verb(
-        ("agents", "register"),
-        "register a review agent for a connected repository",
-        "commands.reviews:register",
-        flags=(
-            Flag("--repository", "the repository, as OWNER/NAME", "REPOSITORY", "text"),
-            NAME, *ENDPOINT,
-            Flag("--max-runtime-s", "how long it may work on one run (default: 1800)", "SECONDS", "count"),
-            FROM, IDEMPOTENCY, *TARGET, *FORMAT,
-        ),
-    ),
-    Verb(
         ("agents", "connect"), "enter the key of a review agent, test it and use it",
         "commands.connections:connect_agent", (_id("agent"),), (*SECRET, *STOP, *TARGET, *FORMAT),
     ),
@@ -264,61 +197,8 @@ RESOURCE_VERBS = (
         (_id("connection"),), (*SECRET, *TARGET, *FORMAT),
     ),
     Verb(
-        ("sources", "disconnect"), "disconnect sources, and disable the models over them",
-        "commands.sources:disconnect", (_id("connection", "+"),), (YES, *TARGET, *FORMAT),
-    ),
-    Verb(
-        ("proposals", "approve"), "approve a proposal", "commands.proposals:approve", (_id("proposal"),),
-        (*TARGET, *FORMAT),
-    ),
-    Verb(
-        ("proposals", "reject"), "reject a proposal", "commands.proposals:reject", (_id("proposal"),),
-        (Flag("--reason", "why", "TEXT", "text"), *TARGET, *FORMAT),
-    ),
-    Verb(
-        ("keys", "create"),
-        "make an API key and print it, this once",
-        "commands.keys:create",
-        flags=(
-            NAME, Flag("--role", "what it may do, where the service has roles", "ROLE", "text"),
-            Flag("--expires", "after how long it expires, for example 30d or 12h; never when left out", "TIME", "text"),
-            *TARGET, *FORMAT,
-        ),
-    ),
-    Verb(
-        ("keys", "label"), "give an API key another name", "commands.keys:label",
-        (_id("api_key", noun="key"), Argument("NAME", "its new name")), (*TARGET, *FORMAT),
-    ),
-    Verb(
-        ("keys", "revoke"), "revoke API keys for good", "commands.keys:revoke", (_id("api_key", "+", noun="key"),),
-        (YES, *TARGET, *FORMAT),
-    ),
-    Verb(
-        ("webhooks", "create"),
-        "add a webhook and print its signing secret, this once",
-        "commands.webhooks:create",
-        flags=(
-            Flag("--url", "where runs that ended are told", "URL", "text"),
-            Flag("--event", "what it is told of; may be repeated", "TYPE", "texts"),
-            FROM, *TARGET, *FORMAT,
-        ),
-        notes="Events are execution.completed, execution.failed, execution.cancelled and execution.expired.",
-    ),
-    Verb(
-        ("webhooks", "rotate"), "give a webhook another signing secret and print it, this once",
-        "commands.webhooks:rotate", (_id("webhook"),), (*TARGET, *FORMAT),
-    ),
-    Verb(
-        ("webhooks", "remove"), "remove webhooks with their secrets and deliveries", "commands.webhooks:remove",
-        (_id("webhook", "+"),), (YES, *TARGET, *FORMAT),
-    ),
-    Verb(
         ("webhooks", "deliveries"), "list what was delivered to a webhook, and what came of it",
         "commands.webhooks:deliveries", (_id("webhook"),), (STATUS, LIMIT, FIELDS, *TARGET, *FORMAT),
-    ),
-    Verb(
-        ("webhooks", "replay"), "deliver the same event again", "commands.webhooks:replay", (_id("delivery"),),
-        (*TARGET, *FORMAT),
     ),
     Verb(
         ("usage",), "show runs, tokens and money of a period", "commands.reports:usage",
@@ -336,9 +216,15 @@ RESOURCE_VERBS = (
 )  # fmt: skip
 """Those of them that do not follow from a specification."""
 
+_RUN: dict[tuple[str, ...], str] = {
+    ("verifiers", "register"): "commands.verifiers:register",
+    ("keys", "create"): "commands.keys:create",
+}
+"""What does those writes of a specification that say more of an answer than the record."""
+
 
 def resource_verb(entry: ResourceEntry, word: str) -> Verb:
-    """The verb behind a resource's name that its specification gives: ``list``, ``show`` or a list of another resource.
+    """The verb behind a resource's name that its specification gives: ``list``, ``show``, a list or a write.
 
     Raises:
         LookupError: nothing gives it.
@@ -347,9 +233,7 @@ def resource_verb(entry: ResourceEntry, word: str) -> Verb:
     if word == "show":
         return _show_verb(path, entry.load())
     listed = entry if word == "list" else next((other for other in RESOURCE_INDEX if other.name == word), None)
-    if listed is None:
-        raise LookupError(f"no specification gives the verb '{entry.name} {word}'")
-    return _list_verb(path, listed.load())
+    return _write_verb(path) if listed is None else _list_verb(path, listed.load())
 
 
 def _list_verb(path: tuple[str, ...], spec: ResourceSpec[Any]) -> Verb:
@@ -361,6 +245,75 @@ def _show_verb(path: tuple[str, ...], spec: ResourceSpec[Any]) -> Verb:
     summary = spec.show_summary or f"show a {spec.singular}"
     argument = Argument("ID", spec.id_help or f"the {spec.singular}'s id", names=spec.kind)
     return Verb(path, summary, "commands.resources:show", (argument,), SHOWN)
+
+
+def actions_of_verb(words: tuple[str, ...]) -> tuple[ResourceSpec[Any], list[Action[Any]]]:
+    """The resource and the actions that a verb does.
+
+    The actions are the resource's own, or those of a resource that is listed behind its name.
+
+    Raises:
+        LookupError: no action has the verb.
+    """
+    verb, noun = " ".join(words), words[0]
+    entries = {entry.name: entry for entry in RESOURCE_INDEX}
+    for name in (noun, *entries[noun].verbs.split()):
+        if name not in entries:
+            continue
+        spec = entries[name].load()
+        found = [each for each in (*spec.makes, *spec.actions) if each.verb == verb and each.mutation is not None]
+        if found:
+            return spec, found
+    raise LookupError(f"no specification gives the verb '{verb}'")
+
+
+def _write_verb(path: tuple[str, ...]) -> Verb:
+    """The verb of a write: the fields of its form are options."""
+    spec, actions = actions_of_verb(path)
+    action, is_made = actions[0], actions[0] in spec.makes
+    mutations = [each.mutation for each in actions if each.mutation is not None]
+    asks = {ask.option.name: ask for mutation in mutations for ask in mutation.asks if ask.option is not None}
+    arguments: list[Argument] = []
+    flags: list[Flag] = []
+    if not is_made:
+        is_one = bool(asks) or not action.is_destructive
+        text = (spec.id_help or f"the {spec.singular}'s id") if is_one else f"ids of {spec.singular}s"
+        arguments.append(Argument("ID", text, "1" if is_one else "+", names=spec.kind))
+    for ask in asks.values():
+        if ask.option is not None and ask.option.is_argument:
+            arguments.append(Argument(ask.option.name, ask.option.help, names=ask.option.names))
+        else:
+            flags += _field_flags(ask)
+    if asks and (is_made or mutations[0].changes_only):
+        flags.append(FROM)
+    if is_made:
+        flags.append(IDEMPOTENCY)
+    if asks:
+        flags.append(DRY_RUN)
+    if action.is_destructive:
+        flags.append(YES)
+    run = _RUN.get(path, "commands.resource_writes:run")
+    summary = action.summary or action.label[:1].lower() + action.label[1:]
+    return Verb(path, summary, run, tuple(arguments), (*flags, *TARGET, *FORMAT), action.notes)
+
+
+def _field_flags(ask: Ask) -> Iterator[Flag]:
+    """The options that give a field its value."""
+    option = ask.option
+    assert option is not None
+    kind = {"list": "texts", "switch": "switch"}.get(ask.kind, "text")
+    if ask.kind == "number":
+        kind = "count" if option.is_whole else "number"
+    choices = ask.choices if ask.kind == "choice" and not option.is_open else ()
+    yield Flag(option.name, option.help, option.metavar, kind, choices, names=option.names)
+    no, text = option.negative
+    if no:
+        yield Flag(no, text)
+
+
+def option_attribute(name: str) -> str:
+    """What an option or an argument is called among the parsed options."""
+    return name.lstrip("-").replace("-", "_").lower()
 
 
 def _server_flags(spec: ResourceSpec[Any]) -> Iterator[Flag]:

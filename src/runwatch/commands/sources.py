@@ -1,12 +1,11 @@
-"""``sources list|test|sync|rotate|disconnect``: connections to model sources (wire reference 2.6)."""
+"""``sources list|test|sync|rotate``: connections to model sources (wire reference 2.6)."""
 
 from __future__ import annotations
 
 from runwatch.commands.call import Call
-from runwatch.commands.connect_source import DISCONNECT, ROTATE, SYNC, TEST, hand_over, sync_models, test_connection
+from runwatch.commands.connect_source import ROTATE, SYNC, TEST, hand_over, sync_models, test_connection
 from runwatch.commands.entry import read_key
 from runwatch.commands.exits import DONE, REFUSED
-from runwatch.commands.outcomes import for_each
 from runwatch.commands.printing import Printer
 from runwatch.commands.resources import list_of, print_record, read_record
 from runwatch.commands.session import Session, with_session
@@ -68,16 +67,3 @@ def rotate(call: Call) -> int:
         return await _test(session, connection_id)
 
     return with_session(call, work, choice)
-
-
-def disconnect(call: Call) -> int:
-    """``sources disconnect``: one outcome a connection; its models and saved models are disabled with it."""
-
-    async def one(session: Session, connection_id: str) -> str | None:
-        path = {"connection_id": connection_id}
-        value = await write(session, DISCONNECT, f"disconnect {connection_id}", path=path)
-        return value.get("status") if isinstance(value, dict) else None
-
-    return for_each(
-        call, DISCONNECT, one, asks="Disconnect", singular="connection", member="connection_id", done="disconnected"
-    )

@@ -64,7 +64,7 @@ class Form:
             is_left_out = not typed and not ask.is_required
             if not ask.path or is_left_out or (self.changes_only and _top(ask) not in changed):
                 continue
-            _put(body, ask.path, value_of(ask, typed))
+            put(body, ask.path, value_of(ask, typed))
         return body if self.shapes is None else self.shapes(body)
 
     def problems(self, values: Mapping[str, str]) -> dict[str, str]:
@@ -147,11 +147,12 @@ class Form:
 
 def form_of(mutation: Mutation[Any], subject: Any) -> Form:
     """The form of a mutation for one record, or for none."""
+    asks = tuple(ask for ask in mutation.asks if ask.in_form)
     return Form(
-        asks=mutation.asks,
+        asks=asks,
         request=mutation.request,
         members={} if mutation.members is None else mutation.members(subject),
-        start={ask.id: ask.start(subject) for ask in mutation.asks},
+        start={ask.id: ask.start(subject) for ask in asks},
         changes_only=mutation.changes_only,
         shapes=mutation.shapes,
     )
@@ -247,10 +248,10 @@ def _top(ask: Ask) -> str:
     return ask.path.partition(".")[0]
 
 
-def _put(body: dict[str, Any], path: str, value: Any) -> None:
+def put(body: dict[str, Any], path: str, value: Any) -> None:
+    """Set the member of a body at a path; objects around it are made or copied, because they may belong to a record."""
     *parents, last = path.split(".")
     for name in parents:
-        # A copy, because what nobody types belongs to the record.
         body[name] = dict(body.get(name) or {})
         body = body[name]
     body[last] = value

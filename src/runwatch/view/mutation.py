@@ -1,9 +1,10 @@
 """What can be done with a record, as pure data: the action, what it sends, what a form asks, and the private page.
 
-The console opens a form where something is asked, then the sheet; the rules that a body has to keep are those of
-:mod:`runwatch.records.requests`, which the service checks too. What the data mean for a form is worked out in
-:mod:`runwatch.view.form`, the rules of private pages are in :mod:`runwatch.view.entry`. All of it is in one module
-because each part names the next: an action its mutation, that its page, and the page the action that comes after it.
+The console opens a form where something is asked, then the sheet; a command takes the same fields as options. The rules
+that a body has to keep are those of :mod:`runwatch.records.requests`, which the service checks too. What the data mean
+for a form is worked out in :mod:`runwatch.view.form`, for a command in :mod:`runwatch.commands.resource_writes`, and
+the rules of private pages are in :mod:`runwatch.view.entry`. All of it is in one module because each part names the
+next: an action its mutation, that its page, and the page the action that comes after it.
 """
 
 from __future__ import annotations
@@ -59,8 +60,41 @@ class Offer:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class FieldOption:
+    """The option, or the argument, of a verb that gives a field its value.
+
+    Attributes:
+        name: Its name with dashes, or without them as the placeholder of an argument: ``--url``, ``NAME``.
+        metavar: The placeholder of its value; empty for a switch.
+        help: One line for the help text.
+        negative: The switch that says ``no``, and its help; empty where only ``yes`` can be said.
+        names: The ``KIND`` of the record that its value names, so that a shell can offer it; empty for anything else.
+        is_required: Whether the verb needs it; ``None`` where the form decides, see :attr:`Ask.is_required`.
+        uses_start: Whether the verb takes what stands in the form at first where the option is left out and the
+            object around the member is sent.
+        is_whole: Whether a number has to be a whole one, 0 or more.
+        is_open: Whether the service may know other words than :attr:`Ask.choices`.
+    """
+
+    name: str
+    metavar: str = ""
+    help: str
+    negative: tuple[str, str] = ("", "")
+    names: str = ""
+    is_required: bool | None = None
+    uses_start: bool = False
+    is_whole: bool = False
+    is_open: bool = False
+
+    @property
+    def is_argument(self) -> bool:
+        """Whether it is given by its place instead of by a name."""
+        return not self.name.startswith("-")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Ask:
-    """One thing that a form asks.
+    """One field of a body: what a form asks, and what an option of the verb gives.
 
     Attributes:
         path: The member of the body that it becomes, with dots between names; empty for what only the form needs.
@@ -74,6 +108,8 @@ class Ask:
         is_required: Whether it has to be filled in. What may be left empty is left out of the body then; what has to
             be filled in stands in the body all the same, so that the rules name it.
         max_s: The longest span that is taken, in seconds.
+        option: What gives it on the command line; ``None`` where the form alone asks for it.
+        in_form: Whether the form asks for it; otherwise the verb alone takes it.
     """
 
     path: str
@@ -86,6 +122,16 @@ class Ask:
     offer: Offer | None = None
     is_required: bool = False
     max_s: int = 0
+    option: FieldOption | None = None
+    in_form: bool = True
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the verb cannot do without it."""
+        if self.option is None:
+            return False
+        by_form = self.is_required and not self.option.uses_start
+        return by_form if self.option.is_required is None else self.option.is_required
 
     def __post_init__(self) -> None:
         """Name it by its path where it has no other name."""
@@ -143,6 +189,9 @@ class Mutation(Generic[S]):
         told: What the sheet says of a good answer beside id and status, line by line; label and text, both cleaned
             where they are drawn.
         copies: The member of a good answer that is a secret, told this once and copied from the sheet; empty for none.
+        copy_note: What the verb says of that secret once it is printed.
+        no_copy_note: What the verb says where the answer holds no such secret.
+        done: The outcome's word of a verb that does it to several records: ``disabled``.
         first: What has to be read before, where the record does not tell enough.
         proof: What is read afterwards, where the answer does not tell enough.
         entry: What a person does next on a private page, where the answer names one.
@@ -161,6 +210,9 @@ class Mutation(Generic[S]):
     reads: tuple[type[Record], ...] = ()
     told: Callable[[Any], Sequence[tuple[str, str]]] = lambda _: ()
     copies: str = ""
+    copy_note: str = ""
+    no_copy_note: str = ""
+    done: str = ""
     first: First | None = None
     proof: Proof | None = None
     entry: Entry[Any] | None = None
@@ -179,6 +231,8 @@ class Action(Generic[A]):
         enabled_when: Whether the record's state allows it.
         off_because: What is said when it does not.
         mutation: What it sends; ``None`` where a screen of its own or a verb does it.
+        summary: What the verb does, in one line of help; the label when left out.
+        notes: A further paragraph of the verb's help.
     """
 
     id: str
@@ -189,6 +243,8 @@ class Action(Generic[A]):
     enabled_when: Callable[[A], bool] = lambda _: True
     off_because: str = ""
     mutation: Mutation[A] | None = None
+    summary: str = ""
+    notes: str = ""
 
     @property
     def calls(self) -> str:

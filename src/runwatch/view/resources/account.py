@@ -20,7 +20,7 @@ from runwatch.view.drawn import decimal_text, json_text, line
 from runwatch.view.format import Context, ago, count, gauge, money_exact, percent, share, share_role, time_of_day
 from runwatch.view.resource import At, Column, ResourceSpec, SectionSpec, Shown, Styled, Told
 from runwatch.view.resources.common import as_moment, as_seconds, as_usd, usd
-from runwatch.view.writes.organization import TOP_UP
+from runwatch.view.writes.organization import ACCOUNT_MAKES
 
 
 def _executions(account: Account) -> ExecutionQuota:
@@ -193,5 +193,5 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
         ),
     ),
     empty="The service told nothing about the account.",
-    makes=(TOP_UP,),
+    makes=ACCOUNT_MAKES,
 )  # fmt: skip

@@ -25,7 +25,7 @@ from runwatch.view.resource import (
 )
 from runwatch.view.resources.common import as_moment
 from runwatch.view.resources.standing import as_standing, standing, words
-from runwatch.view.writes.arms import DISABLE, EDIT, MAKES
+from runwatch.view.writes.arms import ACTIONS, MAKES
 
 
 def _is_on(arm: Arm) -> bool:
@@ -125,7 +125,7 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         "problem": lambda it: it.status == "degraded" or it.route_availability is not None,
         "off": lambda it: it.status == "disabled",
     },
-    actions=(EDIT, DISABLE),
+    actions=ACTIONS,
     makes=MAKES,
     links=(Link("deployment", "deployment", lambda it: it.model_deployment_id),),
 )  # fmt: skip

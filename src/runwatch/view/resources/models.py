@@ -8,7 +8,7 @@ from runwatch.records.model import ArmTemplate, CatalogConnection, CatalogEntry,
 from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.resources.common import as_moment, newest_first, when
 from runwatch.view.resources.standing import as_standing, standing, words
-from runwatch.view.writes.arms import SAVE
+from runwatch.view.writes.arms import MODEL_ACTIONS
 
 
 def _model(entry: CatalogEntry) -> Definition:
@@ -134,7 +134,7 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
         "byok": lambda it: _connection(it).access_lane == "byok",
         "public": lambda it: "public" in (_offering(it).data_classes or ()),
     },
-    actions=(SAVE,),
+    actions=MODEL_ACTIONS,
     links=(
         Link("deployment", "deployment", lambda it: it.id or None),
         Link("connection", "connection", lambda it: _connection(it).connection_id),

@@ -14,7 +14,7 @@ from runwatch.view.format import Context
 from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, Shown, SortKey
 from runwatch.view.resources.common import as_moment, as_usd, elided, newest_first, when
 from runwatch.view.resources.standing import as_standing, standing
-from runwatch.view.writes.organization import APPROVE, CREATE_KEY, LABEL_KEY, REJECT, REVOKE_KEY
+from runwatch.view.writes.organization import KEY_ACTIONS, KEY_MAKES, PROPOSAL_ACTIONS
 
 
 def _is_pending(proposal: Proposal) -> bool:
@@ -76,7 +76,7 @@ PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](
         "pending": _is_pending,
         "final": lambda it: it.status in {"approved", "rejected", "expired"},
     },
-    actions=(APPROVE, REJECT),
+    actions=PROPOSAL_ACTIONS,
     links=(Link("run", "run", lambda it: it.execution_id), Link("arm", "arm", lambda it: it.arm_id)),
 )  # fmt: skip
 
@@ -120,8 +120,8 @@ KEYS: Final[ResourceSpec[Any]] = ResourceSpec[ApiKey](
     empty="The service lists no API keys.",
     note="A key is shown once, when it is made.",
     flags={"active": lambda it: it.status == "active", "off": lambda it: it.status == "revoked"},
-    actions=(LABEL_KEY, REVOKE_KEY),
-    makes=(CREATE_KEY,),
+    actions=KEY_ACTIONS,
+    makes=KEY_MAKES,
 )  # fmt: skip
 
 _TOTALS: Final = tuple(

@@ -13,8 +13,8 @@ from runwatch.view.query_text import quoted
 from runwatch.view.resource import At, Column, Field, Lead, Link, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.resources.common import as_moment, newest_first, when
 from runwatch.view.resources.standing import as_standing, standing
-from runwatch.view.writes.organization import NAME_CREDENTIAL
-from runwatch.view.writes.reviews import AGENT_ACTIONS, CONNECT_REPOSITORY, REGISTER
+from runwatch.view.writes.organization import CREDENTIAL_MAKES
+from runwatch.view.writes.reviews import AGENT_ACTIONS, AGENT_MAKES, GITHUB_MAKES
 
 
 def _its_repository(agent: ReviewAgent, _: object) -> Lead | None:
@@ -60,7 +60,7 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
     },
     links=(Link("saved as", "arm", lambda it: it.id or None),),
     actions=AGENT_ACTIONS,
-    makes=(REGISTER,),
+    makes=AGENT_MAKES,
 )  # fmt: skip
 
 CREDENTIALS: Final[ResourceSpec[Any]] = ResourceSpec[Credential](
@@ -84,7 +84,7 @@ CREDENTIALS: Final[ResourceSpec[Any]] = ResourceSpec[Credential](
     sort=(SortKey("created"),),
     empty="There are no credential references.",
     note="The secret itself never leaves the service.",
-    makes=(NAME_CREDENTIAL,),
+    makes=CREDENTIAL_MAKES,
 )  # fmt: skip
 
 GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
@@ -118,5 +118,5 @@ GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
     sort=(SortKey("repository"),),
     empty="No repository is connected. `runwatch github connect OWNER/NAME` begins it.",
     note="Without a GitHub App it is a person's word.",
-    makes=(CONNECT_REPOSITORY,),
+    makes=GITHUB_MAKES,
 )  # fmt: skip

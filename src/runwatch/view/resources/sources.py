@@ -21,7 +21,7 @@ from runwatch.view.resource import (
 )
 from runwatch.view.resources.common import as_moment, newest_first, when
 from runwatch.view.resources.standing import as_standing, standing, words
-from runwatch.view.writes.sources import ACTIONS, CONNECT, CONNECT_PROFILE
+from runwatch.view.writes.sources import ACTIONS, MAKES, PROFILE_ACTIONS
 
 
 def _standing(connection: SourceConnection) -> str | None:
@@ -114,7 +114,7 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
         "off": lambda it: not _is_on(it),
     },
     actions=ACTIONS,
-    makes=(CONNECT,),
+    makes=MAKES,
 )  # fmt: skip
 
 PROFILES: Final[ResourceSpec[Any]] = ResourceSpec[SourceProfile](
@@ -144,5 +144,5 @@ PROFILES: Final[ResourceSpec[Any]] = ResourceSpec[SourceProfile](
     sort=(SortKey("source"),),
     empty="The service knows no sources.",
     note="What is run here is paid by you, at the source.",
-    actions=(CONNECT_PROFILE,),
+    actions=PROFILE_ACTIONS,
 )  # fmt: skip

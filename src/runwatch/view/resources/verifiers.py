@@ -23,7 +23,7 @@ from runwatch.view.resource import (
 )
 from runwatch.view.resources.common import as_moment
 from runwatch.view.resources.standing import as_standing, standing, words
-from runwatch.view.writes.verifiers import ACTIONS, REGISTER
+from runwatch.view.writes.verifiers import ACTIONS, MAKES
 
 SOON_DAYS: Final = 14
 """From so many days on before a key stops, it is shown as something to see to."""
@@ -152,7 +152,7 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
         "protected": lambda it: _connection(it).status not in {None, "unbound"},
     },
     actions=ACTIONS,
-    makes=(REGISTER,),
+    makes=MAKES,
 )  # fmt: skip
 
 VERIFIER_TEST: Final[ResourceSpec[Any]] = ResourceSpec[VerifierTest](

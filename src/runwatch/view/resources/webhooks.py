@@ -12,7 +12,7 @@ from runwatch.view.format import Context, ago
 from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, SortKey, styled
 from runwatch.view.resources.common import as_moment, elided, newest_first, when
 from runwatch.view.resources.standing import as_standing, standing
-from runwatch.view.writes.webhooks import ADD_WEBHOOK, REMOVE, REPLAY, ROTATE_SECRET
+from runwatch.view.writes.webhooks import DELIVERY_ACTIONS, REPLAY, WEBHOOK_ACTIONS, WEBHOOK_MAKES
 
 
 def _ends(value: tuple[str, ...], _: Context) -> Drawn:
@@ -50,8 +50,8 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     sort=(SortKey("created"),),
     empty="No webhooks yet. `runwatch webhooks create --url URL` has every run that ends told to an address.",
     note="The signing secret is shown once.",
-    actions=(ROTATE_SECRET, REMOVE),
-    makes=(ADD_WEBHOOK,),
+    actions=WEBHOOK_ACTIONS,
+    makes=WEBHOOK_MAKES,
 )  # fmt: skip
 
 DELIVERIES: Final[ResourceSpec[Any]] = ResourceSpec[Delivery](
@@ -86,7 +86,7 @@ DELIVERIES: Final[ResourceSpec[Any]] = ResourceSpec[Delivery](
     ),
     sort=(SortKey("created"),),
     empty="Nothing was delivered yet.",
-    actions=(REPLAY,),
+    actions=DELIVERY_ACTIONS,
     links=(Link("run", "run", lambda it: it.execution_id), Link("webhook", "webhook", lambda it: it.webhook_id)),
 )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from runwatch.records.arm import Arm
@@ -10,28 +11,73 @@ from runwatch.records.credential import Credential
 from runwatch.records.model import CatalogEntry, Deployment
 from runwatch.records.source import SourceConnection
 from runwatch.view.form import text_of
-from runwatch.view.mutation import Action, Ask, Mutation, Offer
+from runwatch.view.mutation import Action, Ask, FieldOption, Mutation, Offer
 
 _COST_CLASSES: Final = ("economy", "standard", "premium")
 
+_KINDS: Final = ("model", "agent", "skill")
+
+_KIND: Final = Ask(
+    path="kind", label="kind", kind="choice", choices=_KINDS, hint="model, agent or skill", is_required=True,
+    in_form=False, option=FieldOption(name="--kind", metavar="KIND", help="what it is"),
+)  # fmt: skip
 _NAME: Final = Ask(
-    path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True
-)
+    path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True,
+    option=FieldOption(name="--name", metavar="NAME", help="what it is to be called"),
+)  # fmt: skip
 _TAGS: Final = Ask(
-    path="capability_tags",
-    label="can do",
-    kind="list",
-    is_required=True,
+    path="capability_tags", label="can do", kind="list", is_required=True,
     hint="words with commas between, such as code",
-)
+    option=FieldOption(name="--capability-tag", metavar="TAG", help="what it can do; may be repeated"),
+)  # fmt: skip
 _GRANTS: Final = Ask(
     path="data_class_grants", label="data classes", kind="list", is_required=True,
     hint="what it may be given: public, sandbox, tenant_internal or others",
+    option=FieldOption(name="--data-class", metavar="CLASS", help="a data class it is granted; may be repeated"),
 )  # fmt: skip
 _COST: Final = Ask(
-    path="cost_class", label="cost class", kind="choice", choices=_COST_CLASSES, hint="economy, standard or premium"
-)
+    path="cost_class", label="cost class", kind="choice", choices=_COST_CLASSES, hint="economy, standard or premium",
+    option=FieldOption(name="--cost-class", metavar="CLASS", help="how expensive it is"),
+)  # fmt: skip
 _WHAT_EVERY_KIND_HAS: Final = (_NAME, _TAGS, _GRANTS, _COST)
+_OF_A_MODEL: Final = (
+    Ask(path="model_deployment_id", label="deployment", hint="id of a deployment of the catalog; or else:",
+        offer=Offer(kind=Deployment),
+        option=FieldOption(name="--deployment-id", metavar="ID", help="the model deployment that it stands for")),
+    Ask(path="provider", label="provider", hint="the provider's name, where no deployment is named",
+        option=FieldOption(name="--provider", metavar="NAME", help="the provider of a model without a deployment")),
+    Ask(path="model_id", label="model", hint="the model's name at that provider",
+        option=FieldOption(name="--model-id", metavar="ID", help="the provider's name of the model")),
+    Ask(path="credential_ref", label="connection", hint="the connection to use, where several serve the model",
+        offer=Offer(kind=SourceConnection),
+        option=FieldOption(name="--credential-ref", metavar="REF",
+                           help="the connection to use: its id or auth_binding_ref")),
+)  # fmt: skip
+_OF_AN_AGENT: Final = (
+    Ask(path="endpoint.url", label="address", hint="an absolute http or https URL", is_required=True,
+        option=FieldOption(name="--url", metavar="URL", help="where it is reached", is_required=False)),
+    Ask(path="endpoint.auth_ref", label="credential", hint="empty, or a credential reference; never a key",
+        offer=Offer(kind=Credential),
+        option=FieldOption(name="--auth-ref", metavar="REF", uses_start=True,
+                           help="the id of a credential reference, never a key")),
+    Ask(path="lifecycle.max_runtime_s", label="max runtime s", kind="number",
+        hint="the longest that a job may take, in whole seconds",
+        option=FieldOption(name="--max-runtime-s", metavar="SECONDS", is_whole=True,
+                           help="how long an agent may work on one run")),
+)  # fmt: skip
+_OF_A_SKILL: Final = (
+    Ask(path="artifact.content", label="text", kind="lines", is_required=True,
+        hint="what is given to the model; sent exactly as it stands here",
+        option=FieldOption(name="--artifact", metavar="FILE", is_required=False,
+                           help="a skill: the file with its text, - for standard input")),
+    Ask(path="artifact.version", label="version", hint="such as 1", start=lambda _: "1", is_required=True,
+        option=FieldOption(name="--artifact-version", metavar="VERSION", uses_start=True,
+                           help="the skill's version (default: 1)")),
+    Ask(path="artifact.editable_regions", label="may change", kind="list",
+        hint="names of the parts that a repair may change",
+        option=FieldOption(name="--editable-region", metavar="NAME", uses_start=True,
+                           help="a part of the skill that a repair may change; may be repeated")),
+)  # fmt: skip
 
 
 def _kind(word: str) -> Any:
@@ -43,17 +89,11 @@ def _template(entry: CatalogEntry) -> Mapping[str, Any]:
 
 
 def _from_template(ask: Ask) -> Ask:
-    return Ask(
-        path=ask.path, label=ask.label, hint=ask.hint, kind=ask.kind, choices=ask.choices,
-        is_required=ask.is_required, start=lambda entry: text_of(_template(entry).get(ask.path)),
-    )  # fmt: skip
+    return replace(ask, start=lambda entry: text_of(_template(entry).get(ask.path)))
 
 
 def _as_it_is(ask: Ask) -> Ask:
-    return Ask(
-        path=ask.path, label=ask.label, hint=ask.hint, kind=ask.kind, choices=ask.choices,
-        is_required=ask.is_required, start=lambda arm: text_of(arm.raw.get(ask.path)),
-    )  # fmt: skip
+    return replace(ask, start=lambda arm: text_of(arm.raw.get(ask.path)))
 
 
 def _probe(answer: Any) -> list[tuple[str, str]]:
@@ -84,21 +124,15 @@ SAVE: Final = Action[CatalogEntry](
 
 CREATE_MODEL: Final = Action[None](
     "model", "Save a model", "arms create",
+    summary="save a model, an agent or a skill",
+    notes="A model of the catalog is saved more easily with 'runwatch models save'.",
     mutation=Mutation(
         operation="postArms",
         sentence=lambda _: "Saves a model, so that runs can be routed to it. It calls no model and costs nothing.",
         confirm="Save it",
         keep="Do not save it",
         members=_kind("model"),
-        asks=(
-            *_WHAT_EVERY_KIND_HAS,
-            Ask(path="model_deployment_id", label="deployment", hint="id of a deployment of the catalog; or else:",
-                offer=Offer(kind=Deployment)),
-            Ask(path="provider", label="provider", hint="the provider's name, where no deployment is named"),
-            Ask(path="model_id", label="model", hint="the model's name at that provider"),
-            Ask(path="credential_ref", label="connection", hint="the connection to use, where several serve the model",
-                offer=Offer(kind=SourceConnection)),
-        ),
+        asks=(_KIND, *_WHAT_EVERY_KIND_HAS, *_OF_A_MODEL),
         request="arm.ModelArmRequest",
     ),
 )  # fmt: skip
@@ -111,14 +145,7 @@ CREATE_AGENT: Final = Action[None](
         confirm="Save it",
         keep="Do not save it",
         members=_kind("agent"),
-        asks=(
-            *_WHAT_EVERY_KIND_HAS,
-            Ask(path="endpoint.url", label="address", hint="an absolute http or https URL", is_required=True),
-            Ask(path="endpoint.auth_ref", label="credential", hint="empty, or a credential reference; never a key",
-                offer=Offer(kind=Credential)),
-            Ask(path="lifecycle.max_runtime_s", label="max runtime s", kind="number",
-                hint="the longest that a job may take, in whole seconds"),
-        ),
+        asks=(_KIND, *_WHAT_EVERY_KIND_HAS, *_OF_AN_AGENT),
         request="arm.AgentArmRequest",
         told=_probe,
     ),
@@ -132,27 +159,25 @@ CREATE_SKILL: Final = Action[None](
         confirm="Save it",
         keep="Do not save it",
         members=lambda _: {"kind": "skill", "artifact": {"editable_regions": []}},
-        asks=(
-            *_WHAT_EVERY_KIND_HAS,
-            Ask(path="artifact.content", label="text", kind="lines", is_required=True,
-                hint="what is given to the model; sent exactly as it stands here"),
-            Ask(path="artifact.version", label="version", hint="such as 1", start=lambda _: "1", is_required=True),
-            Ask(path="artifact.editable_regions", label="may change", kind="list",
-                hint="names of the parts that a repair may change"),
-        ),
+        asks=(_KIND, *_WHAT_EVERY_KIND_HAS, *_OF_A_SKILL),
         request="arm.SkillArmRequest",
     ),
 )  # fmt: skip
 
 EDIT: Final = Action[Arm](
-    "edit", "Change it", "arms edit", enabled_when=lambda it: it.status != "disabled",
+    "edit", "Change it", "arms edit",
+    summary="change a saved model, agent or skill",
+    enabled_when=lambda it: it.status != "disabled",
     off_because="It is disabled, and nothing enables it again.",
     mutation=Mutation(
         operation="patchArmsByArmId",
         sentence=lambda it: f"Changes {it.display_name or it.id}. What is left as it stands is not sent.",
         confirm="Change it",
         path=lambda it: {"arm_id": it.id},
-        asks=tuple(_as_it_is(ask) for ask in _WHAT_EVERY_KIND_HAS),
+        asks=(
+            *(_as_it_is(ask) for ask in _WHAT_EVERY_KIND_HAS),
+            *(replace(ask, in_form=False) for ask in (*_OF_A_MODEL, *_OF_AN_AGENT, *_OF_A_SKILL)),
+        ),
         changes_only=True,
         request="arm.ArmPatch",
     ),
@@ -160,6 +185,7 @@ EDIT: Final = Action[Arm](
 
 DISABLE: Final = Action[Arm](
     "disable", "Disable it", "arms disable", is_destructive=True,
+    summary="disable saved models, agents or skills for good",
     enabled_when=lambda it: it.status != "disabled", off_because="It is disabled already.",
     mutation=Mutation(
         operation="deleteArmsByArmId",
@@ -168,7 +194,11 @@ DISABLE: Final = Action[Arm](
         confirm="Disable it",
         keep="Keep it",
         path=lambda it: {"arm_id": it.id},
+        done="disabled",
     ),
 )  # fmt: skip
 
 MAKES: Final = (CREATE_MODEL, CREATE_AGENT, CREATE_SKILL)
+
+ACTIONS: Final = (EDIT, DISABLE)
+MODEL_ACTIONS: Final = (SAVE,)

@@ -10,7 +10,7 @@ from runwatch.records.apikey import MAX_KEY_S, ApiKey
 from runwatch.records.arm import Arm
 from runwatch.records.credential import Credential
 from runwatch.records.proposal import Proposal
-from runwatch.view.mutation import Action, Ask, Entry, Mutation
+from runwatch.view.mutation import Action, Ask, Entry, FieldOption, Mutation
 
 _DECIDED: Final = "It is decided already, or nobody did in time."
 
@@ -31,6 +31,7 @@ def _minted(answer: Any) -> list[tuple[str, str]]:
 
 APPROVE: Final = Action[Proposal](
     "approve", "Approve it", "proposals approve",
+    summary="approve a proposal",
     enabled_when=_is_pending, off_because=_DECIDED,
     mutation=Mutation(
         operation="postProposalsByProposalIdApprove",
@@ -45,6 +46,7 @@ APPROVE: Final = Action[Proposal](
 
 REJECT: Final = Action[Proposal](
     "reject", "Reject it", "proposals reject",
+    summary="reject a proposal",
     enabled_when=_is_pending, off_because=_DECIDED,
     mutation=Mutation(
         operation="postProposalsByProposalIdReject",
@@ -53,13 +55,17 @@ REJECT: Final = Action[Proposal](
         confirm="Reject it",
         keep="Do not decide now",
         path=lambda it: {"proposal_id": it.id},
-        asks=(Ask(path="reason", label="reason", hint="why, up to 2,000 characters; may be left empty"),),
+        asks=(
+            Ask(path="reason", label="reason", hint="why, up to 2,000 characters; may be left empty",
+                option=FieldOption(name="--reason", metavar="TEXT", help="why")),
+        ),
         request="proposals.ProposalRejection",
     ),
 )  # fmt: skip
 
 CREATE_KEY: Final = Action[None](
     "create", "Make an API key", "keys create",
+    summary="make an API key and print it, this once",
     mutation=Mutation(
         operation="postApiKeys",
         sentence=lambda _: "Makes a key to this organization. Whoever has it may do what its role allows. It is shown"
@@ -67,21 +73,30 @@ CREATE_KEY: Final = Action[None](
         confirm="Make the key",
         keep="Do not make one",
         asks=(
-            Ask(path="display_name", label="label", hint="what people call it, up to 200 characters", is_required=True),
+            Ask(path="display_name", label="label", hint="what people call it, up to 200 characters", is_required=True,
+                option=FieldOption(name="--name", metavar="NAME", help="what it is to be called", is_required=False)),
             Ask(path="role", label="role", kind="choice", choices=("reader", "runner", "owner"), is_required=True,
                 start=lambda _: "reader",
-                hint="reader reads, runner also submits and cancels runs, owner does everything"),
+                hint="reader reads, runner also submits and cancels runs, owner does everything",
+                option=FieldOption(name="--role", metavar="ROLE", is_required=False, is_open=True,
+                                   help="what it may do, where the service has roles: reader, runner or owner")),
             Ask(path="expires_in_s", label="expires in", kind="span", max_s=MAX_KEY_S,
-                hint="such as 30d or 12h, up to 3650d; empty for never"),
+                hint="such as 30d or 12h, up to 3650d; empty for never",
+                option=FieldOption(name="--expires", metavar="TIME",
+                                   help="after how long it expires, for example 30d or 12h; never when left out")),
         ),
         request="keys.KeyMint",
         told=_minted,
         copies="key",
+        copy_note="the key is shown this once; keep it now, for example with 'runwatch config key set PROFILE'",
+        no_copy_note="the service did not show the key; revoke this one and make another",
     ),
 )  # fmt: skip
 
 LABEL_KEY: Final = Action[ApiKey](
-    "edit", "Label it", "keys label", enabled_when=lambda it: it.status != "revoked",
+    "edit", "Label it", "keys label",
+    summary="give an API key another name",
+    enabled_when=lambda it: it.status != "revoked",
     off_because="It is revoked, for good.",
     mutation=Mutation(
         operation="patchApiKeysByApiKeyId",
@@ -90,7 +105,8 @@ LABEL_KEY: Final = Action[ApiKey](
         path=lambda it: {"api_key_id": it.id},
         asks=(
             Ask(path="display_name", label="label", hint="what people call it, up to 200 characters",
-                start=lambda it: it.display_name or "", is_required=True),
+                start=lambda it: it.display_name or "", is_required=True,
+                option=FieldOption(name="NAME", help="its new name")),
         ),
         request="keys.KeyLabel",
     ),
@@ -98,6 +114,7 @@ LABEL_KEY: Final = Action[ApiKey](
 
 REVOKE_KEY: Final = Action[ApiKey](
     "revoke", "Revoke it", "keys revoke", is_destructive=True,
+    summary="revoke API keys for good",
     enabled_when=lambda it: it.status != "revoked", off_because="It is revoked already, for good.",
     mutation=Mutation(
         operation="postApiKeysByApiKeyIdRevoke",
@@ -106,6 +123,7 @@ REVOKE_KEY: Final = Action[ApiKey](
         confirm="Revoke it",
         keep="Keep it",
         path=lambda it: {"api_key_id": it.id},
+        done="revoked",
     ),
 )  # fmt: skip
 
@@ -140,3 +158,9 @@ TOP_UP: Final = Action[None](
         entry=Entry(what="add the credit"),
     ),
 )  # fmt: skip
+
+PROPOSAL_ACTIONS: Final = (APPROVE, REJECT)
+KEY_MAKES: Final = (CREATE_KEY,)
+KEY_ACTIONS: Final = (LABEL_KEY, REVOKE_KEY)
+CREDENTIAL_MAKES: Final = (NAME_CREDENTIAL,)
+ACCOUNT_MAKES: Final = (TOP_UP,)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from runwatch.records.agent import ReviewAgent
 from runwatch.records.arm import Arm
 from runwatch.records.github import GithubConnection
-from runwatch.view.mutation import Action, Ask, Entry, Kept, Mutation, Offer
+from runwatch.view.mutation import Action, Ask, Entry, FieldOption, Kept, Mutation, Offer
 from runwatch.view.writes.connections import Endpoint, connect, promote, revoke
 
 RUNTIME_S: Final = 1800
@@ -38,6 +38,7 @@ def _kept_intent(body: Mapping[str, Any], answer: Mapping[str, Any]) -> Kept:
 
 REGISTER: Final = Action[None](
     "register", "Register a review agent", "agents register",
+    summary="register a review agent for a connected repository",
     mutation=Mutation(
         operation="postReviewComposerAgents",
         sentence=lambda _: "Registers an agent for one connected repository. No job is given to it before its key was"
@@ -46,11 +47,19 @@ REGISTER: Final = Action[None](
         keep="Do not register it",
         asks=(
             Ask(path="repository", label="repository", hint="a connected one, such as acme/widgets", is_required=True,
-                offer=Offer(kind=GithubConnection, value=lambda it: it.repository)),
-            Ask(path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True),
-            Ask(path="endpoint.url", label="address", hint="an absolute http or https URL", is_required=True),
+                offer=Offer(kind=GithubConnection, value=lambda it: it.repository),
+                option=FieldOption(name="--repository", metavar="REPOSITORY", help="the repository, as OWNER/NAME")),
+            Ask(path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True,
+                option=FieldOption(name="--name", metavar="NAME", help="what it is to be called")),
+            Ask(path="endpoint.url", label="address", hint="an absolute http or https URL", is_required=True,
+                option=FieldOption(name="--url", metavar="URL", help="where it is reached")),
+            Ask(path="endpoint.auth_ref", label="credential", hint="a credential reference; never a key", in_form=False,
+                option=FieldOption(name="--auth-ref", metavar="REF", uses_start=True,
+                                   help="the id of a credential reference, never a key")),
             Ask(path="max_runtime_s", label="max runtime s", kind="number", is_required=True,
-                hint="the longest that one of its jobs may take, in whole seconds", start=lambda _: str(RUNTIME_S)),
+                hint="the longest that one of its jobs may take, in whole seconds", start=lambda _: str(RUNTIME_S),
+                option=FieldOption(name="--max-runtime-s", metavar="SECONDS", is_whole=True, uses_start=True,
+                                   help=f"how long it may work on one run (default: {RUNTIME_S})")),
         ),
         request="agent.AgentRequest",
         reads=(ReviewAgent, Arm),
@@ -94,3 +103,6 @@ CONNECT_REPOSITORY: Final = Action[None](
         entry=Entry(what="connect the repository", keeps=_kept_intent),
     ),
 )  # fmt: skip
+
+AGENT_MAKES: Final = (REGISTER,)
+GITHUB_MAKES: Final = (CONNECT_REPOSITORY,)

@@ -223,6 +223,7 @@ ROTATE: Final = Action[SourceConnection](
 
 DISCONNECT: Final = Action[SourceConnection](
     "disconnect", "Disconnect it", "sources disconnect", is_destructive=True,
+    summary="disconnect sources, and disable the models over them",
     enabled_when=_is_on, off_because="It is disconnected already.",
     mutation=Mutation(
         operation="deleteSourceConnectionsByConnectionId",
@@ -233,7 +234,11 @@ DISCONNECT: Final = Action[SourceConnection](
         path=lambda it: {"connection_id": it.id},
         reads=(SourceConnection, Deployment, CatalogEntry, Arm),
         told=_effects,
+        done="disconnected",
     ),
 )  # fmt: skip
 
 ACTIONS: Final = (TEST, SYNC, ROTATE, DISCONNECT)
+
+MAKES: Final = (CONNECT,)
+PROFILE_ACTIONS: Final = (CONNECT_PROFILE,)

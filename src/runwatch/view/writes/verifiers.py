@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from runwatch.records.verifier import Probe, Verifier
-from runwatch.view.mutation import Action, Ask, Mutation
+from runwatch.view.mutation import Action, Ask, FieldOption, Mutation
 from runwatch.view.writes.connections import Endpoint, connect, promote, revoke
 
 SCORING: Final = {"correctness": "boolean_anchors", "quality": "scalar_0_1"}
@@ -84,11 +85,38 @@ def _told(member: str) -> Any:
 
 
 _NAME: Final = Ask(
-    path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True
-)
+    path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True,
+    option=FieldOption(name="--name", metavar="NAME", help="what it is to be called"),
+)  # fmt: skip
+_VERSION: Final = Ask(
+    path="version", label="version", hint="up to 100 characters", start=lambda _: "1", is_required=True,
+    option=FieldOption(name="--version-name", metavar="VERSION", help="the version of the check"),
+)  # fmt: skip
+_URL: Final = Ask(
+    path="endpoint.url", label="address", hint="an absolute https URL", is_required=True,
+    option=FieldOption(name="--url", metavar="URL", help="where it is reached"),
+)  # fmt: skip
+_AUTH_REF: Final = Ask(
+    path="endpoint.auth_ref", label="credential", hint="empty, or a credential reference; never a key",
+    option=FieldOption(name="--auth-ref", metavar="REF", uses_start=True,
+                       help="the id of a credential reference, never a key"),
+)  # fmt: skip
+_DATA_CLASSES: Final = Ask(
+    path="input_data_classes", label="data classes", kind="list", is_required=True,
+    hint="what it may be given: public, sandbox, tenant_internal or others", start=lambda _: "public",
+    option=FieldOption(name="--data-class", metavar="CLASS", help="a data class it is granted; may be repeated"),
+)  # fmt: skip
+_DECLARE: Final = FieldOption(name="--deterministic", help="declare that it always judges the same output the same way")
+_DETERMINISTIC: Final = Ask(
+    path="correctness_declaration", label="deterministic", kind="switch", choices=("no", "yes"),
+    start=lambda _: "no", hint="yes declares that the same output always gets the same verdict",
+    option=_DECLARE,
+)  # fmt: skip
 
 REGISTER: Final = Action[None](
     "register", "Register an output check", "verifiers register",
+    summary="register an output check",
+    notes="The endpoint's key is never given here: 'runwatch verifiers connect' enters it on a private page.",
     mutation=Mutation(
         operation="postVerifiers",
         sentence=lambda _: "Registers an endpoint that scores output, and calls it once with a reserved probe. A check"
@@ -96,16 +124,7 @@ REGISTER: Final = Action[None](
         confirm="Register it",
         keep="Do not register it",
         members=lambda _: {"kind": "endpoint", "scoring": SCORING},
-        asks=(
-            _NAME,
-            Ask(path="version", label="version", hint="up to 100 characters", start=lambda _: "1", is_required=True),
-            Ask(path="endpoint.url", label="address", hint="an absolute https URL", is_required=True),
-            Ask(path="endpoint.auth_ref", label="credential", hint="empty, or a credential reference; never a key"),
-            Ask(path="input_data_classes", label="data classes", kind="list", is_required=True,
-                hint="what it may be given: public, sandbox, tenant_internal or others", start=lambda _: "public"),
-            Ask(path="correctness_declaration", label="deterministic", kind="switch", choices=("no", "yes"),
-                start=lambda _: "no", hint="yes declares that the same output always gets the same verdict"),
-        ),
+        asks=(_NAME, _VERSION, _URL, _AUTH_REF, _DATA_CLASSES, _DETERMINISTIC),
         shapes=_declaration,
         request="verifier.VerifierRequest",
         reads=(Verifier,),
@@ -129,7 +148,7 @@ TEST: Final = Action[Verifier](
 )  # fmt: skip
 
 EDIT: Final = Action[Verifier](
-    "edit", "Change it", "verifiers update", enabled_when=_is_there,
+    "edit", "Change it", "verifiers update", summary="change an output check", enabled_when=_is_there,
     off_because="It is retired.",
     mutation=Mutation(
         operation="patchVerifiersByVerifierId",
@@ -138,16 +157,15 @@ EDIT: Final = Action[Verifier](
         confirm="Change it",
         path=lambda it: {"verifier_id": it.id},
         asks=(
-            Ask(path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True,
-                start=lambda it: it.display_name or ""),
-            Ask(path="version", label="version", hint="up to 100 characters", start=lambda it: it.version or "",
-                is_required=True),
-            Ask(path="endpoint.url", label="address", hint="an absolute https URL; another one needs another key",
-                start=_url, is_required=True),
-            Ask(path="endpoint.auth_ref", label="credential", hint="empty, or a credential reference; never a key",
-                start=_auth_ref),
-            Ask(path="correctness_declaration", label="deterministic", kind="switch", choices=("no", "yes"),
-                start=_declared, hint="yes declares that the same output always gets the same verdict"),
+            replace(_NAME, start=lambda it: it.display_name or ""),
+            replace(_VERSION, start=lambda it: it.version or ""),
+            replace(_URL, start=_url, hint="an absolute https URL; another one needs another key"),
+            replace(_AUTH_REF, start=_auth_ref),
+            replace(_DATA_CLASSES, in_form=False),
+            replace(
+                _DETERMINISTIC, start=_declared,
+                option=replace(_DECLARE, negative=("--not-deterministic", "withdraw that declaration")),
+            ),
         ),
         changes_only=True,
         shapes=_changed_declaration,
@@ -157,6 +175,7 @@ EDIT: Final = Action[Verifier](
 
 RETIRE: Final = Action[Verifier](
     "retire", "Retire it", "verifiers retire", is_destructive=True,
+    summary="retire output checks",
     enabled_when=_is_there, off_because="It is retired already.",
     mutation=Mutation(
         operation="deleteVerifiersByVerifierId",
@@ -166,6 +185,7 @@ RETIRE: Final = Action[Verifier](
         keep="Keep it",
         path=lambda it: {"verifier_id": it.id},
         reads=(Verifier,),
+        done="retired",
     ),
 )  # fmt: skip
 
@@ -179,3 +199,5 @@ PROMOTE: Final = promote(CONNECTION)
 REVOKE: Final = revoke(CONNECTION, _has_key, "No key is in use.")
 
 ACTIONS: Final = (TEST, EDIT, CONNECT, PROMOTE, RETIRE, REVOKE)
+
+MAKES: Final = (REGISTER,)

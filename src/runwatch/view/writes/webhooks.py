@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from runwatch.records.webhook import Delivery, Webhook
-from runwatch.view.mutation import Action, Ask, Mutation
+from runwatch.view.mutation import Action, Ask, FieldOption, Mutation
 
 EVENT_TYPES: Final = ("execution.completed", "execution.failed", "execution.cancelled", "execution.expired")
 """What a webhook can be told of."""
+
+
+_COPY_NOTE: Final = "the signing secret is shown this once; keep it now"
+_NO_COPY_NOTE: Final = "the service did not show the secret; 'runwatch webhooks rotate' gives another one"
 
 
 def _minted(answer: Any) -> list[tuple[str, str]]:
@@ -29,6 +33,8 @@ def _dropped(answer: Any) -> list[tuple[str, str]]:
 
 ADD_WEBHOOK: Final = Action[None](
     "create", "Add a webhook", "webhooks create",
+    summary="add a webhook and print its signing secret, this once",
+    notes=f"Events are {', '.join(EVENT_TYPES[:-1])} and {EVENT_TYPES[-1]}.",
     mutation=Mutation(
         operation="postWebhooks",
         sentence=lambda _: "Has every run that ends told to this address, signed with a secret that is shown once,"
@@ -36,20 +42,25 @@ ADD_WEBHOOK: Final = Action[None](
         confirm="Add it",
         keep="Do not add one",
         asks=(
-            Ask(path="url", label="address", hint="https, up to 2,000 characters", is_required=True),
+            Ask(path="url", label="address", hint="https, up to 2,000 characters", is_required=True,
+                option=FieldOption(name="--url", metavar="URL", help="where runs that ended are told")),
             Ask(path="event_types", label="events", kind="list", is_required=True,
                 hint="separated by commas: execution.completed, .failed, .cancelled, .expired",
-                start=lambda _: ", ".join(EVENT_TYPES)),
+                start=lambda _: ", ".join(EVENT_TYPES),
+                option=FieldOption(name="--event", metavar="TYPE", help="what it is told of; may be repeated")),
         ),
         request="webhooks.WebhookRequest",
         reads=(Webhook,),
         told=_minted,
         copies="secret",
+        copy_note=_COPY_NOTE,
+        no_copy_note=_NO_COPY_NOTE,
     ),
 )  # fmt: skip
 
 ROTATE_SECRET: Final = Action[Webhook](
     "rotate", "Give it another secret", "webhooks rotate",
+    summary="give a webhook another signing secret and print it, this once",
     mutation=Mutation(
         operation="postWebhooksByWebhookIdRotateSecret",
         sentence=lambda it: f"Gives the webhook to {it.url or it.id} another signing secret. The one before ends at"
@@ -59,11 +70,14 @@ ROTATE_SECRET: Final = Action[Webhook](
         reads=(Webhook,),
         told=_minted,
         copies="secret",
+        copy_note=_COPY_NOTE,
+        no_copy_note=_NO_COPY_NOTE,
     ),
 )  # fmt: skip
 
 REMOVE: Final = Action[Webhook](
     "remove", "Remove it", "webhooks remove", is_destructive=True,
+    summary="remove webhooks with their secrets and deliveries",
     mutation=Mutation(
         operation="deleteWebhooksByWebhookId",
         sentence=lambda it: f"Removes the webhook to {it.url or it.id} for good, with its secret and the list of its"
@@ -73,11 +87,13 @@ REMOVE: Final = Action[Webhook](
         path=lambda it: {"webhook_id": it.id},
         reads=(Webhook,),
         told=_dropped,
+        done="removed",
     ),
 )  # fmt: skip
 
 REPLAY: Final = Action[Delivery](
     "replay", "Deliver it again", "webhooks replay",
+    summary="deliver the same event again",
     enabled_when=lambda it: it.status != "pending", off_because="It is still being tried.",
     mutation=Mutation(
         operation="postWebhooksDeliveriesByDeliveryIdReplay",
@@ -87,3 +103,7 @@ REPLAY: Final = Action[Delivery](
         path=lambda it: {"delivery_id": it.id},
     ),
 )  # fmt: skip
+
+WEBHOOK_MAKES: Final = (ADD_WEBHOOK,)
+WEBHOOK_ACTIONS: Final = (ROTATE_SECRET, REMOVE)
+DELIVERY_ACTIONS: Final = (REPLAY,)
