@@ -36,6 +36,11 @@ def test_the_index_calls_every_resource_as_its_specification_does() -> None:
 
 
 @each_resource
+def test_every_facet_is_a_field(spec: ResourceSpec[Any]) -> None:
+    assert [name for name in spec.facets if spec.field(name) is None] == []
+
+
+@each_resource
 def test_every_cell_of_any_record_is_one_clean_line(spec: ResourceSpec[Any]) -> None:
     @few
     @given(subjects(spec), st.sampled_from(CONTEXTS))

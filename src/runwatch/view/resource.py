@@ -230,6 +230,7 @@ class ResourceSpec(Generic[S]):
         note: One line that always stands above a detail.
         fields: What filters and sorts know besides the columns.
         flags: What ``is:`` knows.
+        facets: Columns and fields whose values are counted above the list, by name.
         actions: What can be done with a record.
         makes: What can be done without one, such as making one.
         links: Ways to other records.
@@ -250,6 +251,7 @@ class ResourceSpec(Generic[S]):
     note: str = ""
     fields: tuple[Field[S], ...] = ()
     flags: Mapping[str, Callable[[S], bool]] = field(default_factory=dict)
+    facets: tuple[str, ...] = ()
     actions: tuple[Action[S], ...] = ()
     makes: tuple[Action[None], ...] = ()
     links: tuple[Link[S], ...] = ()

@@ -23,13 +23,8 @@ from runwatch.view.table import Row
 
 
 class FacetedScreen(ResourceScreen):
-    """The screen of a resource whose rows are counted by some of its fields.
+    """The screen of a resource whose rows are counted by the facets of its specification."""
 
-    Attributes:
-        FACETS: The fields, in order.
-    """
-
-    FACETS: ClassVar[tuple[str, ...]] = ()
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen", only=("screen.facets",))
 
     def __init__(self, spec: ResourceSpec[Any], source: Source) -> None:
@@ -90,5 +85,5 @@ class FacetedScreen(ResourceScreen):
     def _counted(self) -> Sequence[Facet]:
         rows: Sequence[Row[Any]] = self._all_rows()
         if self._counted_of is not rows:
-            self._counted_of, self._facets = rows, facets(rows, self.FACETS)
+            self._counted_of, self._facets = rows, facets(rows, self.spec.facets)
         return self._facets

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from runwatch.records.arm import Arm
 from runwatch.records.record import Record
@@ -18,8 +18,6 @@ from runwatch.view.used_by import saved_as
 
 class ModelsScreen(FacetedScreen):
     """The screen of the catalog."""
-
-    FACETS: ClassVar[tuple[str, ...]] = ("lane", "lifecycle", "licence", "standing", "classes", "source")
 
     def __init__(self, source: Source) -> None:
         super().__init__(MODELS, source)

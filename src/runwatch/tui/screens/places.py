@@ -35,7 +35,6 @@ LISTS: Final = {
     "problems": "problems:ProblemsScreen",
     "requests": "requests:RequestsScreen",
     "models": "models:ModelsScreen",
-    "arms": "arms:ArmsScreen",
     "verifiers": "verifiers:VerifiersScreen",
     "agents": "agents:AgentsScreen",
     "webhooks": "webhooks:WebhooksScreen",
@@ -71,9 +70,9 @@ def page(name: str) -> ConsoleScreen:
 def list_screen(spec: ResourceSpec[Any], source: Source) -> ResourceScreen:
     """A new screen of a resource."""
     own = LISTS.get(spec.name)
-    if own is None:
+    if own is None and not spec.facets:
         return ResourceScreen(spec, source)
-    screen: ResourceScreen = _class_of(own)(source)
+    screen: ResourceScreen = _class_of("faceted:FacetedScreen")(spec, source) if own is None else _class_of(own)(source)
     return screen
 
 

@@ -125,6 +125,7 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         "problem": lambda it: it.status == "degraded" or it.route_availability is not None,
         "off": lambda it: it.status == "disabled",
     },
+    facets=("kind", "status", "route", "cost", "classes", "provider"),
     actions=ACTIONS,
     makes=MAKES,
     links=(Link("deployment", "deployment", lambda it: it.model_deployment_id),),

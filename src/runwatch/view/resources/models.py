@@ -134,6 +134,7 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
         "byok": lambda it: _connection(it).access_lane == "byok",
         "public": lambda it: "public" in (_offering(it).data_classes or ()),
     },
+    facets=("lane", "lifecycle", "licence", "standing", "classes", "source"),
     actions=MODEL_ACTIONS,
     links=(
         Link("deployment", "deployment", lambda it: it.id or None),
