@@ -70,7 +70,7 @@ def bar_section(
     if room - widest < _WORTH:
         words, widest = [fit(one.number, numbers, "right") for one in plotted], numbers
     # Numbers stand below each other at their right ends, and what is said behind them at its left.
-    bars = [Bar(one.label, one.value, fit(text, widest)) for one, text in zip(plotted, words, strict=True)]
+    bars = [Bar(one.value, fit(text, widest)) for one, text in zip(plotted, words, strict=True)]
     drawn = bars_with_numbers(bars, room, context.glyphs, largest=largest)
     lines = (
         # Where lines lead somewhere, the marks that say so stand below each other.

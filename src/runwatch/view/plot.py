@@ -14,7 +14,7 @@ from typing import Final
 
 from runwatch.base.text import cell_width
 from runwatch.view.drawn import Drawn, fit, line
-from runwatch.view.glyphs import ASCII, UNICODE, Glyphs, Role
+from runwatch.view.glyphs import ASCII, UNICODE, Glyphs
 
 Value = Decimal | int | None
 """What is plotted; ``None`` where nothing is known."""
@@ -49,16 +49,12 @@ class Bar:
     """One line of a chart.
 
     Attributes:
-        label: What it is about.
         value: How long it is.
         shown: The number beside it, as its reader wants it.
-        role: The colour of the line.
     """
 
-    label: Drawn
     value: Value
     shown: Drawn
-    role: Role = Role.PLAIN
 
 
 def bar(value: Value, largest: Value, cells: int, glyphs: Glyphs = UNICODE) -> Drawn:
