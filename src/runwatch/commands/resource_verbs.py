@@ -272,7 +272,7 @@ def _write_verb(path: tuple[str, ...]) -> Verb:
     spec, actions = actions_of_verb(path)
     action, is_made = actions[0], actions[0] in spec.makes
     mutations = [each.mutation for each in actions if each.mutation is not None]
-    asks = {ask.option.name: ask for mutation in mutations for ask in mutation.asks if ask.option is not None}
+    asks = {ask.option.name: ask for mutation in mutations for ask in mutation.option_asks if ask.option is not None}
     arguments: list[Argument] = []
     flags: list[Flag] = []
     if not is_made:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from runwatch.api.operations import OPERATIONS
 from runwatch.base.errors import UsageError
+from runwatch.base.shell import runwatch_command
 from runwatch.base.text import clean_line
 from runwatch.commands.call import Call
 from runwatch.commands.outcomes import for_each
@@ -120,7 +121,7 @@ def _action_and_body(call: Call, actions: Sequence[Action[Any]]) -> tuple[Action
         UsageError: an option cannot be read, contradicts another one, or is missing.
     """
     body = body_from(call)
-    asks = {ask.path: ask for action in actions for ask in _mutation(action).asks}
+    asks = {ask.path: ask for action in actions for ask in _mutation(action).option_asks}
     for ask in asks.values():
         value = _given(call, ask)
         if value is not None:
@@ -130,10 +131,10 @@ def _action_and_body(call: Call, actions: Sequence[Action[Any]]) -> tuple[Action
         action = next((one for one in actions if _fits(_mutation(one), body)), action)
     mutation = _mutation(action)
     if mutation.changes_only and not body:
-        words = " ".join(call.words)
-        raise UsageError("Nothing is to be changed", hint=f"runwatch {words} --help lists what can be.")
+        command = runwatch_command(" ".join(call.words))
+        raise UsageError("Nothing is to be changed", hint=f"{command} --help lists what can be.")
     if not mutation.changes_only:
-        needed = [ask for ask in mutation.asks if ask.is_needed and ask.option is not None]
+        needed = [ask for ask in mutation.option_asks if ask.is_needed]
         need({ask.path: _member(body, ask.path) for ask in needed}, {a.path: a.option.name for a in needed if a.option})
     return action, body
 
@@ -200,7 +201,7 @@ def _content(
         return None
     members = {} if mutation.members is None else mutation.members(subject)
     content = {**members, **body}
-    for ask in mutation.asks:
+    for ask in mutation.option_asks:
         around = ask.path.rpartition(".")[0]
         is_open = not around or isinstance(_member(content, around), Mapping)
         if ask.option is not None and ask.option.uses_start and is_open and _member(content, ask.path) is None:
@@ -222,7 +223,7 @@ def _print_request(
         UsageError: it breaks one; every field is named, by its option where it has one.
     """
     form = form_of(mutation, subject)
-    options = {ask.id: ask.option.name for ask in mutation.asks if ask.option is not None}
+    options = {ask.id: ask.option.name for ask in mutation.option_asks if ask.option}
     problems = form.problems_of(content or {})
     if problems:
         lines = [f"{options[id]}: {said}" if id in options else said for id, said in problems.items()]

@@ -147,12 +147,11 @@ class Form:
 
 def form_of(mutation: Mutation[Any], subject: Any) -> Form:
     """The form of a mutation for one record, or for none."""
-    asks = tuple(ask for ask in mutation.asks if ask.in_form)
     return Form(
-        asks=asks,
+        asks=mutation.asks,
         request=mutation.request,
         members={} if mutation.members is None else mutation.members(subject),
-        start={ask.id: ask.start(subject) for ask in asks},
+        start={ask.id: ask.start(subject) for ask in mutation.asks},
         changes_only=mutation.changes_only,
         shapes=mutation.shapes,
     )

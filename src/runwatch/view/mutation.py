@@ -109,7 +109,6 @@ class Ask:
             be filled in stands in the body all the same, so that the rules name it.
         max_s: The longest span that is taken, in seconds.
         option: What gives it on the command line; ``None`` where the form alone asks for it.
-        in_form: Whether the form asks for it; otherwise the verb alone takes it.
     """
 
     path: str
@@ -123,7 +122,6 @@ class Ask:
     is_required: bool = False
     max_s: int = 0
     option: FieldOption | None = None
-    in_form: bool = True
 
     @property
     def is_needed(self) -> bool:
@@ -181,6 +179,7 @@ class Mutation(Generic[S]):
         keep: The label of the harmless button.
         path: The parameters of the path.
         asks: What the form asks; without any the sheet opens at once.
+        verb_asks: Fields that the verb alone takes, besides ``asks``.
         members: Members of the body that nobody types; with neither these nor ``asks`` no body is sent.
         changes_only: Whether only those members are sent that differ from what stood there at first.
         shapes: Gives the body its last form, where what is typed and what is sent differ by more than its place.
@@ -203,6 +202,7 @@ class Mutation(Generic[S]):
     keep: str = "Leave it as it is"
     path: Callable[[S], Mapping[str, str]] = _no_members
     asks: tuple[Ask, ...] = ()
+    verb_asks: tuple[Ask, ...] = ()
     members: Callable[[S], Mapping[str, Any]] | None = None
     changes_only: bool = False
     shapes: Callable[[dict[str, Any]], dict[str, Any]] | None = None
@@ -216,6 +216,11 @@ class Mutation(Generic[S]):
     first: First | None = None
     proof: Proof | None = None
     entry: Entry[Any] | None = None
+
+    @property
+    def option_asks(self) -> tuple[Ask, ...]:
+        """The fields that the verb takes."""
+        return tuple(ask for ask in (*self.verb_asks, *self.asks) if ask.option is not None)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,7 +19,7 @@ _KINDS: Final = ("model", "agent", "skill")
 
 _KIND: Final = Ask(
     path="kind", label="kind", kind="choice", choices=_KINDS, hint="model, agent or skill", is_required=True,
-    in_form=False, option=FieldOption(name="--kind", metavar="KIND", help="what it is"),
+    option=FieldOption(name="--kind", metavar="KIND", help="what it is"),
 )  # fmt: skip
 _NAME: Final = Ask(
     path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True,
@@ -132,7 +132,8 @@ CREATE_MODEL: Final = Action[None](
         confirm="Save it",
         keep="Do not save it",
         members=_kind("model"),
-        asks=(_KIND, *_WHAT_EVERY_KIND_HAS, *_OF_A_MODEL),
+        verb_asks=(_KIND,),
+        asks=(*_WHAT_EVERY_KIND_HAS, *_OF_A_MODEL),
         request="arm.ModelArmRequest",
     ),
 )  # fmt: skip
@@ -145,7 +146,8 @@ CREATE_AGENT: Final = Action[None](
         confirm="Save it",
         keep="Do not save it",
         members=_kind("agent"),
-        asks=(_KIND, *_WHAT_EVERY_KIND_HAS, *_OF_AN_AGENT),
+        verb_asks=(_KIND,),
+        asks=(*_WHAT_EVERY_KIND_HAS, *_OF_AN_AGENT),
         request="arm.AgentArmRequest",
         told=_probe,
     ),
@@ -159,7 +161,8 @@ CREATE_SKILL: Final = Action[None](
         confirm="Save it",
         keep="Do not save it",
         members=lambda _: {"kind": "skill", "artifact": {"editable_regions": []}},
-        asks=(_KIND, *_WHAT_EVERY_KIND_HAS, *_OF_A_SKILL),
+        verb_asks=(_KIND,),
+        asks=(*_WHAT_EVERY_KIND_HAS, *_OF_A_SKILL),
         request="arm.SkillArmRequest",
     ),
 )  # fmt: skip
@@ -174,10 +177,8 @@ EDIT: Final = Action[Arm](
         sentence=lambda it: f"Changes {it.display_name or it.id}. What is left as it stands is not sent.",
         confirm="Change it",
         path=lambda it: {"arm_id": it.id},
-        asks=(
-            *(_as_it_is(ask) for ask in _WHAT_EVERY_KIND_HAS),
-            *(replace(ask, in_form=False) for ask in (*_OF_A_MODEL, *_OF_AN_AGENT, *_OF_A_SKILL)),
-        ),
+        asks=tuple(_as_it_is(ask) for ask in _WHAT_EVERY_KIND_HAS),
+        verb_asks=(*_OF_A_MODEL, *_OF_AN_AGENT, *_OF_A_SKILL),
         changes_only=True,
         request="arm.ArmPatch",
     ),

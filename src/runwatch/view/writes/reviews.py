@@ -45,6 +45,11 @@ REGISTER: Final = Action[None](
         " entered and tested.",
         confirm="Register it",
         keep="Do not register it",
+        verb_asks=(
+            Ask(path="endpoint.auth_ref", label="credential", hint="a credential reference; never a key",
+                option=FieldOption(name="--auth-ref", metavar="REF", uses_start=True,
+                                   help="the id of a credential reference, never a key")),
+        ),
         asks=(
             Ask(path="repository", label="repository", hint="a connected one, such as acme/widgets", is_required=True,
                 offer=Offer(kind=GithubConnection, value=lambda it: it.repository),
@@ -53,9 +58,6 @@ REGISTER: Final = Action[None](
                 option=FieldOption(name="--name", metavar="NAME", help="what it is to be called")),
             Ask(path="endpoint.url", label="address", hint="an absolute http or https URL", is_required=True,
                 option=FieldOption(name="--url", metavar="URL", help="where it is reached")),
-            Ask(path="endpoint.auth_ref", label="credential", hint="a credential reference; never a key", in_form=False,
-                option=FieldOption(name="--auth-ref", metavar="REF", uses_start=True,
-                                   help="the id of a credential reference, never a key")),
             Ask(path="max_runtime_s", label="max runtime s", kind="number", is_required=True,
                 hint="the longest that one of its jobs may take, in whole seconds", start=lambda _: str(RUNTIME_S),
                 option=FieldOption(name="--max-runtime-s", metavar="SECONDS", is_whole=True, uses_start=True,

@@ -156,12 +156,12 @@ EDIT: Final = Action[Verifier](
         " stands is not sent.",
         confirm="Change it",
         path=lambda it: {"verifier_id": it.id},
+        verb_asks=(_DATA_CLASSES,),
         asks=(
             replace(_NAME, start=lambda it: it.display_name or ""),
             replace(_VERSION, start=lambda it: it.version or ""),
             replace(_URL, start=_url, hint="an absolute https URL; another one needs another key"),
             replace(_AUTH_REF, start=_auth_ref),
-            replace(_DATA_CLASSES, in_form=False),
             replace(
                 _DETERMINISTIC, start=_declared,
                 option=replace(_DECLARE, negative=("--not-deterministic", "withdraw that declaration")),
