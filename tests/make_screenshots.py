@@ -18,13 +18,13 @@ from typing import Any, Final
 
 from textual.pilot import Pilot
 
-from runwatch.settings import local
-from runwatch.settings.resolve import Options
-from runwatch.settings.throwaway import IDLE_EXIT_S, throw_away_place
-from runwatch.tui.app import ConsoleApp, Opening
-from runwatch.tui.screens.list_screen import ListScreen
-from runwatch.tui.widgets.sheet import Sheet
-from runwatch.view.table import Row
+from runwatch.settings import local_service
+from runwatch.settings.resolver import SettingOptions
+from runwatch.settings.temporary_service import IDLE_EXIT_S, temporary_paths
+from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
+from runwatch.tui.screens.base.list_screen import ListScreen
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+from runwatch.view.table.rows import RecordRow
 from tests.tui import noon
 from tests.tui.console import Driven, console
 
@@ -64,7 +64,7 @@ async def _form(driven: Driven) -> None:
 async def _cancel(driven: Driven) -> None:
     await _select(driven, noon.LIVE)
     await driven.press("space", "space", "X")
-    await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet")
+    await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet")
     await driven.settle()
 
 
@@ -123,16 +123,16 @@ async def make_noon(name: str) -> None:
 
 async def make_samples(names: Sequence[str]) -> None:
     """Make pictures of :data:`SAMPLE`, all on one local service."""
-    with throw_away_place() as paths:
+    with temporary_paths() as paths:
         start = partial(
-            local.ensure,
+            local_service.ensure_running,
             settings_file=paths.settings_file,
             idle_exit_s=IDLE_EXIT_S,
             more=("--sample", "--sample-runs", "60"),
         )
-        app = ConsoleApp(Opening(paths, {}, Options(local=True), start_local=start))
+        app = ConsoleApp(LaunchOptions(paths, {}, SettingOptions(local=True), start_local=start))
         async with app.run_test(size=SIZE) as pilot:
-            await _until(lambda: app.desk is not None, pilot)
+            await _until(lambda: app.session is not None, pilot)
             await _look_around(app, pilot)
             for name in names:
                 await app.go_to(name)
@@ -162,7 +162,9 @@ def _choose(app: ConsoleApp, word: str) -> None:
     screen = app.screen
     if isinstance(screen, ListScreen) and word:
         for row in screen.table.rows:
-            if isinstance(row, Row) and any(word in str(row.value(column.id) or "") for column in screen.spec.columns):
+            if isinstance(row, RecordRow) and any(
+                word in str(row.value(column.id) or "") for column in screen.spec.columns
+            ):
                 screen.table.select(row.key)
                 return
 

@@ -75,7 +75,7 @@ PROMISES: Final = (
     Promise(
         "Nothing is retried that could happen twice.",
         "Every method, key, outcome and attempt has its cell in one table, and each cell is checked.",
-        ("tests/api/test_retry.py", "tests/faults/test_retry_table.py"),
+        ("tests/api/test_retry_policy.py", "tests/faults/test_retry_table.py"),
     ),
     Promise(
         "Whatever the network does, what is known is told.",
@@ -86,7 +86,7 @@ PROMISES: Final = (
             "tests/support_tests/test_faults.py",
             "tests/end_to_end/test_client_faults.py",
             "tests/end_to_end/test_console_troubles.py",
-            "tests/api/test_transport.py",
+            "tests/api/http/test_transport.py",
         ),
     ),
     Promise(
@@ -94,7 +94,7 @@ PROMISES: Final = (
         "Submits through cut, lost and doubled answers, and after kills, reach the service as one run.",
         (
             "tests/end_to_end/test_submit_faults.py",
-            "tests/store/test_outbox.py",
+            "tests/store/repositories/test_outbox.py",
             "tests/service/test_idempotency.py",
             "tests/faults/test_cut_writes.py",
             "tests/faults/test_outbox_machine.py",
@@ -106,7 +106,7 @@ PROMISES: Final = (
         (
             "tests/store/test_event_machine.py",
             "tests/store/test_processes.py",
-            "tests/store/test_follow.py",
+            "tests/store/live/test_run_follower.py",
             "tests/faults/test_disconnects.py",
         ),
     ),
@@ -130,10 +130,10 @@ PROMISES: Final = (
         "Holds are counted to the moment on a clock of the tests, by storms of them too; the console counts them down "
         "in silence.",
         (
-            "tests/api/test_gate.py",
+            "tests/api/test_rate_limit_gate.py",
             "tests/faults/test_storms.py",
             "tests/faults/test_scheduler_machine.py",
-            "tests/store/test_scheduler.py",
+            "tests/store/live/test_scheduler.py",
             "tests/end_to_end/test_console_troubles.py::test_a_429_is_counted_down_in_silence_and_then_read_once",
         ),
     ),
@@ -155,7 +155,7 @@ PROMISES: Final = (
         "Exported files are safe to open.",
         "No cell of a CSV is a formula and nothing in Markdown is markup, for any text in any member.",
         (
-            "tests/view/test_exports.py",
+            "tests/view/export/test_file_formats.py",
             "tests/view/test_hostile_records.py::"
             "test_every_file_for_people_is_safe_to_open_and_every_file_for_programs_exact",
             "tests/commands/test_hostile_reads.py::test_a_file_for_people_is_safe_to_open",
@@ -170,7 +170,7 @@ PROMISES: Final = (
             "tests/end_to_end/test_canaries_console.py",
             "tests/api/test_secrets.py",
             "tests/store/test_secrets.py",
-            "tests/view/test_bundle.py",
+            "tests/view/problems/test_support_bundle.py",
             "tests/base/test_secret.py",
             "tests/base/test_log.py",
         ),
@@ -181,9 +181,9 @@ PROMISES: Final = (
         "that were led to the local service by a foreign name are refused.",
         (
             "tests/api/test_one_origin.py",
-            "tests/api/test_transport.py::test_the_key_is_given_to_the_exact_origin_only",
-            "tests/service/test_problems.py::test_a_host_of_elsewhere_is_refused",
-            "tests/service/test_problems.py::test_a_page_of_another_origin_is_refused",
+            "tests/api/http/test_transport.py::test_the_key_is_given_to_the_exact_origin_only",
+            "tests/service/http/test_problem_responder.py::test_a_host_of_elsewhere_is_refused",
+            "tests/service/http/test_problem_responder.py::test_a_page_of_another_origin_is_refused",
         ),
     ),
     Promise(
@@ -199,7 +199,7 @@ PROMISES: Final = (
             "tests/faults/test_kills.py",
             "tests/store/test_processes.py",
             "tests/service/test_database.py",
-            "tests/store/test_database.py",
+            "tests/store/db/test_database.py",
         ),
     ),
     Promise(
@@ -214,9 +214,9 @@ PROMISES: Final = (
         "one of them has not seen it writes over only when a person says so.",
         (
             "tests/faults/test_two_consoles.py",
-            "tests/settings/test_local.py",
-            "tests/store/test_notes.py",
-            "tests/tui/test_labels.py",
+            "tests/settings/test_local_service.py",
+            "tests/store/repositories/test_notes.py",
+            "tests/tui/flows/test_run_notes.py",
         ),
     ),
     Promise(
@@ -230,7 +230,7 @@ PROMISES: Final = (
         "The console is quit, interrupted, killed by signals, fails, is stopped and goes on, is moved to and from the "
         "background, resized, and loses its terminal.",
         (
-            "tests/tui/test_terminal.py",
+            "tests/tui/terminal/test_terminal_app.py",
             "tests/tui/test_console_terminal.py",
             "tests/tui/test_console_endings.py",
             "tests/tui/test_job_control.py",
@@ -239,7 +239,7 @@ PROMISES: Final = (
     Promise(
         "Errors can be quoted.",
         "A problem is found again by its instance, its time and its words, in a bundle too.",
-        ("tests/commands/test_problems.py", "tests/view/test_recognise.py"),
+        ("tests/commands/test_problems.py", "tests/view/export/test_recognise.py"),
     ),
     Promise(
         "Nothing changes without a yes, and nothing at all in read-only mode.",
@@ -262,8 +262,8 @@ PROMISES: Final = (
         "Bundles are opened and names completed without a service, and the demo leaves nothing behind.",
         (
             "tests/end_to_end/test_open_file.py",
-            "tests/tui/test_open_file.py::test_nothing_of_a_file_can_be_sent_or_kept",
-            "tests/commands/test_complete.py::test_asking_imports_nothing_heavy_and_calls_nobody",
+            "tests/tui/app/test_file_opening.py::test_nothing_of_a_file_can_be_sent_or_kept",
+            "tests/commands/test_completion_names.py::test_asking_imports_nothing_heavy_and_calls_nobody",
             "tests/commands/test_process.py::test_the_demo_shows_a_run_and_its_receipt_and_leaves_nothing_behind",
             "tests/end_to_end/test_console_start.py::test_the_demo_moves_runs_by_itself_and_leaves_nothing_behind",
         ),
@@ -272,7 +272,7 @@ PROMISES: Final = (
         "A process that takes the dead service's port gets nothing.",
         "The local service is killed, another user listens on its port, and the console and the commands go on; "
         "sockets and directories of others are refused. `-m exhaustive` does so a hundred times.",
-        ("tests/end_to_end/test_port_taken.py", "tests/api/test_socket.py", "tests/base/test_servicesocket.py"),
+        ("tests/end_to_end/test_port_taken.py", "tests/api/test_socket.py", "tests/base/test_service_socket.py"),
     ),
     Promise(
         "Private pages work in a browser, and end with their key.",
@@ -280,9 +280,9 @@ PROMISES: Final = (
         "revoked and expire while their pages are open.",
         (
             "tests/end_to_end/test_pages_in_browser.py",
-            "tests/service/test_pages.py",
+            "tests/service/http/test_html_pages.py",
             "tests/service/test_revoked_keys.py",
-            "tests/tui/test_redirect_page.py",
+            "tests/tui/flows/test_redirect_page.py",
         ),
     ),
     Promise(
@@ -290,24 +290,28 @@ PROMISES: Final = (
         "Copied texts and suggested commands with hostile names are run in bash, zsh and fish, where every program is "
         "a stand-in; exports meet links, pipes and files that exist.",
         (
-            "tests/base/test_shell.py",
+            "tests/base/test_shell_words.py",
             "tests/base/test_shell_typed.py",
-            "tests/view/test_curl.py",
-            "tests/view/test_copies.py",
+            "tests/view/problems/test_curl.py",
+            "tests/view/problems/test_copy_options.py",
             "tests/commands/test_suggested_commands.py",
-            "tests/commands/test_export_file.py",
+            "tests/commands/shared/test_export_file.py",
         ),
     ),
     Promise(
         "Callers without a key cost no more than a bound.",
         "Half-sent and large bodies, idle and slow connections, and bad keys meet their bounds on a clock of the "
         "tests. `python -m tests.performance.floods` measures what callers with a key notice of it.",
-        ("tests/service/test_connections.py", "tests/service/test_protocol.py", "tests/service/test_limits.py"),
+        (
+            "tests/service/test_connections.py",
+            "tests/service/test_protocol.py",
+            "tests/service/http/test_rate_limits.py",
+        ),
     ),
     Promise(
         "The service calls no address that only its machine reaches.",
         "Every spelling of metadata, private and wrapped addresses, for every caller and every organization.",
-        ("tests/base/test_addresses.py", "tests/service/test_reach.py", "tests/service/test_outbound.py"),
+        ("tests/base/test_addresses.py", "tests/service/test_address_policy.py", "tests/service/test_outbound.py"),
     ),
     Promise(
         "A copy of the data directory gives no secret away.",

@@ -28,10 +28,10 @@ def test_the_gate_runs_the_test_command_of_the_readme() -> None:
 
 
 def test_every_exit_code_of_the_readme_is_one_that_verbs_use() -> None:
-    from runwatch.commands import exits
+    from runwatch.commands.cli import exit_codes
 
     told = {int(code) for row in re.findall(r"^\| ([\d, ]+) \|", README, re.MULTILINE) for code in row.split(",")}
-    used = {value for name, value in vars(exits).items() if name.isupper() and isinstance(value, int)}
+    used = {value for name, value in vars(exit_codes).items() if name.isupper() and isinstance(value, int)}
     assert {0, 1, 2, 3, 4, 5, 10, 11, 12, 130} == told
     assert used <= told
 

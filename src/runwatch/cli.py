@@ -19,8 +19,8 @@ from runwatch.commands import COMPLETE
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from runwatch.commands.call import Call
-    from runwatch.commands.parser import Options
+    from runwatch.commands.cli.invocation import Invocation
+    from runwatch.commands.cli.parser import CommandOptions
     from runwatch.service.options import ServeOptions
 
 
@@ -72,16 +72,16 @@ def run(words: list[str]) -> int:
         sys.stdout.write(f"runwatch {__version__}\n")
         return 0
     if words[:1] == [COMPLETE]:
-        from runwatch.commands.complete import complete
+        from runwatch.commands.completion_names import print_names
 
-        return complete(words[1:])
+        return print_names(words[1:])
     try:
         if not words:
             forbid_core_dumps()
             return console()
-        from runwatch.commands.parser import parse
+        from runwatch.commands.cli.parser import parse_command_line
 
-        parsed = parse(words)
+        parsed = parse_command_line(words)
         if parsed.help is not None:
             sys.stdout.write(parsed.help)
             return 0
@@ -89,15 +89,15 @@ def run(words: list[str]) -> int:
         if parsed.verb is None:
             return console(parsed.options)
     except RunwatchError as error:
-        from runwatch.commands.dispatch import tell_usage
+        from runwatch.commands.cli.dispatch import report_usage_error
 
-        return tell_usage(error, words)
-    from runwatch.commands.dispatch import run_verb
+        return report_usage_error(error, words)
+    from runwatch.commands.cli.dispatch import run_command
 
-    return run_verb(parsed.verb, parsed.options)
+    return run_command(parsed.verb, parsed.options)
 
 
-def console(options: Options | None = None) -> int:
+def console(options: CommandOptions | None = None) -> int:
     """Open the console, and answer its exit code.
 
     Args:
@@ -116,42 +116,42 @@ def console(options: Options | None = None) -> int:
     # Nothing that is made until the first paint is garbage; the console switches the collector on again behind it.
     gc.disable()
     from runwatch.base.paths import find_paths
-    from runwatch.settings import resolve
-    from runwatch.tui.start import open_console
+    from runwatch.settings import resolver
+    from runwatch.tui.app.launch import run_console
 
     if options is None:
-        return open_console(find_paths(), os.environ, resolve.Options())
-    given = resolve.Options(
+        return run_console(find_paths(), os.environ, resolver.SettingOptions())
+    given = resolver.SettingOptions(
         profile=options.profile,
         base_url=options.base_url,
         local=bool(options.local),
         read_only=bool(options.read_only),
         theme=options.theme,
     )
-    return open_console(find_paths(), os.environ, given, open_at=options.open or "")
+    return run_console(find_paths(), os.environ, given, open_at=options.open or "")
 
 
-def demo(call: Call) -> int:
+def demo(call: Invocation) -> int:
     """``demo``: the console on a service that is thrown away; without a terminal, one test run in lines of text."""
     if _has_terminal():
-        from runwatch.tui.start import open_demo
+        from runwatch.tui.app.launch import run_demo
 
-        return open_demo(call.environment)
+        return run_demo(call.environment)
     from runwatch.commands import demo as lines
 
     return lines.demo(call)
 
 
-def open_file(call: Call) -> int:
+def open_file(call: Invocation) -> int:
     """``open FILE``: the records of a file in the console; as text without a terminal, or where a form is asked for."""
     options = call.options
     if options.file == "-" or options.format or options.fields or not _has_terminal():
-        from runwatch.commands import opening
+        from runwatch.commands import open_file
 
-        return opening.open_file(call)
+        return open_file.open_file(call)
     from pathlib import Path
 
-    from runwatch.tui.start import open_file as open_console_on
+    from runwatch.tui.app.launch import run_console_on_file as open_console_on
 
     return open_console_on(call.paths, call.environment, Path(options.file).expanduser().absolute())
 
@@ -160,7 +160,7 @@ def _has_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def serve(call: Call) -> int:
+def serve(call: Invocation) -> int:
     """``serve``: run the local service in this process, or stop the one of a data directory.
 
     This is the only place that knows the service; everyone else meets it on the wire.
@@ -172,13 +172,13 @@ def serve(call: Call) -> int:
     options = call.options
     data_dir = Path(options.data_dir).expanduser() if options.data_dir else call.paths.local_service_dir
     if options.stop:
-        from runwatch.settings import local
+        from runwatch.settings import local_service
 
-        was_running = local.stop(data_dir.absolute())
+        was_running = local_service.stop_running(data_dir.absolute())
         call.output.note("the local service has stopped" if was_running else "no local service was running")
         return 0
-    from runwatch.service import main as service
-    from runwatch.settings.masterkey import find_master_keys
+    from runwatch.service import process as service
+    from runwatch.settings.master_key import find_master_keys
 
     master_keys = partial(find_master_keys, call.paths.settings_file)
     if options.rotate_master_key:
@@ -212,7 +212,7 @@ def serve(call: Call) -> int:
     )
 
 
-def _rotate_master_key(call: Call, options: ServeOptions) -> int:
+def _rotate_master_key(call: Invocation, options: ServeOptions) -> int:
     """``serve --rotate-master-key``: make a new master key, and seal every secret of the data directory with it.
 
     Raises:
@@ -221,9 +221,9 @@ def _rotate_master_key(call: Call, options: ServeOptions) -> int:
         DataError: the data directory is not usable; the next start seals what is left.
     """
     from runwatch.base.errors import LocalServiceError
-    from runwatch.base.servicefile import is_running
-    from runwatch.service import main as service
-    from runwatch.settings.masterkey import add_master_key
+    from runwatch.base.service_file import is_running
+    from runwatch.service import process as service
+    from runwatch.settings.master_key import add_master_key
 
     if is_running(options.data_dir):
         raise LocalServiceError(
@@ -232,7 +232,7 @@ def _rotate_master_key(call: Call, options: ServeOptions) -> int:
             hint="End it with 'runwatch serve --stop' and the same data directory, then rotate.",
         )
     add_master_key(call.paths.settings_file)
-    closed = service.seal_again(options)
+    closed = service.reseal_secrets(options)
     call.output.note("every secret that could be opened is sealed with the new master key")
     if closed:
         call.output.warn(f"{closed} secrets cannot be opened with any master key at hand; the next start names them")

@@ -15,7 +15,7 @@ import pytest
 from runwatch.api.client import Client
 from runwatch.base.json import dumps
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target
+from runwatch.base.service_target import Target
 from runwatch.records.problem import PROBLEM_TYPE
 from tests.support.builders import problem
 from tests.support.clock import FakeClock

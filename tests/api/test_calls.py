@@ -10,12 +10,19 @@ from typing import Any
 
 import pytest
 
-from runwatch.api.client import Client, Exchange
-from runwatch.api.errors import ApiProblem, Held, InvalidRequest, NoAnswer, ReadOnlyRefused, UnusableAnswer
-from runwatch.api.gate import Gate
+from runwatch.api.client import Client, RequestAttempt
+from runwatch.api.errors import (
+    ApiProblem,
+    InvalidRequestError,
+    NoResponseError,
+    RateLimitedError,
+    ReadOnlyError,
+    UnusableResponseError,
+)
 from runwatch.api.operations import OPERATIONS, Operation
+from runwatch.api.rate_limit_gate import RateLimitGate
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target
+from runwatch.base.service_target import Target
 from tests.api.conftest import (
     CANARY,
     Connection,
@@ -43,7 +50,7 @@ PLAN = Operation("postPlans", "POST", "/v1/plans", "Make a plan")
 
 async def failure(client: Client, operation: str | Operation = "getAccount", **more: Any) -> Any:
     """The error of a call."""
-    with pytest.raises((ApiProblem, NoAnswer, UnusableAnswer, Held)) as caught:
+    with pytest.raises((ApiProblem, NoResponseError, UnusableResponseError, RateLimitedError)) as caught:
         await client.request(operation, **more)
     return caught.value
 
@@ -123,7 +130,7 @@ async def test_a_success_that_came_whole_and_cannot_be_read_is_not_sent_again(
 ) -> None:
     server.script(HTML)
     error = await failure(client)
-    assert isinstance(error, UnusableAnswer)
+    assert isinstance(error, UnusableResponseError)
     assert (error.status, error.attempts, error.outcome_known) == (200, 1, True)
     assert "text/html" in (error.detail or "")
     assert "<!doctype html>" in (error.detail or "")
@@ -175,7 +182,7 @@ async def test_a_problem_of_an_unknown_type_keeps_that_type(server: RawServer, c
 async def test_a_call_that_a_429_holds_back_names_the_instance_of_that_429(server: RawServer, client: Client) -> None:
     server.script(urn_answer(429))
     refused = await failure(client)
-    with pytest.raises(Held) as held:
+    with pytest.raises(RateLimitedError) as held:
         await client.submit_run(BODY, key="k1")
     assert held.value.support_id == refused.support_id == "i-1"
 
@@ -228,7 +235,7 @@ class TestOutcomes:
         self, server: RawServer, client: Client, steps: list[Step], known: bool, attempts: int
     ) -> None:
         server.script(*steps)
-        with pytest.raises((ApiProblem, NoAnswer, UnusableAnswer)) as caught:
+        with pytest.raises((ApiProblem, NoResponseError, UnusableResponseError)) as caught:
             await client.submit_run(BODY, key="k1")
         error = caught.value
         assert (error.outcome_known, error.attempts, error.key) == (known, attempts, "k1")
@@ -237,7 +244,7 @@ class TestOutcomes:
     async def test_nobody_listening_on_any_attempt_is_known_to_have_done_nothing(self, connect: Connect) -> None:
         client = connect(target=Target("test", "http://127.0.0.1:1", Secret(CANARY)))
         error = await submit(client)
-        assert isinstance(error, NoAnswer)
+        assert isinstance(error, NoResponseError)
         assert (error.kind, error.was_sent, error.outcome_known, error.attempts) == ("refused", False, True, 3)
         assert error.detail == "http://127.0.0.1:1, 3 attempts"
         assert error.retryable
@@ -277,7 +284,7 @@ class TestTheGate:
         assert "20 s" in (problem.hint or "")
         clock.advance(19)
         held = await failure(client, "getExecutions")
-        assert isinstance(held, Held)
+        assert isinstance(held, RateLimitedError)
         assert held.seconds == pytest.approx(1)
         assert len(server.heard) == 1
         clock.advance(1)
@@ -288,7 +295,7 @@ class TestTheGate:
     async def test_all_clients_of_a_gate_are_held_together(
         self, server: RawServer, connect: Connect, clock: FakeClock
     ) -> None:
-        gate = Gate(clock)
+        gate = RateLimitGate(clock)
         first, second, apart = connect(gate=gate), connect(gate=gate), connect()
         server.script(problem_answer("rate_limited", headers=(("Retry-After", "7"),)), OK)
         await failure(first)
@@ -302,7 +309,7 @@ class TestTheGate:
         assert (await submit(client)).code == "quota_exceeded"
         await client.request("getAccount")
         held = await submit(client)
-        assert isinstance(held, Held)
+        assert isinstance(held, RateLimitedError)
         assert (held.key, held.attempts, held.outcome_known) == ("k1", 0, True)
         clock.advance(3600)
         await client.request("postExecutions", body=BODY, key="k1")
@@ -325,7 +332,7 @@ class TestTheGate:
     async def test_a_gate_that_closes_between_two_attempts_ends_the_call_with_the_failure_it_has(
         self, server: RawServer, connect: Connect, clock: FakeClock
     ) -> None:
-        gate = Gate(clock)
+        gate = RateLimitGate(clock)
         client = connect(gate=gate, observe=lambda exchange: gate.close(exchange.origin, None, 30))
         server.script(DOWN)
         error = await submit(client)
@@ -336,7 +343,7 @@ class TestTheGate:
         server.script(problem_answer("rate_limited", retry_after_s=20), OK)
         await failure(client)
         errors = await asyncio.gather(*[failure(client) for _ in range(50)])
-        assert {type(error) for error in errors} == {Held}
+        assert {type(error) for error in errors} == {RateLimitedError}
         assert len(server.heard) == 1
 
 
@@ -345,12 +352,12 @@ class TestReadOnly:
 
     async def test_what_mutates_is_refused_before_anything_is_sent(self, server: RawServer, connect: Connect) -> None:
         client = connect(read_only=True)
-        with pytest.raises(ReadOnlyRefused) as refused:
+        with pytest.raises(ReadOnlyError) as refused:
             await client.submit_run(BODY, key="k1")
         assert (refused.value.operation, refused.value.attempts) == ("postExecutions", 0)
-        with pytest.raises(ReadOnlyRefused):
+        with pytest.raises(ReadOnlyError):
             await client.cancel_run("ex_1", key="k1")
-        with pytest.raises(ReadOnlyRefused):
+        with pytest.raises(ReadOnlyError):
             await client.request(Operation("deleteX", "DELETE", "/v1/x", "Delete", mutates=True))
         assert not server.heard
 
@@ -371,7 +378,7 @@ class TestTheObserver:
     """Every attempt is told, once."""
 
     async def test_each_attempt_is_one_exchange(self, server: RawServer, connect: Connect, clock: FakeClock) -> None:
-        told: list[Exchange] = []
+        told: list[RequestAttempt] = []
         client = connect(observe=told.append)
         server.script(DOWN, then_reset(), OK)
         await client.request("postExecutions", body=BODY, key="k1")
@@ -395,7 +402,7 @@ class TestTheObserver:
         assert told[2].at == clock.now()
 
     async def test_the_path_and_query_are_those_that_were_sent(self, server: RawServer, connect: Connect) -> None:
-        told: list[Exchange] = []
+        told: list[RequestAttempt] = []
         server.script(json_answer({"events": []}))
         await connect(observe=told.append).list_events("a/b", after="c d")
         assert (told[0].path, told[0].query) == ("/v1/executions/a%2Fb/events", "after=c%20d")
@@ -403,7 +410,7 @@ class TestTheObserver:
     async def test_an_unusable_answer_and_a_cancelled_call_are_told_as_such(
         self, server: RawServer, connect: Connect
     ) -> None:
-        told: list[Exchange] = []
+        told: list[RequestAttempt] = []
         client = connect(observe=told.append)
         server.script(HTML, stall)
         await failure(client)
@@ -416,20 +423,20 @@ class TestTheObserver:
         assert [(each.status, each.error) for each in told] == [(200, "unusable"), (None, "cancelled")]
 
     async def test_calls_that_send_nothing_are_not_told(self, server: RawServer, connect: Connect) -> None:
-        told: list[Exchange] = []
+        told: list[RequestAttempt] = []
         client = connect(observe=told.append, read_only=True)
         client.gate.close(server.base_url, None, 5)
         await failure(client)
-        with pytest.raises(ReadOnlyRefused):
+        with pytest.raises(ReadOnlyError):
             await client.cancel_run("x", key="k")
-        with pytest.raises(InvalidRequest):
+        with pytest.raises(InvalidRequestError):
             await client.get_run("")
         assert told == []
 
     async def test_an_observer_that_fails_is_logged_and_harms_nobody(
         self, server: RawServer, connect: Connect, caplog: pytest.LogCaptureFixture
     ) -> None:
-        def observe(_: Exchange) -> None:
+        def observe(_: RequestAttempt) -> None:
             raise ZeroDivisionError
 
         server.script(OK)

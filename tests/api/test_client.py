@@ -9,9 +9,9 @@ import pytest
 
 from runwatch.api import client as client_module
 from runwatch.api.client import Client
-from runwatch.api.errors import ApiProblem, InvalidRequest, NoAnswer, UnusableAnswer
+from runwatch.api.errors import ApiProblem, InvalidRequestError, NoResponseError, UnusableResponseError
 from runwatch.api.operations import OPERATIONS, Operation
-from runwatch.base.json import Numeral, dumps
+from runwatch.base.json import ExactNumber, dumps
 from runwatch.records.account import Account
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
@@ -73,7 +73,7 @@ def test_every_list_stands_where_its_record_says() -> None:
     "call", [lambda c: c.submit_run(b"{}", key=" "), lambda c: c.cancel_run("ex_1", key=""), lambda c: c.get_run("..")]
 )
 async def test_what_cannot_be_sent_is_refused_before_anything_is(server: RawServer, client: Client, call: Call) -> None:
-    with pytest.raises(InvalidRequest):
+    with pytest.raises(InvalidRequestError):
         await call(client)
     assert not server.heard
 
@@ -83,7 +83,7 @@ async def test_a_submit_without_an_id_in_its_answer_is_unusable_and_unknown(
     server: RawServer, client: Client, answer: bytes
 ) -> None:
     server.script(answer)
-    with pytest.raises(UnusableAnswer) as caught:
+    with pytest.raises(UnusableResponseError) as caught:
         await client.submit_run(b"{}", key="k")
     assert not caught.value.outcome_known
 
@@ -91,7 +91,7 @@ async def test_a_submit_without_an_id_in_its_answer_is_unusable_and_unknown(
 async def test_numbers_come_exactly_as_they_were_sent(server: RawServer, client: Client) -> None:
     server.script(answer_bytes(200, b'{"execution_id": "ex_1", "spend_usd": 0.10}'))
     found = await client.get_run("ex_1")
-    assert isinstance(found.raw["spend_usd"], Numeral)
+    assert isinstance(found.raw["spend_usd"], ExactNumber)
     assert dumps(dict(found.raw)) == '{"execution_id":"ex_1","spend_usd":0.10}'
 
 
@@ -119,7 +119,7 @@ async def test_events_come_with_their_text(server: RawServer, client: Client) ->
 async def test_a_big_page_is_decoded_in_slices(
     server: RawServer, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client_module, "BIG", 100)
+    monkeypatch.setattr(client_module, "SLICED_DECODE_BYTES", 100)
     monkeypatch.delattr(client_module, "decode_page")
     server.script(json_answer({"executions": [plain(run(f"ex_{number}")) for number in range(9)]}))
     assert len((await client.list_runs()).records) == 9
@@ -147,7 +147,7 @@ class TestRequest:
 
     async def test_an_empty_200_is_unusable_where_a_record_is_declared(self, server: RawServer, client: Client) -> None:
         server.script(answer_bytes(200))
-        with pytest.raises(UnusableAnswer, match="no body"):
+        with pytest.raises(UnusableResponseError, match="no body"):
             await client.request("getAccount")
 
     async def test_a_head_has_no_body(self, server: RawServer, client: Client) -> None:
@@ -155,7 +155,7 @@ class TestRequest:
         assert (await client.request(Operation("headThing", "HEAD", "/v1/things", "Look"))).value is None
 
     async def test_an_operation_that_nobody_knows_is_refused(self, client: Client) -> None:
-        with pytest.raises(InvalidRequest, match="postNothing"):
+        with pytest.raises(InvalidRequestError, match="postNothing"):
             await client.request("postNothing")
 
     @pytest.mark.parametrize("status", [200, 201, 202, 299])
@@ -192,13 +192,13 @@ class TestPages:
     ) -> None:
         server.script(*[json_answer({"executions": runs(1), "next_cursor": cursor}) for cursor in cursors])
         seen: list[Any] = []
-        with pytest.raises(UnusableAnswer, match="next_cursor twice"):
+        with pytest.raises(UnusableResponseError, match="next_cursor twice"):
             await collect(client.pages("getExecutions"), seen)
         assert len(seen) == len(cursors)
 
     async def test_the_cursor_begun_with_counts_too(self, server: RawServer, client: Client) -> None:
         server.script(json_answer({"executions": runs(1), "next_cursor": "a"}))
-        with pytest.raises(UnusableAnswer):
+        with pytest.raises(UnusableResponseError):
             _ = [page async for page in client.pages("getExecutions", query={"cursor": "a"})]
         assert len(server.heard) == 1
 
@@ -237,7 +237,7 @@ class TestPages:
         assert server.paths == ["/v1/receipts"]
 
     async def test_what_lists_nothing_has_no_pages(self, client: Client) -> None:
-        with pytest.raises(InvalidRequest):
+        with pytest.raises(InvalidRequestError):
             _ = [page async for page in client.pages("getAccount")]
 
 
@@ -310,7 +310,7 @@ class TestFollow:
     async def test_a_failure_after_the_retries_is_the_callers(self, server: RawServer, client: Client) -> None:
         server.script(events(event(1)), then_reset())
         got: list[RunEvent] = []
-        with pytest.raises(NoAnswer) as caught:
+        with pytest.raises(NoResponseError) as caught:
             await collect(client.follow("ex_1"), got)
         assert (len(got), caught.value.attempts) == (1, 3)
 

@@ -9,10 +9,10 @@ from typing import Final
 import pytest
 
 from runwatch.api.client import Client
-from runwatch.api.errors import ApiProblem, NoAnswer
+from runwatch.api.errors import ApiProblem, NoResponseError
 from runwatch.base.errors import SettingsError
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target, normalise_base_url
+from runwatch.base.service_target import Target, normalise_base_url
 from tests.api.certificate import authority_file, server_context
 from tests.api.conftest import CANARY, RawServer, json_answer, target_of
 from tests.support.clock import FakeClock
@@ -96,7 +96,7 @@ async def test_a_proxy_is_asked_for_a_way_and_given_nothing_else(
         monkeypatch.setenv(name, proxy.base_url)
         target = Target("test", "https://service.test", Secret(CANARY), ca_file=authority_file(tmp_path))
         async with Client(target, clock=clock, retries=0) as client:
-            with pytest.raises(NoAnswer, match="network"):
+            with pytest.raises(NoResponseError, match="network"):
                 await client.submit_run(b"{}", key="key-1")
         (heard,) = proxy.heard
         assert heard.head.start[:2] == ("CONNECT", "service.test:443")

@@ -9,14 +9,14 @@ from typing import Any, Final
 
 import pytest
 
-from runwatch.api.client import Client, Exchange
-from runwatch.api.errors import ApiError, ApiProblem, InvalidRequest, NoAnswer, ReadOnlyRefused
+from runwatch.api.client import Client, RequestAttempt
+from runwatch.api.errors import ApiError, ApiProblem, InvalidRequestError, NoResponseError, ReadOnlyError
 from runwatch.api.operations import OPERATIONS
-from runwatch.api.private import is_entry_of, keep_secrets_of
+from runwatch.api.secrets import is_own_page, redact_answer_secrets
 from runwatch.base.json import loads
 from runwatch.base.log import redact
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target
+from runwatch.base.service_target import Target
 from tests.api.conftest import RawServer, json_answer, then_reset
 from tests.support.builders import problem
 from tests.support.http1 import answer_bytes
@@ -32,7 +32,7 @@ def page(server: RawServer) -> Secret:
 
 
 async def test_a_secret_is_entered_once_with_the_key_and_told_to_nobody(server: RawServer, connect: Connect) -> None:
-    told: list[Exchange] = []
+    told: list[RequestAttempt] = []
     client = connect(observe=told.append)
     server.script(json_answer({"handle": "h"}))
     assert await client.enter_secret(page(server), ENTERED) == {"handle": "h"}
@@ -57,7 +57,7 @@ async def test_it_is_never_sent_a_second_time(server: RawServer, connect: Connec
     server.script(step)
     with pytest.raises(ApiError) as caught:
         await connect().enter_secret(page(server), ENTERED)
-    assert isinstance(caught.value, (NoAnswer, ApiProblem))
+    assert isinstance(caught.value, (NoResponseError, ApiProblem))
     assert len(server.heard) == 1
     assert not caught.value.outcome_known
     assert not any(word in f"{caught.value} {vars(caught.value)}" for word in (TOKEN, ENTERED.reveal()))
@@ -77,31 +77,31 @@ async def test_it_is_never_sent_a_second_time(server: RawServer, connect: Connec
 )
 async def test_a_page_of_anybody_else_gets_nothing(server: RawServer, connect: Connect, address: str) -> None:
     server.script(json_answer({}))
-    with pytest.raises(InvalidRequest):
+    with pytest.raises(InvalidRequestError):
         await connect().enter_secret(Secret(address.replace("{base}", server.base_url)), ENTERED)
     assert server.heard == []
 
 
 async def test_a_read_only_client_enters_nothing(server: RawServer, connect: Connect) -> None:
     server.script(json_answer({}))
-    with pytest.raises(ReadOnlyRefused):
+    with pytest.raises(ReadOnlyError):
         await connect(read_only=True).enter_secret(page(server), ENTERED)
     assert server.heard == []
 
 
 def test_an_address_is_the_service_s_own_with_port_and_scheme() -> None:
     target = Target("prod", "https://api.test", None)
-    assert is_entry_of(target, "https://api.test:443/connect/source?intent=x")
-    assert not is_entry_of(target, "https://api.test:444/connect/source?intent=x")
-    assert not is_entry_of(target, "https://user@api.test/connect/source?intent=x")
+    assert is_own_page(target, "https://api.test:443/connect/source?intent=x")
+    assert not is_own_page(target, "https://api.test:444/connect/source?intent=x")
+    assert not is_own_page(target, "https://user@api.test/connect/source?intent=x")
 
 
 def test_the_page_of_a_service_behind_a_socket_may_have_moved_to_another_port() -> None:
     local = Target("local", "http://127.0.0.1:8000", None, socket=Path("/run/service.sock"))
-    assert is_entry_of(local, "http://127.0.0.1:9000/connect/source?intent=x")
-    assert not is_entry_of(local, "http://127.0.0.1:9000/v1/verifiers")
-    assert not is_entry_of(local, "https://api.test/connect/source?intent=x")
-    assert not is_entry_of(local._replace(socket=None), "http://127.0.0.1:9000/connect/source?intent=x")
+    assert is_own_page(local, "http://127.0.0.1:9000/connect/source?intent=x")
+    assert not is_own_page(local, "http://127.0.0.1:9000/v1/verifiers")
+    assert not is_own_page(local, "https://api.test/connect/source?intent=x")
+    assert not is_own_page(local._replace(socket=None), "http://127.0.0.1:9000/connect/source?intent=x")
 
 
 @pytest.mark.parametrize(
@@ -128,5 +128,5 @@ async def test_what_is_told_once_is_redacted_from_every_log_from_then_on(
 
 @pytest.mark.parametrize("value", [None, [], {}, {"key": 3}, {"key": None}, "text"])
 def test_an_answer_without_its_secret_is_no_trouble(value: object) -> None:
-    keep_secrets_of(OPERATIONS["postApiKeys"], value)
-    keep_secrets_of(OPERATIONS["postTenants"], value)
+    redact_answer_secrets(OPERATIONS["postApiKeys"], value)
+    redact_answer_secrets(OPERATIONS["postTenants"], value)

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from runwatch.api.client import Client, Exchange
+from runwatch.api.client import Client, RequestAttempt
 from runwatch.base.errors import RunwatchError
 from runwatch.base.log import start_log
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target
+from runwatch.base.service_target import Target
 from tests.api.conftest import (
     CANARY,
     Connection,
@@ -68,7 +68,7 @@ def everything(error: BaseException) -> Iterator[str]:
 
 @pytest.mark.parametrize("step", ENDINGS.values(), ids=ENDINGS)
 async def test_no_failure_shows_the_key(server: RawServer, connect: Callable[..., Client], step: Step) -> None:
-    told: list[Exchange] = []
+    told: list[RequestAttempt] = []
     server.script(step)
     client = connect(observe=told.append)
     with pytest.raises(RunwatchError) as caught:

@@ -11,12 +11,12 @@ from typing import Any
 import httpx
 import pytest
 
-from runwatch.api import transport
 from runwatch.api.client import Client
-from runwatch.api.errors import NoAnswer
-from runwatch.base import servicesocket
+from runwatch.api.errors import NoResponseError
+from runwatch.api.http import transport
+from runwatch.base import service_socket
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target
+from runwatch.base.service_target import Target
 from tests.api.conftest import CANARY, RawServer, json_answer, target_of, then_close
 
 ACCOUNT = json_answer({"tenant_id": "ten_1"})
@@ -30,8 +30,8 @@ async def local(server: RawServer, tmp_path: Path) -> Target:
     return Target("local", "http://127.0.0.1:1", Secret(CANARY), socket=path)
 
 
-async def refused(client: Client) -> NoAnswer:
-    with pytest.raises(NoAnswer) as caught:
+async def refused(client: Client) -> NoResponseError:
+    with pytest.raises(NoResponseError) as caught:
         await client.get_account()
     return caught.value
 
@@ -91,7 +91,7 @@ async def test_a_linked_directory_is_refused(
 async def test_a_peer_of_another_user_is_refused_before_a_byte_is_sent(
     server: RawServer, local: Target, connect: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servicesocket, "_find_peer_user", lambda _: os.geteuid() + 1)
+    monkeypatch.setattr(service_socket, "_find_peer_user", lambda _: os.geteuid() + 1)
     client = connect(target=local)
     for _ in range(3):
         error = await refused(client)
@@ -104,8 +104,8 @@ async def test_a_peer_of_another_user_is_refused_before_a_byte_is_sent(
 async def test_a_write_that_met_a_peer_of_another_user_is_known_to_have_done_nothing(
     local: Target, connect: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servicesocket, "_find_peer_user", lambda _: os.geteuid() + 1)
-    with pytest.raises(NoAnswer) as caught:
+    monkeypatch.setattr(service_socket, "_find_peer_user", lambda _: os.geteuid() + 1)
+    with pytest.raises(NoResponseError) as caught:
         await connect(target=local).request("postExecutionsByExecutionIdCancel", path={"execution_id": "ex_1"})
     assert caught.value.outcome_known
 

@@ -18,14 +18,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from runwatch.base.files import set_aside, write_atomic
+from runwatch.base.files import rename_aside, write_atomic
 from runwatch.base.sealing import MasterKey, MasterKeys, is_sealed
 from runwatch.base.secret import Secret
-from runwatch.base.servicefile import ServiceFile, read_service_file, write_service_file
+from runwatch.base.service_file import ServiceFile, read_service_file, write_service_file
 from runwatch.service.access.vault import DIRECTORY, Vault
-from runwatch.settings.file import load, set_value
-from runwatch.settings.keystore import KeptKey, KeyFile
-from runwatch.settings.session import View, read_session, write_session
+from runwatch.settings.key_store import KeyFile, StoredKey
+from runwatch.settings.settings_file import load_settings_file, write_setting
+from runwatch.settings.view_state import ViewState, load_view_state, save_view_state
 from tests.support.master_keys import MASTER_KEYS
 
 CUT: Final = 9
@@ -33,7 +33,7 @@ CUT: Final = 9
 
 WATCHED: Final = (
     "/runwatch/base/files.py",
-    "/runwatch/base/servicefile.py",
+    "/runwatch/base/service_file.py",
     "/runwatch/settings/",
     "/runwatch/service/access/vault.py",
     "/tempfile.py",
@@ -69,7 +69,7 @@ def in_pieces(path: Path) -> None:
 
 def put_key(path: Path, text: str) -> None:
     """Keep a key."""
-    KeyFile(path).put("work", KeptKey(ORIGIN, Secret(text)))
+    KeyFile(path).put("work", StoredKey(ORIGIN, Secret(text)))
 
 
 def read_key(path: Path) -> str | None:
@@ -93,7 +93,7 @@ def read_port(path: Path) -> int:
 
 def read_retries(path: Path) -> int:
     """A setting, from a file without problems."""
-    loaded = load(path)
+    loaded = load_settings_file(path)
     if loaded.problems:
         raise ValueError(str(loaded.problems))
     retries: int = loaded.settings.retries
@@ -129,9 +129,11 @@ def read_secrets(path: Path) -> list[bytes]:
 JOBS: Final = {
     "a file": Job(lambda path: write_atomic(path, OLD), lambda path: write_atomic(path, NEW), Path.read_bytes),
     "a file in pieces": Job(lambda path: write_atomic(path, OLD), in_pieces, Path.read_bytes),
-    "a copy set aside": Job(lambda path: write_atomic(path, OLD), lambda path: set_aside(path, "bad"), Path.read_bytes),
+    "a copy set aside": Job(
+        lambda path: write_atomic(path, OLD), lambda path: rename_aside(path, "bad"), Path.read_bytes
+    ),
     "settings": Job(
-        lambda path: set_value(path, "retries", 0), lambda path: set_value(path, "retries", 1), read_retries
+        lambda path: write_setting(path, "retries", 0), lambda path: write_setting(path, "retries", 1), read_retries
     ),
     "a key": Job(lambda path: put_key(path, "rw_old_key"), lambda path: put_key(path, "rw_new_key"), read_key),
     "service.json": Job(
@@ -141,7 +143,9 @@ JOBS: Final = {
     ),
     "secrets of 0.1.0": Job(put_plain, take_over, read_secrets),
     "a session": Job(
-        lambda path: write_session(path, View("runs")), lambda path: write_session(path, View("models")), read_session
+        lambda path: save_view_state(path, ViewState("runs")),
+        lambda path: save_view_state(path, ViewState("models")),
+        load_view_state,
     ),
 }
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.base import addresses
-from runwatch.base.addresses import AddressKind, address_named, kind_of
+from runwatch.base.addresses import AddressKind, classify_address, parse_address
 
 KINDS: dict[str, list[str]] = {
     "public": [
@@ -51,7 +51,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 @pytest.mark.parametrize(("text", "kind"), [(text, kind) for kind, texts in KINDS.items() for text in texts])
 def test_an_address_has_its_kind(text: str, kind: str) -> None:
-    assert kind_of(ip_address(text)) is AddressKind(kind)
+    assert classify_address(ip_address(text)) is AddressKind(kind)
 
 
 WRAPPED = {
@@ -69,25 +69,27 @@ V4 = st.one_of(
 
 @given(bits=V4)
 def test_a_mapped_address_is_the_address_inside(bits: int) -> None:
-    assert kind_of(IPv6Address(0xFFFF << 32 | bits)) is kind_of(IPv4Address(bits))
+    assert classify_address(IPv6Address(0xFFFF << 32 | bits)) is classify_address(IPv4Address(bits))
 
 
 @given(bits=V4, form=st.sampled_from(sorted(WRAPPED)))
 def test_an_address_of_a_tunnel_or_translator_is_public_only_if_the_one_inside_is(bits: int, form: str) -> None:
-    is_public = kind_of(IPv4Address(bits)) is AddressKind.PUBLIC
-    assert kind_of(IPv6Address(WRAPPED[form](bits))) is (AddressKind.PUBLIC if is_public else AddressKind.REFUSED)
+    is_public = classify_address(IPv4Address(bits)) is AddressKind.PUBLIC
+    assert classify_address(IPv6Address(WRAPPED[form](bits))) is (
+        AddressKind.PUBLIC if is_public else AddressKind.REFUSED
+    )
 
 
 @given(server=st.integers(0, 2**32 - 1), rest=st.integers(0, 2**64 - 1))
 def test_a_teredo_address_is_refused_wherever_its_server_is(server: int, rest: int) -> None:
-    assert kind_of(IPv6Address(0x20010000 << 96 | server << 64 | rest)) is AddressKind.REFUSED
+    assert classify_address(IPv6Address(0x20010000 << 96 | server << 64 | rest)) is AddressKind.REFUSED
 
 
 @given(bits=st.integers(0, 2**128 - 1))
 def test_no_ipv6_address_outside_of_the_assigned_block_is_public_by_itself(bits: int) -> None:
     address = IPv6Address(bits)
     if bits >> 125 != 1 and bits >> 32 != 0xFFFF and bits >> 80 != 0x64FF9B0001 and bits >> 32 != 0x64FF9B << 64:
-        assert kind_of(address) is not AddressKind.PUBLIC
+        assert classify_address(address) is not AddressKind.PUBLIC
 
 
 @given(bits=st.integers(0, 2**32 - 1))
@@ -95,7 +97,7 @@ def test_an_address_of_an_older_table_is_never_opened(bits: int) -> None:
     # What every Python counts as not global is no public address here either.
     address = IPv4Address(bits)
     if not address.is_global:
-        assert kind_of(address) is not AddressKind.PUBLIC
+        assert classify_address(address) is not AddressKind.PUBLIC
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def test_an_address_of_an_older_table_is_never_opened(bits: int) -> None:
     ],
 )  # fmt: skip
 def test_a_host_is_an_address_or_a_name(host: str, address: str | None) -> None:
-    assert address_named(host) == (None if address is None else ip_address(address))
+    assert parse_address(host) == (None if address is None else ip_address(address))
 
 
 def interpreters() -> Iterator[Path]:
@@ -130,7 +132,8 @@ def test_every_python_gives_the_same_kinds(python: Path) -> None:
         f"spec = importlib.util.spec_from_file_location('addresses', {addresses.__file__!r})\n"
         "module = importlib.util.module_from_spec(spec)\n"
         "spec.loader.exec_module(module)\n"
-        "print(json.dumps([module.kind_of(ipaddress.ip_address(text)).value for text in json.load(sys.stdin)]))\n"
+        "kinds = [module.classify_address(ipaddress.ip_address(text)).value for text in json.load(sys.stdin)]\n"
+        "print(json.dumps(kinds))\n"
     )
     ran = subprocess.run(
         [python, "-I", "-c", script], input=json.dumps(texts), capture_output=True, text=True, check=True, timeout=60

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from runwatch.base.clock import first_of
+from runwatch.base.clock import wait_first
 
 
 async def test_the_first_that_is_over_is_named_and_the_others_are_let_go() -> None:
@@ -19,7 +19,7 @@ async def test_the_first_that_is_over_is_named_and_the_others_are_let_go() -> No
             let_go.append("for ever")
 
     news = asyncio.Event()
-    waiting = asyncio.ensure_future(first_of(for_ever(), news.wait()))
+    waiting = asyncio.ensure_future(wait_first(for_ever(), news.wait()))
     await asyncio.sleep(0)
     news.set()
     assert await waiting == 1
@@ -28,7 +28,7 @@ async def test_the_first_that_is_over_is_named_and_the_others_are_let_go() -> No
 
 async def test_of_two_that_are_over_at_once_the_earlier_named_counts() -> None:
     one, other = asyncio.Event(), asyncio.Event()
-    waiting = asyncio.ensure_future(first_of(one.wait(), other.wait()))
+    waiting = asyncio.ensure_future(wait_first(one.wait(), other.wait()))
     await asyncio.sleep(0)
     other.set()
     one.set()
@@ -39,7 +39,7 @@ async def test_a_wait_that_fails_is_over() -> None:
     async def gone() -> None:
         raise ConnectionError
 
-    assert await first_of(asyncio.Event().wait(), gone()) == 1
+    assert await wait_first(asyncio.Event().wait(), gone()) == 1
 
 
 async def test_who_waits_can_be_cancelled_and_nothing_goes_on_behind_it() -> None:
@@ -51,7 +51,7 @@ async def test_who_waits_can_be_cancelled_and_nothing_goes_on_behind_it() -> Non
         finally:
             let_go.append(number)
 
-    waiting = asyncio.ensure_future(first_of(for_ever(1), for_ever(2)))
+    waiting = asyncio.ensure_future(wait_first(for_ever(1), for_ever(2)))
     # One turn to begin to wait, one for what it waits for to begin.
     await asyncio.sleep(0)
     await asyncio.sleep(0)

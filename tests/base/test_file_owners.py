@@ -24,7 +24,7 @@ from runwatch.base.files import (
     read_private,
 )
 from runwatch.base.log import LOG_BYTES, start_log
-from runwatch.base.shell import quote_word
+from runwatch.base.shell_words import quote_word
 
 GROUP = 54_321
 

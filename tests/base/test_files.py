@@ -19,9 +19,9 @@ from runwatch.base import files
 from runwatch.base.files import (
     FileLock,
     export_refusal,
-    locked,
+    hold_lock,
     private_directory,
-    set_aside,
+    rename_aside,
     write_atomic,
     write_export,
 )
@@ -202,7 +202,7 @@ def test_a_file_in_the_place_of_a_directory_is_an_os_error(tmp_path: Path) -> No
 def test_a_file_set_aside_is_a_private_copy(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_bytes(b"broken")
-    copy = set_aside(path, "bad-1")
+    copy = rename_aside(path, "bad-1")
     assert copy == tmp_path / "settings.toml.bad-1"
     assert copy.read_bytes() == b"broken"
     assert path.read_bytes() == b"broken"
@@ -260,7 +260,7 @@ def test_a_lock_is_given_back_when_the_block_fails(tmp_path: Path) -> None:
     path = tmp_path / "settings.lock"
 
     def fail() -> None:
-        with locked(path):
+        with hold_lock(path):
             assert not can_take(path)
             raise RuntimeError
 

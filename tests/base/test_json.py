@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwatch.base.json import DECODER, DuplicateMemberError, Numeral, dumps, dumps_body, loads, loads_strict
+from runwatch.base.json import DECODER, DuplicateMemberError, ExactNumber, dumps, encode_body, loads, loads_strict
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=20)
 SCALARS = (
@@ -78,7 +78,7 @@ def test_a_numeral_keeps_its_digits_over_copies() -> None:
     value = loads("[0.10]")
     assert dumps(copy.deepcopy(value)) == "[0.10]"
     assert dumps(pickle.loads(pickle.dumps(value))) == "[0.10]"
-    assert Numeral("0.10") == 0.1
+    assert ExactNumber("0.10") == 0.1
 
 
 def test_a_lone_surrogate_and_delete_come_through() -> None:
@@ -151,12 +151,12 @@ def test_a_value_that_nests_too_deeply_is_not_written() -> None:
 
 
 def test_a_body_is_compact_utf8_in_the_given_order() -> None:
-    assert dumps_body({"b": "ü", "a": [1, 2.5]}) == '{"b":"ü","a":[1,2.5]}'.encode()
+    assert encode_body({"b": "ü", "a": [1, 2.5]}) == '{"b":"ü","a":[1,2.5]}'.encode()
 
 
 def test_a_body_with_a_lone_surrogate_is_refused() -> None:
     with pytest.raises(ValueError):
-        dumps_body({"a": "\ud800"})
+        encode_body({"a": "\ud800"})
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from runwatch.base import memory
-from runwatch.base.memory import MUCH
+from runwatch.base.memory import MANY_OBJECTS
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def test_what_came_to_stay_is_looked_through_no_more_and_is_freed_all_the_same()
             Kept.freed += 1
 
     kept = [Kept()]
-    memory.came_to_stay(MUCH)
+    memory.note_long_lived(MANY_OBJECTS)
     assert not any(each is kept for each in gc.get_objects())
     kept.clear()
     assert Kept.freed == 1
@@ -37,7 +37,7 @@ def test_what_came_to_stay_is_looked_through_no_more_and_is_freed_all_the_same()
 
 def test_little_is_looked_through_as_before() -> None:
     kept = [object()]
-    memory.came_to_stay(MUCH - 1)
+    memory.note_long_lived(MANY_OBJECTS - 1)
     assert any(each is kept for each in gc.get_objects())
 
 
@@ -45,12 +45,12 @@ def test_the_same_lists_again_and_again_are_left_out_ever_more_seldom(monkeypatc
     times = []
     monkeypatch.setattr(gc, "freeze", lambda: times.append(1))
     for _ in range(1_000):
-        memory.came_to_stay(MUCH)
+        memory.note_long_lived(MANY_OBJECTS)
     assert len(times) == 10
 
 
 def test_there_is_no_walk_in_a_block_nor_in_one_that_overlaps_it() -> None:
-    first, second = memory.no_walks(), memory.no_walks()
+    first, second = memory.pause_collection(), memory.pause_collection()
     first.__enter__()
     second.__enter__()
     assert not gc.isenabled()
@@ -61,14 +61,14 @@ def test_there_is_no_walk_in_a_block_nor_in_one_that_overlaps_it() -> None:
 
 
 def test_walks_go_on_after_a_block_that_fails() -> None:
-    with pytest.raises(ValueError, match="it broke"), memory.no_walks():
+    with pytest.raises(ValueError, match="it broke"), memory.pause_collection():
         raise ValueError("it broke")
     assert gc.isenabled()
 
 
 def test_a_collector_that_is_off_stays_off() -> None:
     gc.disable()
-    with memory.no_walks():
+    with memory.pause_collection():
         assert not gc.isenabled()
     assert not gc.isenabled()
 
@@ -84,7 +84,7 @@ async def test_what_is_let_go_goes_in_steps_with_turns_for_everything_else_in_be
             Thing.alive -= 1
 
     things = [Thing() for _ in range(3 * memory.STEP + 1)]
-    going = asyncio.ensure_future(memory.let_go(things))
+    going = asyncio.ensure_future(memory.free_in_slices(things))
     left = []
     while not going.done():
         left.append(Thing.alive)

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.base.clock import SystemClock, iso
+from runwatch.base.clock import SystemClock, format_iso
 from runwatch.base.paths import find_paths
-from runwatch.base.sealing import CannotOpen, MasterKeys
+from runwatch.base.sealing import MasterKeys, UnsealError
 from runwatch.base.secret import Secret
-from runwatch.base.servicefile import (
+from runwatch.base.service_file import (
     ServiceFile,
     is_running,
-    lock_of,
+    lock_path,
     open_owner_key,
     read_service_file,
     service_line,
@@ -49,7 +49,7 @@ def test_without_it_the_platform_does(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_moment_is_written_as_the_interface_writes_it() -> None:
     east = timezone(timedelta(hours=2))
-    assert iso(datetime(2026, 11, 21, 14, 0, 0, 123456, tzinfo=east)) == "2026-11-21T12:00:00.123Z"
+    assert format_iso(datetime(2026, 11, 21, 14, 0, 0, 123456, tzinfo=east)) == "2026-11-21T12:00:00.123Z"
 
 
 async def test_the_system_clock_is_aware_and_only_grows() -> None:
@@ -69,7 +69,7 @@ def test_a_service_file_comes_back_as_it_was_written_and_is_private(tmp_path: Pa
     assert open_owner_key(sealed, MASTER_KEYS) == written
     assert not sealed.api_key
     assert "rw_local_key" not in (tmp_path / "service.json").read_text()
-    with pytest.raises(CannotOpen):
+    with pytest.raises(UnsealError):
         open_owner_key(sealed, MasterKeys.new())
     assert stat.S_IMODE((tmp_path / "service.json").stat().st_mode) == 0o600
     assert "rw_local_key" not in repr(written)
@@ -122,7 +122,7 @@ def test_a_service_file_that_cannot_be_read_is_none(content: bytes, tmp_path: Pa
 def test_a_service_runs_while_its_lock_is_held(tmp_path: Path) -> None:
     assert not is_running(tmp_path)
     assert list(tmp_path.iterdir()) == [], "asking leaves no trace"
-    lock = lock_of(tmp_path)
+    lock = lock_path(tmp_path)
     lock.acquire(wait=True)
     assert is_running(tmp_path)
     lock.release()

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from runwatch.base.log import redact
-from runwatch.base.sealing import MAGIC, CannotOpen, MasterKey, MasterKeys, is_sealed
+from runwatch.base.sealing import MAGIC, MasterKey, MasterKeys, UnsealError, is_sealed
 from tests.support.master_keys import MASTER_KEYS
 
 PLAIN = b"sk-sentinel-9f31"
@@ -25,7 +25,7 @@ def test_what_is_sealed_for_a_handle_is_opened_for_it() -> None:
 
 
 def test_it_opens_for_no_other_handle() -> None:
-    with pytest.raises(CannotOpen, match="sealed for something else"):
+    with pytest.raises(UnsealError, match="sealed for something else"):
         MASTER_KEYS.open(MASTER_KEYS.seal(PLAIN, "cred_v_1"), "cred_v_2")
 
 
@@ -33,7 +33,7 @@ def test_no_bit_of_it_can_be_changed_and_no_byte_left_out() -> None:
     sealed = MASTER_KEYS.seal(PLAIN, "cred_v_1")
     changed = [sealed[:at] + bytes([sealed[at] ^ 1]) + sealed[at + 1 :] for at in range(len(sealed))]
     for content in (*changed, *(sealed[:length] for length in range(len(sealed)))):
-        with pytest.raises(CannotOpen) as told:
+        with pytest.raises(UnsealError) as told:
             MASTER_KEYS.open(content, "cred_v_1")
         assert PLAIN.decode() not in str(told.value)
 
@@ -45,7 +45,7 @@ def test_the_newest_key_seals_and_every_key_opens() -> None:
     assert not rotated.is_newest(earlier)
     later = rotated.seal(PLAIN, "h")
     assert rotated.is_newest(later)
-    with pytest.raises(CannotOpen, match=f"{rotated.keys[0].id.hex()}, is missing"):
+    with pytest.raises(UnsealError, match=f"{rotated.keys[0].id.hex()}, is missing"):
         MASTER_KEYS.open(later, "h")
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from runwatch.base.shell import quote_word
+from runwatch.base.shell_words import quote_word
 from runwatch.commands.completion import SCRIPTS
 from tests.support.shells import SHELL_PARAMETERS, ShellBox, interactive
 from tests.support.terminal import Terminal

@@ -26,7 +26,7 @@ class Here:
         self.clock: Final = FakeClock()
         self.settings_file: Final = home / "settings.toml"
         self._monkeypatch = monkeypatch
-        monkeypatch.setattr("runwatch.commands.dispatch.SystemClock", lambda: self.clock)
+        monkeypatch.setattr("runwatch.commands.cli.dispatch.SystemClock", lambda: self.clock)
 
     def use(self, base_url: str, key: str = "k") -> Here:
         """Call this service from now on, by the environment."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.commands.grammar import FORMAT, Verb, verbs
+from runwatch.commands.cli.grammar import FORMAT, CommandSpec, list_commands
 from runwatch.view.resources.organization import COMPLIANCE
 from runwatch.view.resources.receipts import RECEIPTS
 from tests.commands.here import Here
@@ -25,7 +25,7 @@ READS = {
     "evals", "account",
 }  # fmt: skip
 FORMATS = ("table", "json", "ndjson", "csv")
-VERBS_THAT_READ = [verb for verb in verbs() if verb.path[-1] in READS and set(FORMAT) <= set(verb.flags)]
+VERBS_THAT_READ = [verb for verb in list_commands() if verb.path[-1] in READS and set(FORMAT) <= set(verb.flags)]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def cli(runwatch: Here, service: ScriptedService) -> Here:
     return runwatch.use(service.base_url)
 
 
-def words_of(verb: Verb) -> list[str]:
+def words_of(verb: CommandSpec) -> list[str]:
     """The verb with an id for each of its arguments that must be there."""
     ids = [f"id_{number}" for number, argument in enumerate(verb.arguments) if argument.takes in {"1", "+"}]
     return [*verb.path, *ids]
@@ -56,7 +56,7 @@ def assert_plain(outcome: Outcome) -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("verb", VERBS_THAT_READ, ids=lambda verb: " ".join(verb.path))
-def test_a_verb_that_reads_prints_only_text(cli: Here, verb: Verb, form: str) -> None:
+def test_a_verb_that_reads_prints_only_text(cli: Here, verb: CommandSpec, form: str) -> None:
     assert_plain(cli("runs", "show", "asked1"))
     outcome = cli(*words_of(verb), "--format", form)
     assert_plain(outcome)
@@ -68,7 +68,7 @@ def test_a_verb_that_reads_prints_only_text(cli: Here, verb: Verb, form: str) ->
 
 def test_every_list_and_every_show_is_among_them() -> None:
     assert len(VERBS_THAT_READ) > 25
-    assert {verb.path for verb in verbs() if verb.path[-1] in {"list", "show"}} <= {
+    assert {verb.path for verb in list_commands() if verb.path[-1] in {"list", "show"}} <= {
         *(verb.path for verb in VERBS_THAT_READ)
     }
 

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.base.paths import find_paths
 from tests.commands.conftest import LIVE
 from tests.commands.here import Here
@@ -29,7 +29,7 @@ def met(runwatch: Here, run_id: str) -> str:
 
 def test_a_problem_and_its_request_are_found_around_their_time(runwatch: Here, service: ScriptedService) -> None:
     instance = met(runwatch, "ex_a")
-    when = iso(runwatch.clock.now())
+    when = format_iso(runwatch.clock.now())
     runwatch.clock.advance(3600)
     met(runwatch, "ex_b")
     outcome = runwatch("problems", "find", "--at", when, "--json")

@@ -15,7 +15,7 @@ import pytest
 
 from runwatch import __version__
 from runwatch.base.text import is_clean
-from tests.commands.test_entry import offer_source
+from tests.commands.shared.test_secret_entry import offer_source
 from tests.support.builders import echo_events, event, run
 from tests.support.cli import Cli
 from tests.support.scripted import Said, ScriptedService, running_service
@@ -88,7 +88,8 @@ def test_help_loads_no_specification_that_it_does_not_need(cli: Cli, words: tupl
         "import sys\n"
         "from runwatch.cli import run\n"
         "assert run(sys.argv[1:]) == 0\n"
-        "print([name for name in sys.modules if name.startswith('runwatch.view.resources.')], file=sys.stderr)\n"
+        "loaded = [name for name in sys.modules if name.startswith('runwatch.view.resources.')]\n"
+        "print(sorted({*loaded} - {'runwatch.view.resources.resource_index'}), file=sys.stderr)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, *words], env=cli.environment, capture_output=True, text=True, check=True

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from runwatch.records.codes import CODES, REASONS
+from runwatch.records.error_codes import CODES, REASONS
 from tests.commands.conftest import ECHO, FAILED, LIVE
 from tests.commands.here import Here
 from tests.support.builders import account, problem

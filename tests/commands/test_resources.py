@@ -7,8 +7,8 @@ from typing import Any, Final
 import pytest
 
 from runwatch.api.operations import list_operation, read_operation
-from runwatch.commands.grammar import Verb, verbs
-from runwatch.view.registry import by_name
+from runwatch.commands.cli.grammar import CommandSpec, list_commands
+from runwatch.view.resources.registry import resource_named
 from tests.commands.here import Here
 from tests.support import resources
 from tests.support.builders import problem
@@ -32,7 +32,7 @@ each_list = pytest.mark.parametrize("verb", LISTS)
 
 def serve(service: ScriptedService, noun: str, records: list[Any] | None = None) -> list[dict[str, Any]]:
     """Have the service list some records of a resource and show each by its id."""
-    spec = by_name(noun)
+    spec = resource_named(noun)
     found = resources.LISTS[spec.kind]() if records is None else records
     raws = [dict(record.raw) for record in found]
     operation = list_operation(spec.record)
@@ -51,7 +51,7 @@ def test_a_list_is_exact_in_json_and_whole_for_people(runwatch: Here, service: S
     assert len(runwatch(*verb.split(), "--format", "csv").text.splitlines()) == len(raws) + 1
     shown = runwatch(*verb.split())
     assert (shown.code, shown.errors) == (0, "")
-    for record in resources.LISTS[by_name(LISTS[verb]).kind]():
+    for record in resources.LISTS[resource_named(LISTS[verb]).kind]():
         assert record.id in shown.text
 
 
@@ -60,7 +60,7 @@ def test_an_empty_list_says_what_to_do_and_is_no_error(runwatch: Here, service: 
     serve(service, LISTS[verb], [])
     shown = runwatch(*verb.split())
     assert (shown.code, shown.stdout) == (0, b"")
-    assert shown.errors.strip() == by_name(LISTS[verb]).empty
+    assert shown.errors.strip() == resource_named(LISTS[verb]).empty
     assert runwatch(*verb.split(), "--json").json == []
 
 
@@ -98,7 +98,7 @@ def spoiled(value: Any) -> Any:
 def test_hostile_texts_of_a_service_are_never_more_than_text(
     runwatch: Here, service: ScriptedService, verb: str, form: str
 ) -> None:
-    spec = by_name(LISTS[verb])
+    spec = resource_named(LISTS[verb])
     assert spec.record.WIRE is not None
     records = [spec.record(spoiled(dict(record.raw))) for record in resources.LISTS[spec.kind]()]
     service.say("GET", list_operation(spec.record).path, Said(200, {spec.record.WIRE.items: [r.raw for r in records]}))
@@ -110,7 +110,7 @@ def test_hostile_texts_of_a_service_are_never_more_than_text(
 
 @pytest.mark.parametrize("noun", SHOWS)
 def test_a_hostile_record_is_shown_as_text(runwatch: Here, service: ScriptedService, noun: str) -> None:
-    spec = by_name(noun)
+    spec = resource_named(noun)
     raw = {**spoiled(dict(resources.LISTS[spec.kind]()[0].raw)), "kept": "whole"}
     operation = read_operation(spec.record)
     if operation is None:
@@ -154,11 +154,11 @@ def test_pages_are_read_to_the_end(runwatch: Here, service: ScriptedService) -> 
 @pytest.mark.parametrize("noun", SHOWS)
 def test_a_record_is_shown_exactly_or_in_sections(runwatch: Here, service: ScriptedService, noun: str) -> None:
     raws = serve(service, noun)
-    record_id = resources.LISTS[by_name(noun).kind]()[0].id
+    record_id = resources.LISTS[resource_named(noun).kind]()[0].id
     assert runwatch(noun, "show", record_id, "--json").json == raws[0]
     assert record_id in runwatch(noun, "show", record_id).text
-    is_read_alone = read_operation(by_name(noun).record) is not None
-    assert is_read_alone == bool(service.requests("GET", f"{list_operation(by_name(noun).record).path}/.*"))
+    is_read_alone = read_operation(resource_named(noun).record) is not None
+    assert is_read_alone == bool(service.requests("GET", f"{list_operation(resource_named(noun).record).path}/.*"))
 
 
 @pytest.mark.parametrize("noun", SHOWS)
@@ -195,13 +195,15 @@ def test_a_key_that_is_not_permitted_exits_4(runwatch: Here, service: ScriptedSe
 
 def test_every_list_verb_is_tested_here() -> None:
     generic = [
-        verb for verb in verbs() if verb.run in {"commands.resources:list_records", "commands.sources:list_sources"}
+        verb
+        for verb in list_commands()
+        if verb.run in {"commands.resources:list_records", "commands.sources:list_sources"}
     ]
     assert {verb.name for verb in generic} == {" ".join(name.split()[:2]) for name in LISTS}
 
 
 @pytest.mark.parametrize(
-    "verb", [verb for verb in verbs() if verb.run == "commands.resources:show"], ids=lambda v: v.name
+    "verb", [verb for verb in list_commands() if verb.run == "commands.resources:show"], ids=lambda v: v.name
 )
-def test_every_show_verb_is_tested_here(verb: Verb) -> None:
+def test_every_show_verb_is_tested_here(verb: CommandSpec) -> None:
     assert verb.path[0] in SHOWS

@@ -6,11 +6,11 @@ import subprocess
 
 import pytest
 
+from runwatch.commands.cli.grammar import list_commands
 from runwatch.commands.completion import SCRIPTS
-from runwatch.commands.grammar import verbs
 from runwatch.commands.schema import records
 from runwatch.records.requests import RunRequest
-from runwatch.view.registry import RESOURCES
+from runwatch.view.resources.registry import RESOURCES
 from tests.commands.here import Here
 
 
@@ -52,7 +52,7 @@ def test_kinds_are_listed_and_the_nearest_named(runwatch: Here) -> None:
 @pytest.mark.parametrize("shell", SCRIPTS)
 def test_a_script_knows_every_word_and_every_flag(runwatch: Here, shell: str) -> None:
     script = runwatch("completion", shell).text
-    for verb in verbs():
+    for verb in list_commands():
         assert all(word in script for word in verb.path)
         for flag in verb.flags:
             assert flag.hidden or flag.name.removeprefix("--") in script

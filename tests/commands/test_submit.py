@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from runwatch.api.errors import Held
-from runwatch.view.explain import NEW_KEY
+from runwatch.api.errors import RateLimitedError
+from runwatch.view.problems.explanations import NEW_KEY
 from tests.commands.here import Here
 from tests.support.builders import echo_events, echo_receipt, ended_receipt, full_request_body, problem, run
 from tests.support.scripted import Said, ScriptedService
@@ -265,10 +265,10 @@ def test_a_hold_after_the_submit_names_the_accepted_run_and_the_service_of_the_c
     runwatch: Here, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def hold(*_: object, **__: object) -> None:
-        raise Held(operation="getExecutionsByExecutionId", seconds=40)
+        raise RateLimitedError(operation="getExecutionsByExecutionId", seconds=40)
 
-    monkeypatch.setattr("runwatch.commands.pace.PacedClient.list_events", hold)
-    monkeypatch.setattr("runwatch.commands.watch.follow", lambda client, *_, **__: held_events(client))
+    monkeypatch.setattr("runwatch.commands.shared.rate_limited_client.RateLimitedClient.list_events", hold)
+    monkeypatch.setattr("runwatch.commands.watch.follow_run", lambda client, *_, **__: held_events(client))
     outcome = runwatch(*BASE, "--watch", "--base-url", service.base_url)
     assert outcome.code == 5
     assert f"{MOVED_ON} --base-url {service.base_url} {NEW}\n" in outcome.errors

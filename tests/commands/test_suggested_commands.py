@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 import runwatch as package
-from runwatch.api.errors import NoAnswer
-from runwatch.base.shell import runwatch_command
+from runwatch.api.errors import NoResponseError
+from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
-from runwatch.commands.tell import failure_text
-from runwatch.view.entry import tunnel_for
+from runwatch.commands.cli.error_report import error_text
+from runwatch.view.actions.private_page import build_tunnel_command
 from tests.commands.here import Here
 from tests.support.hostile import CORPUS
 from tests.support.shells import SHELL_PARAMETERS, ShellBox
 
 TRICKS = ["$(touch pwned)", "`touch pwned`", "a; touch pwned", "it's", "a\\'b", "!!", "x\ntouch pwned", "a > owned"]
 
-ALLOWED = r"\{__version__\}|\{spec\.name\} list|\{action\.verb\}\"|-n |knows |that knows "
+ALLOWED = r"\{__version__\}|\{spec\.name\} list|\{action\.command\}\"|-n |knows |that knows "
 UNQUOTED = re.compile(rf"[\"' ]runwatch (?!{ALLOWED})[a-z -]*\{{")
 """A value that an f-string puts into a command without :func:`runwatch_command`."""
 
@@ -40,9 +40,9 @@ def commands_after(label: str, text: str) -> list[str]:
     return [line.partition(label)[2] for line in text.splitlines() if label in line]
 
 
-def unanswered(key: str) -> NoAnswer:
+def unanswered(key: str) -> NoResponseError:
     """A submit under this idempotency key whose outcome is unknown."""
-    return NoAnswer(
+    return NoResponseError(
         "No answer", kind="cut", was_sent=True, operation="postExecutions", attempts=1, outcome_known=False, key=key,
         detail="", hint="",
     )  # fmt: skip
@@ -50,12 +50,12 @@ def unanswered(key: str) -> NoAnswer:
 
 def check_what_runs(shell: str, home: Path, runwatch: Here, names: list[str]) -> None:
     box = ShellBox(home)
-    kept = [failure_text(unanswered(name)) for name in names]
+    kept = [error_text(unanswered(name)) for name in names]
     made = [runwatch("config", "key", "set", "--", name, stdin=b"k").errors for name in names]
     texts = [
         *(command for text in kept for command in commands_after("ask again ", text)),
         *(command for text in made for command in commands_after("Make it: ", text)),
-        *(str(tunnel_for("http://127.0.0.1:80/", name)) for name in names),
+        *(str(build_tunnel_command("http://127.0.0.1:80/", name)) for name in names),
     ]
     assert len(texts) == 3 * len(names)
     wanted = [clean_line(name) for name in names]

@@ -14,10 +14,10 @@ import pytest
 
 import runwatch
 from runwatch.base.paths import find_paths
-from runwatch.settings.model import UNNAMED
-from runwatch.store.cache import RecordCache
-from runwatch.store.database import Database
-from runwatch.store.identity import Scope
+from runwatch.settings.declarations import UNNAMED
+from runwatch.store.db.database import Database
+from runwatch.store.repositories.record_cache import RecordCache
+from runwatch.store.repositories.scope import Scope
 from tests.support import three_edits
 from tests.support.cli import Cli
 from tests.support.scripted import Said, ScriptedService, running_service
@@ -32,17 +32,17 @@ THIRD_EDIT = '    ResourceEntry("gadgets", "gadgets:GADGETS", "things that a ser
 
 WRITE = """
 
-PAUSE: Final = Action[Webhook](
+PAUSE: Final = ResourceAction[Webhook](
     "pause", "Pause it", "webhooks pause", summary="tell a webhook nothing for a while",
     mutation=Mutation(
         operation="postWebhooksByWebhookIdRotateSecret",
         sentence=lambda it: f"Pauses {it.id}.",
-        confirm="Pause it",
+        confirm_label="Pause it",
         path=lambda it: {"webhook_id": it.id},
-        asks=(
-            Ask(path="reason", label="reason", hint="why", is_required=True,
+        fields=(
+            FormField(path="reason", label="reason", hint="why", is_required=True,
                 option=FieldOption(name="--reason", metavar="TEXT", help="why it is paused")),
-            Ask(path="until.hours", label="hours", kind="number", hint="how long",
+            FormField(path="until.hours", label="hours", kind="number", hint="how long",
                 option=FieldOption(name="--hours", metavar="N", is_whole=True, help="for how many hours")),
         ),
         request="proposals.ProposalRejection",
@@ -60,12 +60,12 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(edits / "record.py", copy / "records" / "gadget.py")
     spec = (edits / "spec.py").read_text().replace("tests.support.three_edits.record", "runwatch.records.gadget")
     (copy / "view" / "resources" / "gadgets.py").write_text(spec)
-    index = copy / "view" / "resource_index.py"
+    index = copy / "view" / "resources" / "resource_index.py"
     before, line, after = index.read_text().partition('    ResourceEntry("account", "account:ACCOUNT"),\n')
     assert line
     assert "rotate remove" in before
     index.write_text(before.replace("rotate remove", "rotate pause remove") + THIRD_EDIT + line + after)
-    writes = copy / "view" / "writes" / "webhooks.py"
+    writes = copy / "view" / "actions" / "webhooks.py"
     declared, tuples, rest = writes.read_text().partition("\n\nWEBHOOK_MAKES")
     assert tuples
     rest = rest.replace("(ROTATE_SECRET, ", "(ROTATE_SECRET, PAUSE, ")

@@ -11,12 +11,12 @@ import httpx
 import pytest
 
 from runwatch.records.problem import Problem
-from runwatch.service.http.limits import BODY_BYTES
+from runwatch.service.http.rate_limits import BODY_BYTES
 from tests.contract.conftest import Desk, every
 from tests.contract.operation import Good, Operation
 from tests.contract.operations import DONE, REST, TABLE
 from tests.contract.shapes import Place, Shape, field_of, has, places, replaced, without
-from tests.service.test_problems import check, fields
+from tests.service.http.test_problem_responder import check, fields
 from tests.support.hostile import CORPUS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

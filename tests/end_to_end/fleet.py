@@ -9,14 +9,14 @@ from typing import Any
 
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
-from runwatch.base.json import dumps_body
+from runwatch.base.json import encode_body
 from runwatch.records.event import RunEvent
 from runwatch.records.run import Run
-from runwatch.store.database import Database
-from runwatch.store.events import EventStore
-from runwatch.store.follow import follow
-from runwatch.store.identity import Scope
-from runwatch.store.outbox import Order, Outbox
+from runwatch.store.db.database import Database
+from runwatch.store.live.run_follower import follow_run
+from runwatch.store.repositories.event_store import EventStore
+from runwatch.store.repositories.outbox import Outbox, WriteRequest
+from runwatch.store.repositories.scope import Scope
 from tests.support.clock import FakeClock
 
 
@@ -109,7 +109,7 @@ class Fleet:
                 return
 
     async def _follow(self, run: Followed) -> None:
-        async for event in follow(
+        async for event in follow_run(
             self._client,
             self._scope,
             self._events,
@@ -126,7 +126,7 @@ class Fleet:
 
     async def _submit(self, run: Followed) -> Run:
         """Submit until the outcome is known, with the same key and bytes."""
-        order = Order("postExecutions", {}, dumps_body(run.body), run.key)
+        order = WriteRequest("postExecutions", {}, encode_body(run.body), run.key)
         while True:
             await self.clock.up.wait()
             try:

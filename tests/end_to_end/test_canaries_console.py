@@ -20,7 +20,7 @@ from tests.support.scripted import Said, ScriptedService, running_service
 from tests.support.terminal import Terminal
 from tests.tui.console import console
 from tests.tui.every_screen import SCREENS
-from tests.tui.test_private_pages import ask_for_page
+from tests.tui.flows.test_private_page import ask_for_page
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 ENDS: Final = {

@@ -16,11 +16,11 @@ import pytest
 
 from runwatch.api import client as client_module
 from runwatch.api.client import Client
-from runwatch.api.errors import ApiError, ApiProblem, Held, NoAnswer, UnusableAnswer
-from runwatch.api.transport import Timeouts, Transport
-from runwatch.base.json import dumps_body
+from runwatch.api.errors import ApiError, ApiProblem, NoResponseError, RateLimitedError, UnusableResponseError
+from runwatch.api.http.transport import Timeouts, Transport
+from runwatch.base.json import encode_body
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target
+from runwatch.base.service_target import Target
 from tests.support.builders import request_body
 from tests.support.clock import FakeClock
 from tests.support.fault_steps import (
@@ -47,7 +47,7 @@ from tests.support.fault_steps import (
 from tests.support.faults import FaultPeer, match
 from tests.support.service import ServiceProcess
 
-BODY = dumps_body(request_body())
+BODY = encode_body(request_body())
 KEY = "the one key"
 SUBMIT = match("POST", "/v1/executions")
 
@@ -129,21 +129,26 @@ LASTING: dict[str, tuple[Sequence[Step], type[ApiError], int, bool]] = {
     "503 three times after the service had committed": (times(3, failing(commits=True)), ApiProblem, 3, False),
     "500 three times": (times(3, failing("internal", 500)), ApiProblem, 3, False),
     "a proxy's HTML three times": (times(3, html_502()), ApiProblem, 3, False),
-    "three resets before the request": (times(3, Reset()), NoAnswer, 3, False),
-    "three resets after the service had committed": (times(3, Reset(after="answer")), NoAnswer, 3, False),
-    "three cut answers": (times(3, Cut(25)), NoAnswer, 3, False),
-    "a doubled answer": ([Doubled()], UnusableAnswer, 1, False),
-    "a doubled beginning": ([Doubled(5)], UnusableAnswer, 1, False),
-    "an answer too deep": ([deep_json()], UnusableAnswer, 1, False),
-    "an empty success": ([Answer(200, b"")], UnusableAnswer, 1, False),
-    "a success that is HTML": ([Answer(200, b"<html>", content_type="text/html")], UnusableAnswer, 1, False),
-    "a success without an id": ([Answer(200, b"{}")], UnusableAnswer, 1, False),
+    "three resets before the request": (times(3, Reset()), NoResponseError, 3, False),
+    "three resets after the service had committed": (times(3, Reset(after="answer")), NoResponseError, 3, False),
+    "three cut answers": (times(3, Cut(25)), NoResponseError, 3, False),
+    "a doubled answer": ([Doubled()], UnusableResponseError, 1, False),
+    "a doubled beginning": ([Doubled(5)], UnusableResponseError, 1, False),
+    "an answer too deep": ([deep_json()], UnusableResponseError, 1, False),
+    "an empty success": ([Answer(200, b"")], UnusableResponseError, 1, False),
+    "a success that is HTML": ([Answer(200, b"<html>", content_type="text/html")], UnusableResponseError, 1, False),
+    "a success without an id": ([Answer(200, b"{}")], UnusableResponseError, 1, False),
     "a redirect": ([Answer(302, headers=(("Location", "http://127.0.0.1:9/"),))], ApiProblem, 1, False),
     "a request timeout": ([failing("request_timeout", 408)], ApiProblem, 1, False),
-    "an endless answer": ([Endless()], NoAnswer, 1, False),
-    "an answer of 70 MB": ([Huge(70_000_000)], NoAnswer, 1, False),
-    "an answer of 50 MB that names no run": ([Huge(50_000_000)], UnusableAnswer, 1, False),
-    "an answer of 50 MB whose length is not told": ([Huge(50_000_000, declared=False)], UnusableAnswer, 1, False),
+    "an endless answer": ([Endless()], NoResponseError, 1, False),
+    "an answer of 70 MB": ([Huge(70_000_000)], NoResponseError, 1, False),
+    "an answer of 50 MB that names no run": ([Huge(50_000_000)], UnusableResponseError, 1, False),
+    "an answer of 50 MB whose length is not told": (
+        [Huge(50_000_000, declared=False)],
+        UnusableResponseError,
+        1,
+        False,
+    ),
     "a 429": ([too_many()], ApiProblem, 1, True),
     "a refusal": ([failing("insufficient_credit", 402)], ApiProblem, 1, True),
 }
@@ -166,7 +171,7 @@ async def test_a_submit_fails_and_says_what_is_known(
 
 async def test_nobody_listening_proves_that_nothing_happened(faulty: Faulty) -> None:
     async with faulty.peer.refusing():
-        with pytest.raises(NoAnswer) as caught:
+        with pytest.raises(NoResponseError) as caught:
             await faulty.client.submit_run(BODY, key=KEY)
     assert (caught.value.kind, caught.value.was_sent, caught.value.outcome_known) == ("refused", False, True)
     assert caught.value.attempts == 3
@@ -183,7 +188,7 @@ async def test_a_submit_that_meets_silence_fails_in_time_and_is_one_run_when_the
         patch.setattr(client_module, "Transport", partial(Transport, timeouts=Timeouts(read_s=0.3)))
         hasty = Client(target, clock=faulty.clock)
     async with hasty:
-        with pytest.raises(NoAnswer) as caught:
+        with pytest.raises(NoResponseError) as caught:
             await hasty.submit_run(BODY, key=KEY)
     assert (caught.value.kind, caught.value.was_sent, caught.value.outcome_known) == ("timeout", True, False)
     assert caught.value.attempts == 3
@@ -204,7 +209,7 @@ async def test_a_429_holds_everything_back_for_its_time_and_no_longer(faulty: Fa
         await faulty.client.submit_run(BODY, key=KEY)
     assert (refused.value.status, refused.value.wait_s) == (429, 20)
     faulty.clock.advance(19)
-    with pytest.raises(Held) as held:
+    with pytest.raises(RateLimitedError) as held:
         await faulty.client.get_account()
     assert held.value.seconds == pytest.approx(1, abs=0.5)
     assert len(faulty.peer.requests) == 1
@@ -218,7 +223,7 @@ async def test_a_spent_quota_holds_back_only_the_operation_that_met_it(faulty: F
     with pytest.raises(ApiProblem):
         await faulty.client.submit_run(BODY, key=KEY)
     assert (await faulty.client.get_account()).tenant_id
-    with pytest.raises(Held):
+    with pytest.raises(RateLimitedError):
         await faulty.client.submit_run(BODY, key=KEY)
     assert len(faulty.peer.seen("POST")) == 1
 

@@ -16,7 +16,7 @@ from typing import Any, Final, get_args
 
 import pytest
 
-from runwatch.view.format import TimeMode
+from runwatch.view.text.format import TimeMode
 from tests.support.builders import account, event
 from tests.support.cli import Cli
 from tests.support.console import KEY, console

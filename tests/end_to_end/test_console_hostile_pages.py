@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import pytest
 
-from runwatch.view.bundle import FORM, FORM_VERSION
-from runwatch.view.entries import ProblemEntry, RequestEntry
-from runwatch.view.registry import by_name
+from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
+from runwatch.view.problems.support_bundle import BUNDLE_FORMAT, BUNDLE_VERSION
+from runwatch.view.resources.registry import resource_named
 from runwatch.view.resources.runs import RUNS
 from tests.support.cli import Cli
 from tests.support.console import KEY, console
@@ -35,7 +35,7 @@ FILE_NAME: Final = "\x1b]0;owned\x07\u202e[red]\x9b2J[@click=app.bell].json"
 PASTED: Final = ALL_AT_ONCE.text.replace("\x1b[201~", "").encode("utf-8", "replace").decode()
 """A terminal takes the mark of the end out of what it pastes, and sends UTF-8."""
 
-COMPARED: Final = [by_name(name) for name in ("runs", "receipts", "templates", "arms")]
+COMPARED: Final = [resource_named(name) for name in ("runs", "receipts", "templates", "arms")]
 
 SHEETS: Final = (
     "runs X",
@@ -196,7 +196,7 @@ def test_sheets_and_forms_of_hostile_records_are_only_text(tmp_path: Path, servi
         terminal.wait_for("● live")
         reader = Reader(terminal)
         for name, key in map(str.split, SHEETS):
-            spec = by_name(name)
+            spec = resource_named(name)
             go(reader, name, spec.title.partition(" · ")[0])
             terminal.wait_for(f"   {len(records_of(spec, SHARE))} ")
             terminal.press("G", key)
@@ -215,9 +215,14 @@ def bundle() -> dict[str, Any]:
         {"what": "run", "run_id": text, "state": text, "kept": all_members(RUNS.record, text)} for text in TEXTS[2::9]
     ]
     around = [*({**problem, "what": "problem", "kept": problem} for problem in problems[1:]), *runs]
-    whole = {"form_version": FORM_VERSION, "problem": problems[0], "requests": requests, "around": around}
+    whole = {"form_version": BUNDLE_VERSION, "problem": problems[0], "requests": requests, "around": around}
     more = dict.fromkeys(("made_at", "means", "next", "support_block", ALL_AT_ONCE.text), ALL_AT_ONCE.text)
-    return {"form": FORM, **whole, **more, "settings": [{"setting": PASTED, "value": PASTED, "source": PASTED}]}
+    return {
+        "form": BUNDLE_FORMAT,
+        **whole,
+        **more,
+        "settings": [{"setting": PASTED, "value": PASTED, "source": PASTED}],
+    }
 
 
 def test_a_hostile_bundle_under_a_hostile_name_is_only_text(tmp_path: Path) -> None:

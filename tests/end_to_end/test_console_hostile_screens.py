@@ -14,9 +14,9 @@ from typing import Any, Final
 import pytest
 
 from runwatch.records.event import RunEvent
-from runwatch.tui.screens.places import PAGES
-from runwatch.view.registry import RESOURCES
-from runwatch.view.resource import ResourceSpec
+from runwatch.tui.screens.registry import PAGE_CLASSES
+from runwatch.view.resources.registry import RESOURCES
+from runwatch.view.spec.resource import ResourceSpec
 from tests.support.console import KEY, console
 from tests.support.filled import all_members
 from tests.support.hostile_service import TEXTS, hostile_service, texts_of
@@ -27,7 +27,7 @@ from tests.support.scripted import Said, ScriptedService, running_service
 SHARE: Final = 1 if os.environ.get("RUNWATCH_LONG") else 24
 """Every so manieth text stands on a screen; which ones, changes from screen to screen."""
 
-SCREENS: Final = [spec for spec in RESOURCES if spec.has_screen and spec.name not in PAGES and not spec.is_local]
+SCREENS: Final = [spec for spec in RESOURCES if spec.has_screen and spec.name not in PAGE_CLASSES and not spec.is_local]
 
 
 @pytest.fixture

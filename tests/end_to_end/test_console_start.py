@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from runwatch.base.servicefile import ServiceFile, is_running, read_service_file
-from runwatch.settings import local
+from runwatch.base.service_file import ServiceFile, is_running, read_service_file
+from runwatch.settings import local_service
 from tests.support.console import console
 from tests.support.terminal import Terminal
 
@@ -26,7 +26,7 @@ MOVING = 60.0
 def home(tmp_path: Path) -> Iterator[Path]:
     """A home whose local service, if one runs at the end, is stopped."""
     yield tmp_path
-    local.stop(tmp_path / "runwatch-data" / "local-service")
+    local_service.stop_running(tmp_path / "runwatch-data" / "local-service")
 
 
 def test_with_nothing_configured_the_console_opens_and_runs_a_test_run_to_its_receipt(home: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.settings import local
+from runwatch.settings import local_service
 from tests.support.cli import Cli
 
 
@@ -29,4 +29,4 @@ def test_a_copied_command_reaches_the_local_service_through_its_socket(tmp_path:
         )
         assert json.loads(done.stdout)["tenant_id"].startswith("ten_")
     finally:
-        local.stop(directory)
+        local_service.stop_running(directory)

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from runwatch.settings import local
+from runwatch.settings import local_service
 from tests.support.cli import Cli
 from tests.support.console import console
 from tests.support.stranger import Stranger, stranger
@@ -45,7 +45,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stranger]:
 def home(tmp_path: Path) -> Iterator[Path]:
     """A home with nothing in it; the local service that is started there is stopped."""
     yield tmp_path
-    local.stop(service_data(tmp_path))
+    local_service.stop_running(service_data(tmp_path))
 
 
 def service_data(home: Path) -> Path:
@@ -171,7 +171,7 @@ def keeps_no_trace(home: Path, execution_id: str) -> None:
     The output is in the service's result and nowhere else, and with it the prompt, which it repeats. The client keeps
     the request that its own user typed on the watch list, so that a run can be started again like it.
     """
-    assert local.stop(service_data(home))
+    assert local_service.stop_running(service_data(home))
     service_db, console_db = service_data(home) / "service.db", home / "runwatch-data" / "console.db"
     assert hits(home, OUTPUT) == {service_db: 1}
     found = hits(home, PROMPT)

@@ -18,11 +18,11 @@ import pytest_asyncio
 from selenium.webdriver.common.by import By
 
 from runwatch.base.clock import SystemClock
-from runwatch.service.access import entry
-from runwatch.service.access.sessions import PATH
-from runwatch.service.errors import Refusal
+from runwatch.service.access import private_entry
+from runwatch.service.access.browser_sessions import PATH
+from runwatch.service.errors import RefusalError
 from runwatch.service.tables.checks import entry_intents
-from runwatch.tui.redirect_page import write_redirect_page
+from runwatch.tui.flows.redirect_page import write_redirect_page
 from tests.service.conftest import Json, Local, serve_in_process
 from tests.service.sourcing import begin, post
 from tests.support.browser import Browser, browser, chromium
@@ -256,7 +256,7 @@ async def told_as_page(page: Browser, title: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("name", "failure", "title", "said"),
     [
-        ("rate", Refusal("rate_limited", retry_after_s=30), "Too many requests", "taken in 30 s"),
+        ("rate", RefusalError("rate_limited", retry_after_s=30), "Too many requests", "taken in 30 s"),
         ("internal", RuntimeError("inside"), "The service failed", "in a minute"),
     ],
     ids=["rate", "internal"],
@@ -277,7 +277,7 @@ async def test_a_failure_of_the_service_is_a_page_that_can_be_opened_again(
         raise failure
 
     with monkeypatch.context() as patched:
-        patched.setattr(entry, "find", fail)
+        patched.setattr(private_entry, "find", fail)
         await browser.open(address)
         await told_as_page(browser, title, said)
         assert "inside" not in await browser.text()

@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from runwatch.api.client import Client
-from runwatch.api.errors import NoAnswer
+from runwatch.api.errors import NoResponseError
 from runwatch.base.clock import SystemClock
 from runwatch.base.paths import find_paths
 from runwatch.base.secret import Secret
-from runwatch.base.servicefile import lock_of, read_service_file
-from runwatch.settings import local
-from runwatch.store.answered import running_service
+from runwatch.base.service_file import lock_path, read_service_file
+from runwatch.settings import local_service
+from runwatch.store.service_problems import connect_running_service
 from tests.support.cli import Cli
 from tests.support.console import console
 from tests.support.port_taker import PortTaker
@@ -32,7 +32,7 @@ def data_dir(tmp_path: Path) -> Iterator[Path]:
     """The data directory of the local service that the console and ``--local`` use in this test's home."""
     directory = tmp_path / "runwatch-data" / "local-service"
     yield directory
-    local.stop(directory)
+    local_service.stop_running(directory)
 
 
 def kill(data_dir: Path) -> int:
@@ -40,7 +40,7 @@ def kill(data_dir: Path) -> int:
     written = read_service_file(data_dir)
     assert written is not None
     os.kill(written.pid, signal.SIGKILL)
-    lock = lock_of(data_dir)
+    lock = lock_path(data_dir)
     lock.acquire(wait=True)
     lock.release()
     port = urlsplit(written.base_url).port
@@ -51,7 +51,7 @@ def kill(data_dir: Path) -> int:
 async def polls_are_refused(client: Client) -> None:
     """Call as often as a console does within some seconds; every call ends without an answer."""
     for _ in range(POLLS):
-        with pytest.raises(NoAnswer) as caught:
+        with pytest.raises(NoResponseError) as caught:
             await client.get_account()
         assert (caught.value.kind, caught.value.title) == ("refused", "The local service does not run")
         assert not caught.value.was_sent
@@ -67,18 +67,18 @@ async def kill_and_poll(data_dir: Path, client: Client, *, comes_back_elsewhere:
     """
     with PortTaker(kill(data_dir)) as taker:
         await polls_are_refused(client)
-        async with running_service(find_paths(), SystemClock()) as found:
+        async with connect_running_service(find_paths(), SystemClock()) as found:
             assert found is None
         if comes_back_elsewhere:
-            local.ensure(data_dir)
+            local_service.ensure_running(data_dir)
             await client.get_account()
-    local.ensure(data_dir)
+    local_service.ensure_running(data_dir)
     await client.get_account()
     return taker.heard
 
 
 async def test_the_process_that_takes_the_port_of_a_killed_service_gets_no_byte(data_dir: Path) -> None:
-    async with Client(local.ensure(data_dir).target(), retries=0) as client:
+    async with Client(local_service.ensure_running(data_dir).target(), retries=0) as client:
         await client.get_account()
         assert await kill_and_poll(data_dir, client, comes_back_elsewhere=False) == b""
         assert await kill_and_poll(data_dir, client, comes_back_elsewhere=True) == b""
@@ -87,7 +87,7 @@ async def test_the_process_that_takes_the_port_of_a_killed_service_gets_no_byte(
 @pytest.mark.exhaustive
 async def test_over_a_hundred_kills_the_process_that_takes_the_port_gets_no_byte(data_dir: Path) -> None:
     heard = b""
-    async with Client(local.ensure(data_dir).target(), retries=0) as client:
+    async with Client(local_service.ensure_running(data_dir).target(), retries=0) as client:
         await client.get_account()
         for kills in range(KILLS):
             heard += await kill_and_poll(data_dir, client, comes_back_elsewhere=kills % 2 == 1)
@@ -97,7 +97,7 @@ async def test_over_a_hundred_kills_the_process_that_takes_the_port_gets_no_byte
 
 async def test_the_process_that_takes_a_port_does_hear_a_client_that_calls_the_port(data_dir: Path) -> None:
     # Else the tests above would prove nothing.
-    target = local.ensure(data_dir).target()._replace(socket=None, key=Secret("rw_given_away"))
+    target = local_service.ensure_running(data_dir).target()._replace(socket=None, key=Secret("rw_given_away"))
     with PortTaker(kill(data_dir)) as taker:
         async with Client(target, retries=0) as client:
             await client.request("getAccount")

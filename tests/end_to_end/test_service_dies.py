@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from runwatch.api.client import Client
 from runwatch.records.receipt import Receipt
-from runwatch.store.database import Database
-from runwatch.store.identity import identify
+from runwatch.store.db.database import Database
+from runwatch.store.repositories.scope import read_scope
 from tests.end_to_end.fleet import Fleet, Followed, UpClock
 from tests.support.builders import request_body
 from tests.support.cli import Cli
@@ -103,7 +103,7 @@ async def test_a_service_killed_at_fifty_random_moments_under_load_loses_none_an
         harbour = Harbour(tmp_path, service)
         async with harbour.slow, harbour.quick, Client(service.target, clock=clock) as client:
             await harbour.connect()
-            fleet = Fleet(client, await identify(client, database), database, clock)
+            fleet = Fleet(client, await read_scope(client, database), database, clock)
             async with asyncio.TaskGroup() as sailing:
                 for crew in range(CREWS):
                     kinds = (harbour.echo_run,) * 4 + (harbour.live_run, harbour.falling_back)

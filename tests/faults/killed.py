@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Final
 
 from runwatch.base.clock import SystemClock
-from runwatch.service.database import Database as ServiceDatabase
+from runwatch.service.database import ServiceDatabase
 from runwatch.service.tables import api_keys, tenants
 from runwatch.service.transaction import Transaction
-from runwatch.store.database import Database
-from runwatch.store.events import EventStore
-from runwatch.store.identity import Scope
-from runwatch.store.notes import Notes
-from runwatch.store.watchlist import WatchList
+from runwatch.store.db.database import Database
+from runwatch.store.repositories.event_store import EventStore
+from runwatch.store.repositories.notes import LocalNotes
+from runwatch.store.repositories.scope import Scope
+from runwatch.store.repositories.watch_list import WatchList
 from tests.support.builders import event
 
 GONE: Final = "gone"
@@ -49,7 +49,7 @@ async def console(path: Path, number: int) -> None:
         return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in PRAGMAS]
 
     say(os.getpid(), *await database.read(pragmas))
-    events, notes, watched = EventStore(database), Notes(database), WatchList(database)
+    events, notes, watched = EventStore(database), LocalNotes(database), WatchList(database)
     while True:
         match number % 3:
             case 0:

@@ -17,10 +17,10 @@ from typing import Final
 
 import pytest
 
-from runwatch.store.database import Database
-from runwatch.store.identity import Scope
-from runwatch.store.notes import Notes
-from runwatch.store.watchlist import WatchList
+from runwatch.store.db.database import Database
+from runwatch.store.repositories.notes import LocalNotes
+from runwatch.store.repositories.scope import Scope
+from runwatch.store.repositories.watch_list import WatchList
 from tests.support.builders import RUN_ID, account, echo_events, open_run
 from tests.support.cli import Cli
 from tests.support.limited import narrow
@@ -147,7 +147,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
     async def use() -> None:
         opened = Database.open(database)
-        await Notes(opened).write(SCOPE, "runs", RUN_ID, "note", NOTED)
+        await LocalNotes(opened).write(SCOPE, "runs", RUN_ID, "note", NOTED)
         await WatchList(opened).add(SCOPE, [WATCHED])
         opened.close()
 
@@ -176,7 +176,7 @@ def spoiled(place: Place, home: Home) -> Iterator[None]:
         opened = Database.open(home.database)
         try:
             assert await opened.faults() == []
-            assert [note.text for note in await Notes(opened).of(SCOPE, "runs")] == [NOTED]
+            assert [note.text for note in await LocalNotes(opened).list_for(SCOPE, "runs")] == [NOTED]
             assert [watched.run_id for watched in await WatchList(opened).list(SCOPE)] == [WATCHED]
         finally:
             opened.close()

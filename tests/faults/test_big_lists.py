@@ -8,16 +8,18 @@ from typing import Any, Final
 
 import pytest
 
-from runwatch.api import client, decode, stream
+from runwatch.api import client
+from runwatch.api.decoding import decoder, item_stream
 from runwatch.base import memory
 from runwatch.base.json import dumps
 from runwatch.records.receipt import Receipt
-from runwatch.store import reduce, state
-from runwatch.tui import listing, slices
-from runwatch.tui.exporting import export_to
-from runwatch.tui.screens.list_screen import ListScreen
-from runwatch.view import table
-from runwatch.view.table import Row
+from runwatch.store.state import reducer, store
+from runwatch.tui.core import time_slices
+from runwatch.tui.flows.exports import export_to_named_file
+from runwatch.tui.screens.base.list_screen import ListScreen
+from runwatch.tui.sources import list_model
+from runwatch.view.table import rows
+from runwatch.view.table.rows import RecordRow
 from tests.support.builders import account
 from tests.support.receipts import echo_receipt
 from tests.support.scripted import Said, ScriptedService
@@ -31,9 +33,9 @@ MANY: Final = 200
 @pytest.fixture(autouse=True)
 def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, value in (
-        (client, "BIG", BIG), (stream, "WINDOW", 4_000), (decode, "_PIECE", 10_000), (decode, "SLICE_S", 0.0),
-        (state, "AT_ONCE", 50), (reduce, "STEP", 20), (memory, "STEP", 20),
-        (table, "STEP", 20), (table, "DRAWN", 10), (listing, "AT_ONCE", 50), (slices, "SLICE_S", 0.0),
+        (client, "BIG", BIG), (item_stream, "WINDOW", 4_000), (decoder, "_PIECE", 10_000), (decoder, "SLICE_S", 0.0),
+        (store, "AT_ONCE", 50), (reducer, "STEP", 20), (memory, "STEP", 20),
+        (rows, "STEP", 20), (rows, "DRAWN", 10), (list_model, "AT_ONCE", 50), (time_slices, "SLICE_S", 0.0),
     ):  # fmt: skip
         assert hasattr(module, name)
         monkeypatch.setattr(module, name, value)
@@ -44,13 +46,13 @@ class Held:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._may_go_on = asyncio.Event()
-        original = slices.in_turns
+        original = time_slices.run_row_steps
 
         async def held(*args: Any, **more: Any) -> Any:
             await self._may_go_on.wait()
             return await original(*args, **more)
 
-        monkeypatch.setattr(listing, "in_turns", held)
+        monkeypatch.setattr(list_model, "run_row_steps", held)
 
     def go_on(self) -> None:
         """Let it go on."""
@@ -75,7 +77,7 @@ def screen_of(driven: Driven) -> ListScreen:
     return screen
 
 
-async def lists(driven: Driven, count: int) -> list[Row[Receipt]]:
+async def lists(driven: Driven, count: int) -> list[RecordRow[Receipt]]:
     """Wait until so many receipts are listed and nothing is being made any more."""
     screen = screen_of(driven)
     await driven.until(lambda: len(screen.table.rows) == count and not screen.is_arranging, f"{count} rows")
@@ -185,7 +187,7 @@ async def test_a_long_list_is_exported_whole(tmp_path: Path) -> None:
     async with console(service(body(range(MANY))), tmp_path, open_at="receipts") as driven:
         await lists(driven, MANY)
         file = tmp_path / "receipts.ndjson"
-        export_to(screen_of(driven), str(file))
+        export_to_named_file(screen_of(driven), str(file))
         await driven.until(file.exists, "the file")
         lines = file.read_text("utf-8").splitlines()
         assert len(lines) == MANY
@@ -203,7 +205,7 @@ async def test_a_filter_that_fails_on_a_long_list_does_not_stop_the_next_one(
             raise RuntimeError("it broke")
 
         with monkeypatch.context() as broken:
-            broken.setattr(listing, "in_turns", fail)
+            broken.setattr(list_model, "run_row_steps", fail)
             screen.filter_by("run:ex_7")
             await driven.shows("it broke")
             assert not screen.is_arranging

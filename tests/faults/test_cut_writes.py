@@ -18,12 +18,12 @@ import pytest
 
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
-from runwatch.base.json import dumps_body
+from runwatch.base.json import encode_body
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target
-from runwatch.store.database import Database
-from runwatch.store.identity import Scope, identify
-from runwatch.store.outbox import Order, Outbox
+from runwatch.base.service_target import Target
+from runwatch.store.db.database import Database
+from runwatch.store.repositories.outbox import Outbox, WriteRequest
+from runwatch.store.repositories.scope import Scope, read_scope
 from tests.support.builders import request_body
 from tests.support.clock import FakeClock
 from tests.support.fault_mix import BAD_ANSWERS, LONG, LOST_ANSWERS, draw
@@ -85,13 +85,13 @@ async def test_writes_cut_before_and_after_the_service_has_acted_have_no_double_
     target = Target("faulty", peer.base_url, Secret(service.api_key))
     database, made, clock = Database.open(tmp_path / "console.db"), Effects(), FakeClock()
     async with Client(service.target) as direct, Client(target, clock=clock) as client:
-        scope = await identify(direct, database)
+        scope = await read_scope(direct, database)
         numbers = iter(range(WRITES))
         async with asyncio.TaskGroup() as writing:
             for crew in range(AT_ONCE):
                 chance = random.Random(f"{SEED} {crew}")
                 writing.create_task(_write(numbers, peer, client, scope, Outbox(database), chance, made))
-        assert await Outbox(database).waiting(scope) == []
+        assert await Outbox(database).unconfirmed(scope) == []
         assert len(made.runs) + len(made.credentials) == WRITES
         listed = [run.id async for page in direct.pages("getExecutions") for run in page.records]
         assert Counter(listed) == Counter(made.runs.values())
@@ -130,14 +130,16 @@ async def _write(
         told[order.key] = value["execution_id" if order.operation == SUBMIT else "credential_ref"]
 
 
-def _order(number: int) -> Order:
+def _order(number: int) -> WriteRequest:
     key = f"write-{number}"
     if number % 2:
-        return Order(SUBMIT, {}, dumps_body(request_body()), key)
-    return Order(NAME, {}, dumps_body({"display_name": key}), key)
+        return WriteRequest(SUBMIT, {}, encode_body(request_body()), key)
+    return WriteRequest(NAME, {}, encode_body({"display_name": key}), key)
 
 
-async def _until_known(outbox: Outbox, client: Client, scope: Scope, order: Order, made: Effects) -> dict[str, Any]:
+async def _until_known(
+    outbox: Outbox, client: Client, scope: Scope, order: WriteRequest, made: Effects
+) -> dict[str, Any]:
     while True:
         try:
             answer = await outbox.deliver(client, scope, order)

@@ -21,11 +21,11 @@ import pytest
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target
-from runwatch.store.database import Database
-from runwatch.store.events import EventStore
-from runwatch.store.follow import follow
-from runwatch.store.identity import Scope
+from runwatch.base.service_target import Target
+from runwatch.store.db.database import Database
+from runwatch.store.live.run_follower import follow_run
+from runwatch.store.repositories.event_store import EventStore
+from runwatch.store.repositories.scope import Scope
 from tests.end_to_end.fleet import UpClock
 from tests.support.fault_mix import DISCONNECTS, LONG, draw
 from tests.support.faults import FaultPeer, match
@@ -124,7 +124,7 @@ class Followers:
 
     async def _follow(self, client: Client, store: EventStore, run_id: str) -> None:
         given = self.given[run_id] = []
-        async for event in follow(
+        async for event in follow_run(
             client, SCOPE, store, run_id, clock=self.clock, patience_s=float("inf"), on_trouble=lambda *_: None
         ):
             given.append(event.id)

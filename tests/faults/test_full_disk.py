@@ -15,14 +15,14 @@ import pytest
 
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiProblem
-from runwatch.base.json import dumps_body
+from runwatch.base.json import encode_body
 from tests.support.builders import RUN_ID, account, event, open_run, request_body
 from tests.support.console import KEY, console
 from tests.support.limited import full_disk
 from tests.support.scripted import ScriptedService, running_service
 from tests.support.service import ServiceProcess
 
-BODY: Final = dumps_body(request_body())
+BODY: Final = encode_body(request_body())
 RUNS: Final = 8
 
 

@@ -22,12 +22,12 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
 from runwatch.base.errors import UsageError
-from runwatch.base.json import dumps_body
+from runwatch.base.json import encode_body
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target
-from runwatch.store.database import Database
-from runwatch.store.identity import identify
-from runwatch.store.outbox import OFFERED, SUBMIT, Order, Outbox
+from runwatch.base.service_target import Target
+from runwatch.store.db.database import Database
+from runwatch.store.repositories.outbox import RETRY_WINDOW, SUBMIT, Outbox, WriteRequest
+from runwatch.store.repositories.scope import read_scope
 from tests.support.builders import request_body
 from tests.support.clock import FakeClock
 from tests.support.fault_mix import LONG
@@ -35,7 +35,7 @@ from tests.support.fault_steps import Answer, Cut, Doubled, Reset, Stall, Step, 
 from tests.support.faults import FaultPeer, match
 from tests.support.service import ServiceProcess
 
-BODY: Final = dumps_body(request_body())
+BODY: Final = encode_body(request_body())
 WRITE: Final = match("POST")
 
 FATES: Final[dict[str, Sequence[Step]]] = {
@@ -75,7 +75,7 @@ class OutboxMachine(RuleBasedStateMachine):
         await self.peer.__aenter__()
         self.client = Client(Target("faulty", self.peer.base_url, Secret(self.service.api_key)), clock=self.clock)
         self._open()
-        self.scope = await identify(self.direct, self.database)
+        self.scope = await read_scope(self.direct, self.database)
 
     def _open(self) -> None:
         self.database = Database.open(self.directory / "console.db")
@@ -98,7 +98,7 @@ class OutboxMachine(RuleBasedStateMachine):
         steps = (failing("insufficient_credit", 402),) if fate == REFUSED else FATES[fate]
         self.peer.plan(WRITE, *steps)
         try:
-            answer = await self.outbox.deliver(self.client, self.scope, Order(SUBMIT, {}, BODY, key))
+            answer = await self.outbox.deliver(self.client, self.scope, WriteRequest(SUBMIT, {}, BODY, key))
         except ApiError as error:
             if error.outcome_known:
                 self.unknown.discard(key)
@@ -120,7 +120,7 @@ class OutboxMachine(RuleBasedStateMachine):
 
     async def _die(self, key: str, step: Step) -> None:
         self.peer.plan(WRITE, step)
-        order = Order(SUBMIT, {}, BODY, key)
+        order = WriteRequest(SUBMIT, {}, BODY, key)
         sending = asyncio.create_task(self.outbox.deliver(self.client, self.scope, order))
         await self.peer.until_stalled()
         sending.cancel()
@@ -136,15 +136,15 @@ class OutboxMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def another_body_under_a_kept_key_is_refused(self, data: st.DataObject) -> None:
         key = data.draw(st.sampled_from(sorted(self.unknown)))
-        other = Order(SUBMIT, {}, BODY + b" ", key)
+        other = WriteRequest(SUBMIT, {}, BODY + b" ", key)
         with pytest.raises(UsageError, match="taken"):
             self.runner.run(self.outbox.deliver(self.client, self.scope, other))
 
     @rule()
     def what_is_too_old_is_not_sent_again(self) -> None:
-        late = Outbox(self.database, clock=FakeClock(self.clock.now() + OFFERED + timedelta(seconds=1)))
+        late = Outbox(self.database, clock=FakeClock(self.clock.now() + RETRY_WINDOW + timedelta(seconds=1)))
         sent = len(self.peer.requests)
-        for kept in self.runner.run(late.waiting(self.scope)):
+        for kept in self.runner.run(late.unconfirmed(self.scope)):
             assert not kept.is_offered
             with pytest.raises(UsageError, match="too old"):
                 self.runner.run(late.retry(self.client, self.scope, kept))
@@ -152,7 +152,7 @@ class OutboxMachine(RuleBasedStateMachine):
 
     @rule()
     def exactly_the_unknown_is_kept(self) -> None:
-        kept = self.runner.run(self.outbox.waiting(self.scope))
+        kept = self.runner.run(self.outbox.unconfirmed(self.scope))
         assert {item.order.key for item in kept} == self.unknown
         assert {item.order.body for item in kept} <= {BODY}
 
@@ -166,7 +166,7 @@ class OutboxMachine(RuleBasedStateMachine):
 
     async def _end(self) -> None:
         """Settle what is unknown; then there are exactly the runs that were told, one a key."""
-        for kept in await self.outbox.waiting(self.scope):
+        for kept in await self.outbox.unconfirmed(self.scope):
             answer = await self.outbox.retry(self.client, self.scope, kept)
             assert isinstance(answer.value, dict)
             self.told[kept.order.key] = answer.value["execution_id"]

@@ -13,9 +13,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from runwatch.api.gate import Gate
-from runwatch.store.budget import Budget, sweep_interval_s
-from runwatch.store.scheduler import FLIGHTS, Lane, Scheduler
+from runwatch.api.rate_limit_gate import RateLimitGate
+from runwatch.store.live.request_budget import RequestBudget, sweep_interval_s
+from runwatch.store.live.scheduler import MAX_CONCURRENT_READS, JobPriority, Scheduler
 from tests.support.clock import FakeClock
 from tests.support.fault_mix import LONG
 
@@ -25,7 +25,7 @@ FORGOTTEN_S = 240.0
 """Within so long every read has its turn again, even on the few requests a minute that many 429 leave."""
 
 SWEEP = "sweep"
-LANES = [lane for lane in Lane if lane is not Lane.SWEEP]
+LANES = [lane for lane in JobPriority if lane is not JobPriority.SWEEP]
 """What comes and goes; the sweep is always there, at its own pace."""
 
 NAMES = st.sampled_from([f"job-{number}" for number in range(12)])
@@ -38,8 +38,8 @@ class SchedulerMachine(RuleBasedStateMachine):
         super().__init__()
         self.runner = asyncio.Runner()
         self.clock = FakeClock(manual=True)
-        self.gate = Gate(self.clock)
-        self.budget = Budget(self.clock, LIMIT_RPM)
+        self.gate = RateLimitGate(self.clock)
+        self.budget = RequestBudget(self.clock, LIMIT_RPM)
         self.scheduler = Scheduler(self.clock, self.budget, self.held_s)
         self.latency_s = 0.0
         self.every_s = 1.0
@@ -53,7 +53,7 @@ class SchedulerMachine(RuleBasedStateMachine):
 
     async def _begin(self) -> asyncio.Task[None]:
         self.started[SWEEP] = self.clock.monotonic()
-        self.scheduler.add(SWEEP, Lane.SWEEP, self._sweep)
+        self.scheduler.add(SWEEP, JobPriority.SWEEP, self._sweep)
         return asyncio.create_task(self.scheduler.run())
 
     def held_s(self) -> float:
@@ -86,7 +86,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         return sweep_interval_s(self.budget.limit_rpm)
 
     async def _person(self) -> None:
-        await self.scheduler.turn_of_a_person()
+        await self.scheduler.wait_for_user_turn()
         self._send("a person's request")
         await self._answer()
 
@@ -103,7 +103,7 @@ class SchedulerMachine(RuleBasedStateMachine):
             await self._settle()
 
     @rule(name=NAMES, lane=st.sampled_from(LANES), in_s=st.sampled_from([0.0, 0.5, 30.0]))
-    def add(self, name: str, lane: Lane, in_s: float) -> None:
+    def add(self, name: str, lane: JobPriority, in_s: float) -> None:
         async def add() -> None:
             self.started.setdefault(name, self.clock.monotonic())
             self.scheduler.add(name, lane, lambda: self._read(name), in_s=in_s)
@@ -123,7 +123,7 @@ class SchedulerMachine(RuleBasedStateMachine):
     @rule(name=NAMES)
     def hurry(self, name: str) -> None:
         async def hurry() -> None:
-            self.scheduler.hurry(name)
+            self.scheduler.run_soon(name)
             await self._settle()
 
         self.runner.run(hurry())
@@ -167,7 +167,7 @@ class SchedulerMachine(RuleBasedStateMachine):
 
     @invariant()
     def few_reads_are_under_way(self) -> None:
-        assert self.under_way <= FLIGHTS
+        assert self.under_way <= MAX_CONCURRENT_READS
 
     @invariant()
     def background_reads_keep_the_limit(self) -> None:

@@ -20,14 +20,14 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError, ApiProblem
-from runwatch.base.json import dumps_body
+from runwatch.base.json import encode_body
 from runwatch.records.states import is_final
 from tests.support.builders import request_body
 from tests.support.clock import FakeClock
 from tests.support.fault_mix import LONG
 from tests.support.warm_service import WarmService
 
-BODIES: Final = [dumps_body(request_body(task={"objective": f"Say {word}."})) for word in ("one", "two")]
+BODIES: Final = [encode_body(request_body(task={"objective": f"Say {word}."})) for word in ("one", "two")]
 KEYS: Final = st.integers(0, 7)
 RUNS: Final = st.integers(min_value=0)
 """Which of the runs made so far, whatever their number."""

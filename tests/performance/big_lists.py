@@ -23,14 +23,14 @@ from typing import Final
 from textual.pilot import Pilot
 
 from runwatch.base.clock import SystemClock
+from runwatch.base.memory import resume_collection
 from runwatch.base.paths import Paths
 from runwatch.records.receipt import Receipt
-from runwatch.settings.resolve import Options
-from runwatch.tui.app import ConsoleApp, Opening
-from runwatch.tui.exporting import export_rows
-from runwatch.tui.memory import after_first_paint
-from runwatch.tui.screens.list_screen import ListScreen
-from runwatch.view.exports import Form
+from runwatch.settings.resolver import SettingOptions
+from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
+from runwatch.tui.flows.exports import export_rows
+from runwatch.tui.screens.base.list_screen import ListScreen
+from runwatch.view.export.file_formats import FileFormat
 from tests.performance.measure import TURNS, Figure, LoopTimes, best_turn, loop_times
 from tests.support.process_use import use_of
 from tests.tui.look import text_of
@@ -156,10 +156,10 @@ class _Steps:
 async def _console(base_url: str, home: Path) -> AsyncIterator[_Steps]:
     variables = {"RUNWATCH_BASE_URL": base_url, "RUNWATCH_API_KEY": "k"}
     paths = Paths(home / "settings.toml", home / "data")
-    app = ConsoleApp(Opening(paths, variables, Options(), ""), clock=SystemClock())
+    app = ConsoleApp(LaunchOptions(paths, variables, SettingOptions(), ""), clock=SystemClock())
     # Garbage is looked for as in the console.
     gc.disable()
-    after_first_paint()
+    resume_collection()
     async with app.run_test(size=(140, 40)) as pilot:
         steps = _Steps(app, pilot)
         await steps.until(lambda: "● live" in text_of(app))
@@ -181,8 +181,8 @@ async def _measure(base_url: str, home: Path) -> list[Figure]:
 
 
 def _collected(app: ConsoleApp) -> str:
-    assert app.desk is not None
-    return f"{len(app.store.collection(app.desk.scope.profile, Receipt.KIND).known):,}"
+    assert app.session is not None
+    return f"{len(app.store.collection(app.session.scope.profile, Receipt.KIND).by_id):,}"
 
 
 async def _receipts(steps: _Steps, home: Path) -> None:
@@ -193,8 +193,8 @@ async def _receipts(steps: _Steps, home: Path) -> None:
         await steps.until(lambda: len(_front(app).table.rows) == MANY)
 
     async def come_again() -> None:
-        assert app.desk is not None
-        collection = app.store.collection(app.desk.scope.profile, Receipt.KIND)
+        assert app.session is not None
+        collection = app.store.collection(app.session.scope.profile, Receipt.KIND)
         before = collection.read_at
         await steps.pilot.press("r")
         await steps.until(lambda: collection.read_at != before)
@@ -211,7 +211,7 @@ async def _receipts(steps: _Steps, home: Path) -> None:
         await steps.press("end", "home", "pagedown", "j", "space", "space")
 
     async def export() -> None:
-        form: Form
+        form: FileFormat
         for form in ("ndjson", "csv"):
             path = home / f"receipts-{len(list(home.iterdir()))}.{form}"
             export_rows(_front(app), form, path)
@@ -234,7 +234,7 @@ async def _elsewhere(steps: _Steps) -> None:
 
     async def themes() -> None:
         for name in ("runwatch-light", "runwatch-dark"):
-            app.take_theme(name)
+            app.apply_theme(name)
             await steps.calm()
 
     for what, do in (
@@ -253,8 +253,8 @@ async def _events(steps: _Steps) -> None:
     runs = iter(RUNS)
 
     async def open_run() -> None:
-        assert app.desk is not None
-        tails, run_id = app.desk.live.tails, next(runs)
+        assert app.session is not None
+        tails, run_id = app.session.live.tails, next(runs)
         await steps.press("1")
         app.show_run(run_id)
         await steps.until(lambda: tails.news(run_id).count == MANY)

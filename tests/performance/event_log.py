@@ -27,15 +27,15 @@ from typing import Final
 
 from textual.pilot import Pilot
 
-from runwatch.api.decode import decode_page
+from runwatch.api.decoding.decoder import decode_page
+from runwatch.base.memory import resume_collection
 from runwatch.base.paths import Paths
 from runwatch.records.event import RunEvent
-from runwatch.settings.resolve import Options
-from runwatch.store.desk import Desk
-from runwatch.tui.app import ConsoleApp, Opening
-from runwatch.tui.memory import after_first_paint
-from runwatch.tui.screens.runs import RunsScreen
-from runwatch.tui.widgets.record_table import RecordTable
+from runwatch.settings.resolver import SettingOptions
+from runwatch.store.session import ServiceSession
+from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.widgets.lists.record_table import RecordTable
 from tests.performance.measure import Figure, best_turn, exponent, longest_callback
 from tests.support.builders import account, run
 from tests.support.environment import clean_environment
@@ -139,7 +139,7 @@ def service() -> ScriptedService:
 # The events.
 
 
-async def _fill(desk: Desk, log: Path) -> None:
+async def _fill(desk: ServiceSession, log: Path) -> None:
     """Keep the events of every run as if they had been read in pages.
 
     Args:
@@ -211,7 +211,7 @@ async def _look(home: Path) -> list[Seen]:
         # Garbage is looked for as in the console, and not while the events are made.
         gc.disable()
         await _fill(driven.desk, home / LOG)
-        after_first_paint()
+        resume_collection()
         # The run that was open while there were no events yet comes last, as it has to be opened anew.
         for size in (SIZES[0], FEW):
             await driven.open(size)
@@ -231,10 +231,10 @@ class Shown:
     pilot: Pilot[None]
 
     @property
-    def desk(self) -> Desk:
+    def desk(self) -> ServiceSession:
         """What it works with."""
-        assert self.app.desk is not None
-        return self.app.desk
+        assert self.app.session is not None
+        return self.app.session
 
     @property
     def screen(self) -> RunsScreen:
@@ -259,9 +259,9 @@ async def shown_console(home: Path) -> AsyncIterator[Shown]:
     paths = Paths(home / "settings.toml", home / "runwatch-data")
     async with service() as serving:
         environment = {"RUNWATCH_BASE_URL": serving.base_url, "RUNWATCH_API_KEY": KEY}
-        app = ConsoleApp(Opening(paths, environment, Options(), ""))
+        app = ConsoleApp(LaunchOptions(paths, environment, SettingOptions(), ""))
         async with app.run_test(size=_SIZE) as pilot:
-            await until(lambda: app.desk is not None and run_id(MOST) in text_of(app))
+            await until(lambda: app.session is not None and run_id(MOST) in text_of(app))
             yield Shown(app, pilot)
 
 

@@ -35,8 +35,8 @@ Bare().run()
 BILL = {
     "the records and their base": "import runwatch.records.run, runwatch.records.event, runwatch.records.receipt",
     "the client without its HTTP library": "import runwatch.api.client",
-    "the store (sqlite3)": "import runwatch.store.events, runwatch.store.outbox, runwatch.store.journal",
-    "the view": "import runwatch.view.registry",
+    "the store (sqlite3)": ("from runwatch.store.repositories import event_store, journal, outbox"),
+    "the view": "import runwatch.view.resources.registry",
     "httpx": "import httpx",
     "pydantic with the run request": "import runwatch.records.requests",
     "starlette, uvicorn and SQLAlchemy": "import starlette.applications, uvicorn, sqlalchemy",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from runwatch.view.registry import RESOURCES
+from runwatch.view.resources.registry import RESOURCES
 from tests.performance.measure import Figure
 from tests.support import resources
 from tests.support.builders import account

@@ -22,12 +22,12 @@ import httpx
 from millwork_solver import Solver
 from pydantic import BaseModel, ConfigDict
 
-from runwatch.api.decode import decode_page, decode_page_sliced
-from runwatch.api.stream import ItemStream
+from runwatch.api.decoding.decoder import decode_page, decode_page_sliced
+from runwatch.api.decoding.item_stream import ItemStream
 from runwatch.base.clock import SystemClock
-from runwatch.base.json import dumps_body
+from runwatch.base.json import encode_body
 from runwatch.records.event import RunEvent
-from runwatch.store.event_rows import event_row
+from runwatch.store.db.event_row import event_row
 from tests.performance.measure import Figure, in_turns
 
 EVENTS = 5_000
@@ -57,7 +57,7 @@ def page(count: int) -> bytes:
                 recorded = {"state": "platform_test", "identity": "platform.echo", "recorded_at": at}
                 event |= {"slice_id": "sl_1", "type": "recorded_check", "at": at, "recorded_check": recorded}
         events.append(event)
-    return dumps_body({"events": events})
+    return encode_body({"events": events})
 
 
 class _ModelEvent(BaseModel):

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runwatch.api.client import Client
-from runwatch.base.json import dumps_body
+from runwatch.base.json import encode_body
 from tests.performance.measure import Figure
 from tests.support.builders import request_body
 from tests.support.console import console
@@ -190,7 +190,7 @@ async def _end_of(task: asyncio.Task[None]) -> None:
 
 async def _submit(service: ServiceProcess, over: threading.Event) -> None:
     """Submit runs on a way of their own, some at first and then one after another."""
-    body = dumps_body(request_body())
+    body = encode_body(request_body())
     async with Client(service.target) as client:
         for _ in range(RUNS_FIRST):
             await client.submit_run(body, key=str(uuid.uuid4()))

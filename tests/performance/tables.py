@@ -22,17 +22,16 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import DataTable
 
-from runwatch.base.clock import iso
-from runwatch.base.memory import came_to_stay, no_walks
+from runwatch.base.clock import format_iso
+from runwatch.base.memory import note_long_lived, pause_collection, resume_collection
 from runwatch.records.run import Run
-from runwatch.tui.memory import after_first_paint
-from runwatch.tui.widgets.pane import Pane
-from runwatch.tui.widgets.record_table import RecordTable
-from runwatch.view.format import Context
-from runwatch.view.glyphs import UNICODE
-from runwatch.view.query_text import parse
+from runwatch.tui.widgets.lists.record_table import RecordTable
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.query.parser import parse_filter
 from runwatch.view.resources.runs import RUNS
-from runwatch.view.table import Row, Steps, arrange, rows
+from runwatch.view.table.rows import RecordRow, RowSteps, build_rows, filter_and_sort
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.glyphs import UNICODE
 from tests.performance.measure import Figure, best_turn, exponent, longest_callback
 from tests.support.builders import run
 from tests.support.rows import cells_of
@@ -97,8 +96,8 @@ def figures() -> list[Figure]:
 async def _figures() -> list[Figure]:
     # Garbage is looked for as in the console.
     gc.disable()
-    after_first_paint()
-    context = Context(NOON, UNICODE, "relative")
+    resume_collection()
+    context = RenderContext(NOON, UNICODE, "relative")
     seen = [await _look_at(_records(size), context) for size in (SIZES[0], *SIZES)][1:]
     theirs = await _open_theirs(_records(COMPARED), context)
     return [
@@ -113,29 +112,29 @@ def _records(size: int) -> list[Run]:
     moments = list(range(size))
     random.Random(SEED).shuffle(moments)
     return [
-        run(f"ex_{number:06}", "completed", created_at=iso(NOON - timedelta(seconds=moment)))
+        run(f"ex_{number:06}", "completed", created_at=format_iso(NOON - timedelta(seconds=moment)))
         for number, moment in enumerate(moments)
     ]
 
 
-async def _look_at(records: Sequence[Run], context: Context) -> Seen:
+async def _look_at(records: Sequence[Run], context: RenderContext) -> Seen:
     # As when they have been read: they stay, and no walk for garbage comes while rows are made of them.
-    came_to_stay(len(records))
+    note_long_lived(len(records))
     opened = await best_turn(lambda: _open(records, context), float, TARGET_OPEN_S)
     scrolled = await best_turn(lambda: _scroll(records, context), float, TARGET_STEP_S)
-    made: list[Row[Any]] = []
+    made: list[RecordRow[Any]] = []
 
     async def order() -> Taken:
-        made[:] = rows(RUNS, records, context)
-        return _take(arrange(RUNS, made))
+        made[:] = build_rows(RUNS, records, context)
+        return _take(filter_and_sort(RUNS, made))
 
     async def first_word() -> Taken:
         # Rows that have drawn nothing yet.
-        made[:] = rows(RUNS, records, context)
-        return _take(arrange(RUNS, made, (), parse(f"{some:06}", RUNS).matches))
+        made[:] = build_rows(RUNS, records, context)
+        return _take(filter_and_sort(RUNS, made, (), parse_filter(f"{some:06}", RUNS).matches))
 
     async def other_word() -> Taken:
-        return _take(arrange(RUNS, made, (), parse(f"{some + 1:06}", RUNS).matches))
+        return _take(filter_and_sort(RUNS, made, (), parse_filter(f"{some + 1:06}", RUNS).matches))
 
     some = len(records) // 2
     taken = [await best_turn(work, lambda taken: taken.step, TARGET_STEP_S) for work in (order, first_word, other_word)]
@@ -151,19 +150,19 @@ async def _empty() -> AsyncIterator[tuple[Pilot[None], RecordTable]]:
         yield pilot, table
 
 
-async def _open(records: Sequence[Run], context: Context) -> float:
+async def _open(records: Sequence[Run], context: RenderContext) -> float:
     async with _empty() as (_, table):
         start = time.perf_counter()
-        with no_walks():
-            made = rows(RUNS, records, context)
+        with pause_collection():
+            made = build_rows(RUNS, records, context)
         table.show(made)
         await _painted(table)
         return time.perf_counter() - start
 
 
-async def _scroll(records: Sequence[Run], context: Context) -> float:
+async def _scroll(records: Sequence[Run], context: RenderContext) -> float:
     async with _empty() as (pilot, table):
-        table.show(rows(RUNS, records, context))
+        table.show(build_rows(RUNS, records, context))
         await pilot.pause()
         with longest_callback() as times:
             for _ in range(SCROLLS):
@@ -182,11 +181,11 @@ async def _painted(widget: Widget) -> None:
     await painted.wait()
 
 
-def _take(steps: Steps[Any]) -> Taken:
+def _take(steps: RowSteps[Any]) -> Taken:
     """Do the work, step by step, without a walk for garbage in it, as the screen does it."""
     whole = step = 0.0
     is_open = True
-    with no_walks():
+    with pause_collection():
         while is_open:
             start = time.perf_counter()
             try:
@@ -243,13 +242,13 @@ class _Framework(App[None]):
         yield DataTable()
 
 
-async def _open_theirs(records: Sequence[Run], context: Context) -> float:
+async def _open_theirs(records: Sequence[Run], context: RenderContext) -> float:
     app = _Framework()
     async with app.run_test(size=_SIZE) as pilot:
         await pilot.pause()
         table = app.query_one(DataTable)
         start = time.perf_counter()
         table.add_columns(*(column.title for column in RUNS.columns))
-        table.add_rows(list(cells_of(row).values()) for row in rows(RUNS, records, context))
+        table.add_rows(list(cells_of(row).values()) for row in build_rows(RUNS, records, context))
         await _painted(table)
         return time.perf_counter() - start

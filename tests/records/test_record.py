@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwatch.base.json import Numeral, dumps, loads
+from runwatch.base.json import ExactNumber, dumps, loads
 from runwatch.records import record as rec
 from runwatch.records.account import Account
 from runwatch.records.event import RunEvent
@@ -65,8 +65,8 @@ def test_a_member_that_is_missing_or_null_reads_as_nothing_and_is_no_flaw(name: 
         ("count", -(10**30), -(10**30)),
         ("price", 1, Decimal(1)),
         ("price", 0.1, Decimal("0.1")),
-        ("price", Numeral("0.10"), Decimal("0.10")),
-        ("price", Numeral("12345678901234567890.12"), Decimal("12345678901234567890.12")),
+        ("price", ExactNumber("0.10"), Decimal("0.10")),
+        ("price", ExactNumber("12345678901234567890.12"), Decimal("12345678901234567890.12")),
         ("at", "2026-11-20T10:00:00Z", datetime(2026, 11, 20, 10, tzinfo=UTC)),
         ("at", "2026-11-20T10:00:00", datetime(2026, 11, 20, 10, tzinfo=UTC)),
         ("at", "2026-11-20T10:00:00+02:00", datetime(2026, 11, 20, 10, tzinfo=timezone(timedelta(hours=2)))),
@@ -93,8 +93,8 @@ def test_a_member_of_the_right_type_reads_as_its_value(name: str, raw: object, v
         ("count", "1"),
         ("price", "0.1"),
         ("price", True),
-        ("price", Numeral("1e400000")),
-        ("price", Numeral("1e-400000")),
+        ("price", ExactNumber("1e400000")),
+        ("price", ExactNumber("1e-400000")),
         ("at", 1732096800),
         ("at", "yesterday"),
         ("tags", ["a", 1]),
@@ -148,7 +148,7 @@ def test_the_name_of_a_record_shows_its_id_and_never_its_content() -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "name"), [("ex_1", "ex_1"), (None, ""), (17, "17"), (Numeral("1.50"), "1.50"), ([1], "[1]")]
+    ("raw", "name"), [("ex_1", "ex_1"), (None, ""), (17, "17"), (ExactNumber("1.50"), "1.50"), ([1], "[1]")]
 )
 def test_an_id_of_any_type_becomes_text(raw: object, name: str) -> None:
     assert Run({"execution_id": raw}).id == name

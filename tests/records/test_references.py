@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from runwatch.records.references import MAX_VISITED, secret_references
+from runwatch.records.references import MAX_VISITED, find_secret_references
 
 SECRET = "sk-ant-api03-canary0123456789"
 
 
 def fields(body: object) -> list[str]:
-    found = secret_references(body)
+    found = find_secret_references(body)
     assert SECRET not in str(found)
     return [entry["field"] for entry in found]
 
@@ -63,6 +63,6 @@ def test_a_wide_body_is_looked_at_up_to_a_bound() -> None:
 
 
 def test_the_message_says_what_it_looks_like_and_what_to_do() -> None:
-    (entry,) = secret_references({"auth_ref": SECRET})
+    (entry,) = find_secret_references({"auth_ref": SECRET})
     assert entry["message"].startswith("Looks like a key of a model provider.")
     assert "private page" in entry["message"]

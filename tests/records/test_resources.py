@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runwatch.base.json import loads
-from runwatch.records.codes import CODES, REASONS
+from runwatch.records.error_codes import CODES, REASONS
 from runwatch.records.event import RunEvent
 from runwatch.records.problem import PROBLEM_BASE, Problem, synthetic_problem
 from runwatch.records.receipt import Receipt

@@ -9,7 +9,7 @@ import pytest
 
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
-from runwatch.records.spend import is_partial, total, unknown_calls
+from runwatch.records.spend import is_partial, sum_amounts, unknown_calls
 
 
 @pytest.mark.parametrize(
@@ -56,5 +56,5 @@ def test_only_amounts_that_may_lack_calls_are_partial() -> None:
 
 
 def test_sums_keep_every_digit() -> None:
-    found = total([Decimal("1e30"), Decimal("1e-30")])
+    found = sum_amounts([Decimal("1e30"), Decimal("1e-30")])
     assert f"{found:f}" == f"1{'0' * 30}.{'0' * 29}1"

@@ -14,14 +14,14 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from runwatch.base.clock import Clock, first_of
-from runwatch.service.access.auth import Principal, add_key, hash_of, new_key
+from runwatch.base.clock import Clock, wait_first
+from runwatch.service.access.authentication import Principal, add_key, hash_key, new_key
 from runwatch.service.http.connections import Bounds
-from runwatch.service.http.context import Context
-from runwatch.service.http.limits import Strangers
-from runwatch.service.http.problems import Problems
+from runwatch.service.http.context import RequestContext
+from runwatch.service.http.problem_responder import ProblemResponder
+from runwatch.service.http.rate_limits import AnonymousLimits
 from runwatch.service.options import ServeOptions
-from runwatch.service.server import Running, running
+from runwatch.service.server import RunningServer, run_server
 from runwatch.service.tables import events, problems
 from runwatch.service.timers import Timers
 from runwatch.service.transaction import Row, Transaction
@@ -53,13 +53,13 @@ class Local:
         http: A client that sends the owner's key.
     """
 
-    running: Running
+    running: RunningServer
     clock: Clock
     http: httpx.AsyncClient
     _keys: int = field(default=0)
 
     @property
-    def context(self) -> Context:
+    def context(self) -> RequestContext:
         """The open service."""
         return self.running.context
 
@@ -106,7 +106,7 @@ class Local:
         key_id = await self.context.database.write(
             lambda transaction: add_key(transaction, tenant, key, role=role, display_name="second")
         )
-        self.context.keys.add(hash_of(key.reveal()), Principal(tenant, key_id, role))
+        self.context.keys.add(hash_key(key.reveal()), Principal(tenant, key_id, role))
         return key.reveal(), key_id
 
     async def stored_problem(self, instance: str) -> Row | None:
@@ -118,8 +118,8 @@ class Local:
 def forgive_strangers(local: Local) -> None:
     """Forget what callers without a key have sent so far, and how many of their Problems were kept."""
     context = local.context
-    context.strangers = Strangers(context.clock, context.options.rate_limit_rpm)
-    context.problems = Problems(context.database, context.clock, context.timers)
+    context.strangers = AnonymousLimits(context.clock, context.options.rate_limit_rpm)
+    context.problems = ProblemResponder(context.database, context.clock, context.timers)
 
 
 Serving = Callable[..., AbstractAsyncContextManager[Local]]
@@ -131,7 +131,7 @@ async def serve_in_process(
 ) -> AsyncIterator[Local]:
     """Run a service of a data directory on a free port while the block runs."""
     serve = ServeOptions(data_dir=data_dir, json=True, **{"master_keys": master_keys, **options})
-    async with running(serve, clock, timers=timers, bounds=bounds) as service:
+    async with run_server(serve, clock, timers=timers, bounds=bounds) as service:
         headers = {"Authorization": f"Bearer {service.file.api_key.reveal()}"}
         async with httpx.AsyncClient(base_url=service.file.base_url, headers=headers, timeout=30) as client:
             yield Local(service, clock, client)
@@ -184,7 +184,7 @@ async def step(service: Local) -> None:
     await clock.until_sleeping()
     clock.advance_to_next()
     # The engine sleeps again once the step is on the disk, or has let go of the run because it is final.
-    await first_of(clock.until_sleeping(), service.context.engine.settled())
+    await wait_first(clock.until_sleeping(), service.context.engine.settled())
 
 
 def event_bodies(run_id: str) -> Callable[[Transaction], list[str]]:

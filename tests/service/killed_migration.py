@@ -63,4 +63,4 @@ MOMENTS: Final[dict[str, Callable[[], None]]] = {
 
 if __name__ == "__main__":
     MOMENTS[sys.argv[2]]()
-    database.Database.open(Path(sys.argv[1]), SystemClock())
+    database.ServiceDatabase.open(Path(sys.argv[1]), SystemClock())

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.service.checks.evaluation import Evaluation
 from runwatch.service.ids import new_id
 from runwatch.service.models.arms import artifact_hash
@@ -142,7 +142,7 @@ def add_model(
     source_kind: str = "publisher_direct",
 ) -> str:
     """Save a model that is served by a connection of its own, and return the arm's id."""
-    now = iso(transaction.now)
+    now = format_iso(transaction.now)
     connection_id, deployment_id = new_id("conn", transaction.now), new_id("mdep", transaction.now)
     arm_id = new_id("arm", transaction.now)
     transaction.add(
@@ -235,8 +235,8 @@ def _add_arm(
         status="ready",
         capability_tags=["text.generate"],
         data_class_grants=list(grants),
-        created_at=iso(transaction.now),
-        updated_at=iso(transaction.now),
+        created_at=format_iso(transaction.now),
+        updated_at=format_iso(transaction.now),
         **more,
     )
 
@@ -253,12 +253,12 @@ def add_verifier(transaction: Transaction, tenant_id: str, *, data_classes: tupl
         endpoint={"url": "https://checks.example.test/", "auth_ref": ""},
         input_data_classes=list(data_classes),
         scoring={"correctness": "boolean_anchors", "quality": "scalar_0_1"},
-        declared_at=iso(transaction.now),
+        declared_at=format_iso(transaction.now),
         hash="sha256:aa11",
         revision=3,
         status="ready",
-        created_at=iso(transaction.now),
-        updated_at=iso(transaction.now),
+        created_at=format_iso(transaction.now),
+        updated_at=format_iso(transaction.now),
     )
     return verifier_id
 
@@ -292,7 +292,7 @@ class LiveWork:
 
     async def rows(self, table: Any, **where: Any) -> list[Row]:
         """Rows of a table."""
-        return list(await self.service.context.database.read(lambda t: t.every(table, where)))
+        return list(await self.service.context.database.read(lambda t: t.list_all(table, where)))
 
     async def done(self, body: Json) -> Json:
         """Submit a run and return it once it is final."""
@@ -353,8 +353,8 @@ def outcomes(receipt: Json) -> list[tuple[str, str]]:
 def scripted(monkeypatch: pytest.MonkeyPatch) -> tuple[FakeProviders, FakeJudge]:
     """Providers and checks of every service that the test starts."""
     providers, judge = FakeProviders(), FakeJudge()
-    monkeypatch.setattr("runwatch.service.context.Providers", lambda *_: providers)
-    monkeypatch.setattr("runwatch.service.context.evaluate", judge)
+    monkeypatch.setattr("runwatch.service.startup.Providers", lambda *_: providers)
+    monkeypatch.setattr("runwatch.service.startup.evaluate", judge)
     return providers, judge
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from runwatch.base.clock import Clock
-from runwatch.service.access.auth import new_key
-from runwatch.service.database import Database
+from runwatch.service.access.authentication import new_key
+from runwatch.service.database import ServiceDatabase
 from runwatch.service.options import SAMPLE_KEYS, ServeOptions
 from runwatch.service.sample import history
-from runwatch.service.sample.works import HISTORY
+from runwatch.service.sample.run_kinds import HISTORY
 from runwatch.service.tables import metadata
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local
@@ -33,8 +33,8 @@ async def make(data_dir: Path, *, runs: int = LEAST, seed: int = history.SEED, c
     """Make a past, and read every row of every table but for what is left to chance."""
     options = ServeOptions(data_dir=data_dir, master_keys=master_keys, json=True, sample=True)
     path = data_dir / "service.db"
-    await history.make(path, options, MASTER_KEYS, new_key(), clock or FakeClock(), ORIGIN, runs, seed)
-    database = Database.open(path, clock or FakeClock())
+    await history.make_history(path, options, MASTER_KEYS, new_key(), clock or FakeClock(), ORIGIN, runs, seed)
+    database = ServiceDatabase.open(path, clock or FakeClock())
     try:
         return await database.read(_all_rows)
     finally:
@@ -45,7 +45,7 @@ def _all_rows(transaction: Transaction) -> Rows:
     return {
         table.name: [
             {name: value for name, value in row.items() if name not in _BY_CHANCE}
-            for row in transaction.every(table, {})
+            for row in transaction.list_all(table, {})
         ]
         for table in metadata.sorted_tables
     }

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Local, Serving
-from tests.service.test_auth import other_tenant
+from tests.service.http.test_problem_responder import check
 from tests.service.test_outbound import server
-from tests.service.test_problems import check
 
 AGENTS = "/v1/review-composer/agents"
 KEY = "agent-key-sentinel-91c4"

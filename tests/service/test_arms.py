@@ -13,12 +13,12 @@ import pytest
 from runwatch.service.access.vault import DIRECTORY
 from runwatch.service.tables.models import arms
 from runwatch.service.tables.organization import audit
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Json, Local, Serving
+from tests.service.http.test_problem_responder import check, fields
 from tests.service.live_work import live_body
 from tests.service.sourcing import SECRET, Saved, completed, model_arm, post, save, save_sample, sync
 from tests.service.test_agents import AGENTS, KEY, connect_repository, enter_key
-from tests.service.test_auth import other_tenant
-from tests.service.test_problems import check, fields
 from tests.support.clock import FakeClock
 from tests.support.master_keys import vault_secrets
 from tests.support.model_server import ModelServer
@@ -63,7 +63,7 @@ async def saved(local: Local, server: ModelServer) -> Saved:
 
 async def decisions(local: Local, arm_id: str) -> list[str]:
     where = {"resource_type": "arm", "resource_id": arm_id, "kind": "registry_action"}
-    rows = await local.context.database.read(lambda transaction: transaction.every(audit, where))
+    rows = await local.context.database.read(lambda transaction: transaction.list_all(audit, where))
     assert all(row["acted_by"] for row in rows)
     return [row["action"] for row in rows]
 

@@ -9,9 +9,9 @@ import pytest
 
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.transaction import Transaction
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Json, Local, Serving
-from tests.service.test_auth import other_tenant
-from tests.service.test_problems import check, fields
+from tests.service.http.test_problem_responder import check, fields
 from tests.service.test_verifier_connection import connect, endpoint
 from tests.service.test_verifiers import changed, registered, verifier_body
 from tests.support.dock import Dock

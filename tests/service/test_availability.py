@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from runwatch.service.models.availability import READY, is_usable, route_availability, standing_of
+from runwatch.service.models.availability import READY, find_status, is_usable, route_availability
 from runwatch.service.transaction import Row
 
 GRANTS = ["public"]
@@ -50,7 +50,7 @@ def test_a_connection_that_was_tested_as_it_is_now_is_usable() -> None:
 @pytest.mark.parametrize("over", UNUSABLE)
 def test_every_other_connection_is_not_and_its_options_are_degraded(over: dict[str, Any]) -> None:
     assert not is_usable(connection(**over))
-    status, reason = standing_of(GRANTS, deployment(), connection(**over))
+    status, reason = find_status(GRANTS, deployment(), connection(**over))
     assert status == "degraded"
     assert reason
     route = route_availability(GRANTS, deployment(), connection(**over))
@@ -60,7 +60,7 @@ def test_every_other_connection_is_not_and_its_options_are_degraded(over: dict[s
 
 
 def test_a_plainly_available_model_says_nothing_of_its_route() -> None:
-    assert standing_of(GRANTS, deployment(), connection()) == READY
+    assert find_status(GRANTS, deployment(), connection()) == READY
     assert route_availability(GRANTS, deployment(), connection()) is None
 
 
@@ -78,7 +78,7 @@ def test_a_plainly_available_model_says_nothing_of_its_route() -> None:
 def test_the_route_says_why_and_since_when(
     served: Row, grants: list[str], status: str, route: tuple[str, str, str] | None
 ) -> None:
-    assert standing_of(grants, served, connection())[0] == status
+    assert find_status(grants, served, connection())[0] == status
     told = route_availability(grants, served, connection())
     if route is None:
         assert told is None

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwatch.base.clock import iso
-from runwatch.service.checks import binding_forms as forms
+from runwatch.base.clock import format_iso
+from runwatch.service.checks import binding_json as forms
 from runwatch.service.checks import binding_state as states
 from runwatch.service.checks.binding_state import Binding
-from runwatch.service.checks.stopdate import NEVER, Stop
-from runwatch.service.errors import Refusal
+from runwatch.service.checks.stop_date import NEVER, StopDate
+from runwatch.service.errors import RefusalError
 from tests.support.clock import START
 
 HERE = "https://checks.example.test"
@@ -25,11 +25,11 @@ def later(**span: float) -> datetime:
     return START + timedelta(**span)
 
 
-def staged(binding: Binding, handle: str = "a", *, stop: Stop = NEVER, now: datetime = START) -> Binding:
+def staged(binding: Binding, handle: str = "a", *, stop: StopDate = NEVER, now: datetime = START) -> Binding:
     return states.stage(binding, handle, HERE, stop, f"int_{handle}", now)
 
 
-def active(handle: str = "a", *, stop: Stop = NEVER) -> Binding:
+def active(handle: str = "a", *, stop: StopDate = NEVER) -> Binding:
     return promoted(staged(Binding(), handle, stop=stop))
 
 
@@ -79,7 +79,7 @@ def test_a_failed_test_leaves_the_old_key_untouched() -> None:
     assert (failed.status, failed.handle, failed.pending, failed.doomed) == ("active", "a", None, ["b"])
     assert failed.last_test is not None
     assert (failed.last_test.outcome, failed.last_test.handle, failed.last_test.reason) == ("failed", "b", "timeout")
-    assert forms.view_form(failed, START)["replacement"]["status"] == "failed"
+    assert forms.view_json(failed, START)["replacement"]["status"] == "failed"
 
 
 def test_a_second_key_takes_the_place_of_the_one_that_waits() -> None:
@@ -90,20 +90,20 @@ def test_a_second_key_takes_the_place_of_the_one_that_waits() -> None:
 
 @pytest.mark.parametrize(("handle", "generation"), [("b", 1), ("a", 0), ("a", 2)])
 def test_a_test_of_another_key_or_generation_is_refused(handle: str, generation: int) -> None:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RefusalError) as caught:
         states.find_staged(staged(Binding()), handle, generation)
     assert caught.value.code == "invalid_state"
 
 
 def test_a_test_of_a_key_that_does_not_wait_is_refused() -> None:
-    with pytest.raises(Refusal):
+    with pytest.raises(RefusalError):
         states.find_staged(active(), "a", 1)
 
 
 def test_a_revoked_key_is_let_go_of_with_the_one_that_waits() -> None:
     binding = states.revoke(staged(active("a"), "b"), "op", later(hours=1))
     assert (binding.status, binding.handle, binding.pending, binding.stop_reason) == ("revoked", None, None, "revoked")
-    assert binding.stopped_at == iso(later(hours=1))
+    assert binding.stopped_at == format_iso(later(hours=1))
     assert set(binding.doomed) == {"a", "b"}
     step = binding.operation("op")
     assert step is not None
@@ -118,7 +118,7 @@ def test_the_same_operation_key_stops_nothing_twice() -> None:
 
 
 def test_nothing_is_revoked_where_there_never_was_a_key() -> None:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RefusalError) as caught:
         states.revoke(Binding(), "op", START)
     assert caught.value.code == "invalid_state"
 
@@ -133,35 +133,35 @@ def test_revoking_what_is_stopped_changes_no_more_than_the_record_of_it() -> Non
 
 
 def test_a_key_expires_at_its_stop_date() -> None:
-    stop = Stop(iso(later(days=30)), "UTC")
+    stop = StopDate(format_iso(later(days=30)), "UTC")
     binding = active(stop=stop)
-    before = states.as_of(binding, later(days=30) - timedelta(milliseconds=1))
+    before = states.advance_to(binding, later(days=30) - timedelta(milliseconds=1))
     assert before == binding
-    assert forms.summary_form(before, later(days=29, hours=1))["days_remaining"] == 1
-    after = states.as_of(binding, later(days=31))
+    assert forms.summary_json(before, later(days=29, hours=1))["days_remaining"] == 1
+    after = states.advance_to(binding, later(days=31))
     assert (after.status, after.handle, after.stop_reason, after.doomed) == ("expired", None, "stop_date", ["a"])
     assert after.stopped_at == stop.at
     assert after.generation == binding.generation + 1
-    assert states.as_of(after, later(days=99)) == after
-    assert forms.summary_form(after, later(days=31))["days_remaining"] is None
+    assert states.advance_to(after, later(days=99)) == after
+    assert forms.summary_json(after, later(days=31))["days_remaining"] is None
 
 
 def test_an_expired_key_is_restored_by_a_new_one() -> None:
-    expired = states.as_of(active(stop=Stop(iso(later(days=1)), "UTC")), later(days=2))
+    expired = states.advance_to(active(stop=StopDate(format_iso(later(days=1)), "UTC")), later(days=2))
     restored = promoted(staged(expired, "b", now=later(days=2)), later(days=2))
     assert (restored.status, restored.handle, restored.stopped_at, restored.stop_reason) == ("active", "b", None, None)
 
 
 def test_a_staged_key_does_not_wait_for_ever() -> None:
     binding = staged(active("a"), "b")
-    assert states.as_of(binding, later(hours=23, minutes=59)) == binding
-    over = states.as_of(binding, later(hours=24))
+    assert states.advance_to(binding, later(hours=23, minutes=59)) == binding
+    over = states.advance_to(binding, later(hours=24))
     assert (over.handle, over.pending, retired(over)) == ("a", None, {"b": "not_tested"})
 
 
 def test_a_staged_key_whose_stop_date_comes_first_is_never_used() -> None:
-    binding = staged(Binding(), "b", stop=Stop(iso(later(hours=1)), "UTC"))
-    assert retired(states.as_of(binding, later(hours=1))) == {"b": "stop_date"}
+    binding = staged(Binding(), "b", stop=StopDate(format_iso(later(hours=1)), "UTC"))
+    assert retired(states.advance_to(binding, later(hours=1))) == {"b": "stop_date"}
 
 
 def test_a_key_does_not_follow_its_endpoint_to_another_origin() -> None:
@@ -183,7 +183,7 @@ def test_what_is_destroyed_is_marked_and_forgotten_in_the_end() -> None:
     assert binding.doomed == []
     assert len(binding.retired) == states.KEPT
     assert binding.retired[-1].handle == "h28"
-    assert binding.retired[-1].destroyed_at == iso(later(minutes=29))
+    assert binding.retired[-1].destroyed_at == format_iso(later(minutes=29))
     assert len(binding.operations) == states.KEPT
 
 
@@ -194,7 +194,7 @@ def stepped(binding: Binding, step: str, more: int, handle: str, now: datetime) 
     """The binding after one step, as it was where the step is refused or has nothing to work on."""
     pending = binding.pending
     if step == "stage":
-        return staged(binding, handle, stop=Stop(iso(now + timedelta(hours=20 * more + 1)), "UTC"), now=now)
+        return staged(binding, handle, stop=StopDate(format_iso(now + timedelta(hours=20 * more + 1)), "UTC"), now=now)
     if step == "promote":
         return binding if pending is None else states.promote(binding, pending, None, now)
     if step == "fail":
@@ -204,10 +204,10 @@ def stepped(binding: Binding, step: str, more: int, handle: str, now: datetime) 
     if step == "destroy":
         return states.destroyed(binding, binding.doomed, now)
     if step == "wait":
-        return states.as_of(binding, now)
+        return states.advance_to(binding, now)
     try:
         return states.revoke(binding, f"op{more}", now)
-    except Refusal:
+    except RefusalError:
         assert binding.status == "unbound"
         return binding
 
@@ -231,4 +231,4 @@ def test_whatever_happens_keys_are_kept_or_let_go_of_and_only_a_passed_test_chan
         assert binding.handles | let_go_of == entered
         stored = json.loads(json.dumps(forms.to_json(binding)))
         assert forms.from_json(binding.generation, stored) == binding
-        assert forms.view_form(binding, now)["status"] == binding.status
+        assert forms.view_json(binding, now)["status"] == binding.status

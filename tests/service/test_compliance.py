@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 from datetime import timedelta
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.base.json import loads
 from runwatch.records.compliance import ComplianceExport
 from runwatch.service import decision_log
-from runwatch.service.access.auth import local_tenant
-from runwatch.service.http.lists import PART_ROWS
+from runwatch.service.access.authentication import local_tenant
+from runwatch.service.http.streamed_lists import PART_ROWS
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Local
-from tests.service.test_auth import other_tenant
+from tests.service.http.test_streamed_lists import keep as keep_many
+from tests.service.http.test_streamed_lists import receipt_text
 from tests.service.test_keys import bearing, keyed, me, mint
-from tests.service.test_lists import keep as keep_many
-from tests.service.test_lists import receipt_text
 from tests.service.test_proposals import clock_of, propose
 from tests.service.test_usage import RECEIPTS, keep
 from tests.support.clock import START
@@ -65,7 +65,7 @@ async def test_every_decision_is_told_in_order_with_who_made_it(held: Local) -> 
     await held.http.post(f"/v1/proposals/{proposal_id}/reject", json={"reason": "no"})
     await held.http.post(f"/v1/api-keys/{key_id}/revoke")
     await held.context.database.write(
-        lambda transaction: decision_log.note(
+        lambda transaction: decision_log.record_decision(
             transaction, local_tenant(transaction), "registry_action", "disabled", "arm", "arm_1", None
         )
     )
@@ -79,7 +79,7 @@ async def test_every_decision_is_told_in_order_with_who_made_it(held: Local) -> 
         ("api_key_revocation", "revoked", "api_key", key_id, owner),
         ("registry_action", "disabled", "arm", "arm_1", None),
     ]
-    assert [row["at"] for row in log] == [iso(START)] + [iso(START + timedelta(seconds=1))] * 3
+    assert [row["at"] for row in log] == [format_iso(START)] + [format_iso(START + timedelta(seconds=1))] * 3
     assert len({row["decision_id"] for row in log}) == 4
     assert [("proposal" in row) for row in log] == [False, True, False, False]
     assert log[1]["proposal"] == await held.get(f"/v1/proposals/{proposal_id}")

@@ -14,18 +14,18 @@ from typing import Any
 import httpx
 import pytest
 
-from runwatch.service.http import app, idempotency, limits, problems, protocol
+from runwatch.service.http import app, idempotency, problem_responder, protocol, rate_limits
 from runwatch.service.http.connections import (
-    ACCEPTS_A_TURN,
+    MAX_ACCEPTS_PER_TURN,
     RESERVED_DESCRIPTORS,
     TCP_CONNECTIONS,
     UNIX_CONNECTIONS,
     Bounds,
     Connections,
 )
-from runwatch.service.http.limits import BytesInFlight
+from runwatch.service.http.rate_limits import BytesInFlight
 from tests.service.conftest import Local, echo_body, serve_in_process
-from tests.service.test_problems import check, check_body
+from tests.service.http.test_problem_responder import check, check_body
 from tests.service.test_protocol import Wire, head
 from tests.support.clock import FakeClock
 from tests.support.timers import FakeTimers
@@ -176,13 +176,13 @@ async def test_a_head_that_trickles_gets_no_more_time(
     timed: Local, timers: FakeTimers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     came = bytearray()
-    updated = protocol.Protocol.data_received
+    updated = protocol.PoliteH11Protocol.data_received
 
-    def noted(connection: protocol.Protocol, data: bytes) -> None:
+    def noted(connection: protocol.PoliteH11Protocol, data: bytes) -> None:
         updated(connection, data)
         came.extend(data)
 
-    monkeypatch.setattr(protocol.Protocol, "data_received", noted)
+    monkeypatch.setattr(protocol.PoliteH11Protocol, "data_received", noted)
     wire = await Wire.to(timed)
     for count, character in enumerate(b"GET / HTT", 1):
         await wire.send(bytes([character]))
@@ -243,7 +243,7 @@ async def test_an_idle_connection_stays_longer_with_a_key(timed: Local, timers: 
     else:
         await wire.send(f"GET /connect/sign-in HTTP/1.1\r\nHost: localhost:{timed.address[1]}\r\n\r\n".encode("ascii"))
         await wire._reader.readuntil(b"</html>\n")
-    timers.advance(protocol.STRANGER_KEEP_ALIVE_S)
+    timers.advance(protocol.ANONYMOUS_KEEP_ALIVE_S)
     if is_keyed:
         await wire.send(head(timed, method="GET", path="/v1/account"))
         assert (await wire.answer()).status == 200
@@ -271,7 +271,7 @@ async def test_when_full_the_oldest_connection_without_a_key_is_closed_and_keyed
 
 async def test_no_body_is_read_before_the_key_is_known(timed: Local, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "read_body", forbidden)
-    monkeypatch.setattr(app, "digest_of", forbidden)
+    monkeypatch.setattr(app, "hash_body", forbidden)
     wire = await Wire.to(timed)
     await wire.send(stranger_head(timed, "Content-Length: 1000000", path="/v1/executions"))
     heard = await wire.answer()
@@ -284,9 +284,9 @@ def forbidden(*_: object, **__: object) -> None:
 
 
 async def test_a_body_without_a_key_is_small_and_gets_no_digest(timed: Local, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "digest_of", forbidden)
+    monkeypatch.setattr(app, "hash_body", forbidden)
     async with httpx.AsyncClient(base_url=timed.http.base_url) as stranger:
-        body = {"display_name": "x" * limits.STRANGER_BODY_BYTES}
+        body = {"display_name": "x" * rate_limits.ANONYMOUS_BODY_BYTES}
         check(await stranger.post("/v1/tenants", json=body), "request_too_large")
         check(await stranger.post("/v1/tenants", json={"display_name": "x"}), "permission_denied")
 
@@ -311,7 +311,7 @@ async def test_half_sent_bodies_without_a_key_hold_few_bytes(timed: Local, monke
 
 async def test_bad_keys_are_limited_and_a_good_one_is_not(timed: Local) -> None:
     async with httpx.AsyncClient(base_url=timed.http.base_url) as stranger:
-        for _ in range(limits.FAILED_KEYS_A_MINUTE):
+        for _ in range(rate_limits.FAILED_KEYS_PER_MINUTE):
             answer = await stranger.get("/v1/account", headers={"Authorization": "Bearer solverapi_test_no"})
             check(answer, "unauthenticated")
             assert answer.headers["connection"] == "close"
@@ -349,9 +349,11 @@ async def test_problems_of_strangers_cost_one_write_and_so_many_are_kept(timed: 
 
     timed.context.database.write = counted  # type: ignore[method-assign]
     async with httpx.AsyncClient(base_url=timed.http.base_url) as stranger:
-        answers = [await stranger.get("/v1/account") for _ in range(problems.STRANGERS_KEPT_A_MINUTE + 1)]
+        answers = [
+            await stranger.get("/v1/account") for _ in range(problem_responder.MAX_ANONYMOUS_PROBLEMS_PER_MINUTE + 1)
+        ]
     assert writes == 0
-    timers.advance(problems.KEEP_AFTER_S)
+    timers.advance(problem_responder.KEEP_AFTER_S)
     instances = [answer.json()["instance"] for answer in answers]
     assert await timed.stored_problem(instances[0]) is not None
     assert await timed.stored_problem(instances[-2]) is not None
@@ -373,13 +375,13 @@ async def test_large_bodies_are_decoded_beside_the_event_loop(timed: Local, monk
     import threading
 
     seen: list[threading.Thread] = []
-    digest_of = idempotency.digest_of
+    digest_of = idempotency.hash_body
 
     def noted(value: Any) -> str:
         seen.append(threading.current_thread())
         return digest_of(value)
 
-    monkeypatch.setattr(app, "digest_of", noted)
+    monkeypatch.setattr(app, "hash_body", noted)
     await timed.submit()
     await timed.submit(echo_body(pad=[1] * 100_000))
     assert seen[0] is threading.main_thread()
@@ -387,7 +389,7 @@ async def test_large_bodies_are_decoded_beside_the_event_loop(timed: Local, monk
 
 
 async def test_a_listener_accepts_few_connections_a_turn_and_lets_many_wait(timed: Local) -> None:
-    wires = await asyncio.gather(*(Wire.to(timed) for _ in range(8 * ACCEPTS_A_TURN)))
+    wires = await asyncio.gather(*(Wire.to(timed) for _ in range(8 * MAX_ACCEPTS_PER_TURN)))
     await timed.get("/v1/account")
     assert strangers_of(timed) <= PLACES.tcp // 2
     for wire in wires:
@@ -402,10 +404,10 @@ def test_what_the_event_loop_says_goes_to_the_bounded_log(tmp_path: Path) -> Non
     before = {name: (list(logging.getLogger(name).handlers), list(logging.getLogger(name).filters)) for name in names}
     try:
         server.open_log(tmp_path)
-        for _ in range(server.LINES_A_MINUTE + 50):
+        for _ in range(server.LOG_LINES_PER_MINUTE + 50):
             logging.getLogger("asyncio").error("socket.accept() out of system resource")
         lines = (tmp_path / "log" / "service.log").read_text().splitlines()
-        assert len([line for line in lines if "accept" in line]) == server.LINES_A_MINUTE
+        assert len([line for line in lines if "accept" in line]) == server.LOG_LINES_PER_MINUTE
         assert not logging.getLogger("asyncio").propagate
     finally:
         for name, (handlers, filters) in before.items():

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Local
-from tests.service.test_auth import other_tenant
-from tests.service.test_problems import check
+from tests.service.http.test_problem_responder import check
 
 PATH = "/v1/credentials"
 

@@ -7,7 +7,7 @@ import base64
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
-from runwatch.service.access.auth import add_tenant
+from runwatch.service.access.authentication import add_tenant
 from runwatch.service.http.cursors import Cursors
 from tests.service.conftest import Local
 

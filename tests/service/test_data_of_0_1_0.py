@@ -16,10 +16,10 @@ from runwatch.service.checks import bindings
 from runwatch.service.tables.models import connections
 from runwatch.service.tables.organization import webhooks
 from runwatch.service.transaction import Transaction
-from runwatch.settings.masterkey import find_master_keys
+from runwatch.settings.master_key import find_master_keys
 from tests.make_data_of_0_1_0 import RUNS, unpack
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Json, Local, Serving
-from tests.service.test_auth import other_tenant
 from tests.support.environment import clean_environment
 from tests.support.master_keys import MASTER_KEYS
 
@@ -51,7 +51,7 @@ async def kept_secrets(service: Local, told: Json) -> tuple[str, ...]:
         webhook = transaction.one(webhooks, {"webhook_id": told["webhook_id"]})
         assert source is not None
         assert webhook is not None
-        check = bindings.secret_handle_of(transaction, told["verifier_id"], transaction.now)
+        check = bindings.find_secret_handle(transaction, told["verifier_id"], transaction.now)
         return source["secret_handle"], check, webhook["secret_handle"]
 
     found = [await service.context.vault.get(handle) for handle in await service.context.database.read(handles)]

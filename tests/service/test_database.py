@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from runwatch.base.errors import DataError
-from runwatch.service.database import Database, SoleDatabase
+from runwatch.service.database import ServiceDatabase, SingleWriterDatabase
 from runwatch.service.tables import SCHEMA_VERSION, api_keys, tenants
 from runwatch.service.transaction import Transaction
 from tests.support.clock import FakeClock
@@ -24,8 +24,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def database(path: Path) -> AsyncIterator[Database]:
-    database = Database.open(path, FakeClock())
+async def database(path: Path) -> AsyncIterator[ServiceDatabase]:
+    database = ServiceDatabase.open(path, FakeClock())
     yield database
     await asyncio.to_thread(database.close)
 
@@ -35,14 +35,14 @@ def add(name: str, transaction: Transaction) -> str:
     return name
 
 
-async def names(database: Database) -> set[str]:
-    return await database.read(lambda transaction: {row["tenant_id"] for row in transaction.every(tenants, {})})
+async def names(database: ServiceDatabase) -> set[str]:
+    return await database.read(lambda transaction: {row["tenant_id"] for row in transaction.list_all(tenants, {})})
 
 
 class Gate:
     """A write that holds the writer thread until it is let go, so that those behind it share one commit."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: ServiceDatabase) -> None:
         self._reached = threading.Event()
         self._open = threading.Event()
         self._write = asyncio.ensure_future(database.write(self._wait))
@@ -59,7 +59,7 @@ class Gate:
         assert self._open.wait(30)
 
 
-async def test_a_write_that_fails_hurts_none_of_those_that_share_its_commit(database: Database) -> None:
+async def test_a_write_that_fails_hurts_none_of_those_that_share_its_commit(database: ServiceDatabase) -> None:
     def fail(transaction: Transaction) -> None:
         add("half", transaction)
         add("half", transaction)
@@ -79,7 +79,7 @@ async def test_a_write_that_fails_hurts_none_of_those_that_share_its_commit(data
     assert await names(database) == {"one", "two"}
 
 
-async def test_no_caller_hears_of_its_write_before_the_commit_it_shares(database: Database) -> None:
+async def test_no_caller_hears_of_its_write_before_the_commit_it_shares(database: ServiceDatabase) -> None:
     first = Gate(database)
     await first.reached()
     write = asyncio.ensure_future(database.write(lambda transaction: add("early", transaction)))
@@ -96,7 +96,7 @@ async def test_no_caller_hears_of_its_write_before_the_commit_it_shares(database
     assert await names(database) == {"early"}
 
 
-async def test_a_commit_that_fails_as_a_whole_fails_all_its_writes_and_none_after_it(database: Database) -> None:
+async def test_a_commit_that_fails_as_a_whole_fails_all_its_writes_and_none_after_it(database: ServiceDatabase) -> None:
     def lose(transaction: Transaction) -> None:
         # What a full disk does: SQLite ends the transaction by itself.
         transaction._connection.exec_driver_sql("ROLLBACK")
@@ -117,7 +117,7 @@ async def test_a_commit_that_fails_as_a_whole_fails_all_its_writes_and_none_afte
     assert await names(database) == {"next"}
 
 
-async def test_a_caller_that_has_gone_before_its_write_began_gets_none(database: Database) -> None:
+async def test_a_caller_that_has_gone_before_its_write_began_gets_none(database: ServiceDatabase) -> None:
     gate = Gate(database)
     await gate.reached()
     write = asyncio.ensure_future(database.write(lambda transaction: add("unwanted", transaction)))
@@ -130,7 +130,7 @@ async def test_a_caller_that_has_gone_before_its_write_began_gets_none(database:
 
 
 async def test_writes_that_wait_are_on_the_disk_after_closing(path: Path) -> None:
-    database = Database.open(path, FakeClock())
+    database = ServiceDatabase.open(path, FakeClock())
     gate = Gate(database)
     await gate.reached()
     write = asyncio.ensure_future(database.write(lambda transaction: add("last", transaction)))
@@ -142,12 +142,12 @@ async def test_writes_that_wait_are_on_the_disk_after_closing(path: Path) -> Non
     with pytest.raises(DataError):
         await database.write(lambda transaction: add("too late", transaction))
     await asyncio.to_thread(database.close)
-    again = Database.open(path, FakeClock())
+    again = ServiceDatabase.open(path, FakeClock())
     assert await names(again) == {"last"}
     await asyncio.to_thread(again.close)
 
 
-async def test_a_reader_cannot_write(database: Database) -> None:
+async def test_a_reader_cannot_write(database: ServiceDatabase) -> None:
     with pytest.raises(OperationalError, match="readonly"):
         await database.read(lambda transaction: add("sneaked in", transaction))
     assert await names(database) == set()
@@ -155,7 +155,7 @@ async def test_a_reader_cannot_write(database: Database) -> None:
 
 async def test_a_write_takes_its_moment_when_its_turn_comes(path: Path) -> None:
     clock = FakeClock()
-    database = Database.open(path, clock)
+    database = ServiceDatabase.open(path, clock)
     gate = Gate(database)
     await gate.reached()
     write = asyncio.ensure_future(database.write(lambda transaction: transaction.now))
@@ -166,7 +166,7 @@ async def test_a_write_takes_its_moment_when_its_turn_comes(path: Path) -> None:
     await asyncio.to_thread(database.close)
 
 
-async def test_the_database_is_private_and_durable(database: Database, path: Path) -> None:
+async def test_the_database_is_private_and_durable(database: ServiceDatabase, path: Path) -> None:
     await database.write(lambda transaction: add("kept", transaction))
     assert {file.stat().st_mode & 0o777 for file in path.parent.iterdir()} == {0o600}
     assert path.parent.stat().st_mode & 0o777 == 0o700
@@ -182,18 +182,18 @@ async def test_the_database_is_private_and_durable(database: Database, path: Pat
 def test_a_database_that_others_could_read_is_closed_to_them(path: Path) -> None:
     path.parent.mkdir()
     path.touch(0o644)
-    Database.open(path, FakeClock()).close()
+    ServiceDatabase.open(path, FakeClock()).close()
     assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
-    Database.open(path, FakeClock()).close()
+    ServiceDatabase.open(path, FakeClock()).close()
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     connection.close()
     before = path.read_bytes()
     with pytest.raises(DataError, match="newer version"):
-        Database.open(path, FakeClock())
+        ServiceDatabase.open(path, FakeClock())
     assert path.read_bytes() == before
 
 
@@ -201,17 +201,17 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) -> Non
     path.parent.mkdir()
     path.write_bytes(b"not a database at all" * 100)
     with pytest.raises(DataError, match="damaged or not a database"):
-        Database.open(path, FakeClock())
+        ServiceDatabase.open(path, FakeClock())
     assert path.read_bytes() == b"not a database at all" * 100
 
 
 def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(DataError, match="cannot be opened"):
-        Database.open(tmp_path / "file" / "service.db", FakeClock())
+        ServiceDatabase.open(tmp_path / "file" / "service.db", FakeClock())
 
 
-async def test_conditions_may_ask_for_no_value_and_for_one_of_none(database: Database) -> None:
+async def test_conditions_may_ask_for_no_value_and_for_one_of_none(database: ServiceDatabase) -> None:
     def effect(transaction: Transaction) -> list[set[str]]:
         add("a", transaction)
         for key_id, revoked_at in (("key_1", None), ("key_2", "now")):
@@ -223,7 +223,7 @@ async def test_conditions_may_ask_for_no_value_and_for_one_of_none(database: Dat
             {"revoked_at": None}, {"revoked_at": "now"}, {"api_key_id": ()}, {"api_key_id": ("key_1", "key_2")},
             {"api_key_id": ("key_2",), "revoked_at": "now"}, {},
         ]  # fmt: skip
-        return [{row["api_key_id"] for row in transaction.every(api_keys, where)} for where in wheres]
+        return [{row["api_key_id"] for row in transaction.list_all(api_keys, where)} for where in wheres]
 
     found = await database.write(effect)
     assert found == [{"key_1"}, {"key_2"}, set(), {"key_1", "key_2"}, {"key_2"}, {"key_1", "key_2"}]
@@ -234,13 +234,13 @@ async def test_a_sole_database_is_on_the_disk_once_it_is_closed(path: Path) -> N
         add("lost", transaction)
         raise RuntimeError
 
-    sole = SoleDatabase.open(path, FakeClock())
+    sole = SingleWriterDatabase.open(path, FakeClock())
     await sole.write(lambda transaction: add("kept", transaction))
     with pytest.raises(RuntimeError):
         await sole.write(fail)
     assert await names(sole) == {"kept"}
     sole.close()
     sole.close()
-    later = Database.open(path, FakeClock())
+    later = ServiceDatabase.open(path, FakeClock())
     assert await names(later) == {"kept"}
     await asyncio.to_thread(later.close)

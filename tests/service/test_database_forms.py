@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from runwatch.service.database import Database
+from runwatch.service.database import ServiceDatabase
 from runwatch.service.tables import problems, tenants
 from runwatch.service.tables.organization import audit
 from runwatch.service.transaction import Row, Transaction
@@ -19,8 +19,8 @@ WAIT_S = 60.0
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database.open(tmp_path / "service.db", FakeClock())
+async def database(tmp_path: Path) -> AsyncIterator[ServiceDatabase]:
+    database = ServiceDatabase.open(tmp_path / "service.db", FakeClock())
     yield database
     await asyncio.to_thread(database.close)
 
@@ -42,7 +42,7 @@ def add_entry(transaction: Transaction, at: str) -> None:
     )
 
 
-async def test_rows_are_read_from_one_value_to_before_another_in_order(database: Database) -> None:
+async def test_rows_are_read_from_one_value_to_before_another_in_order(database: ServiceDatabase) -> None:
     def write(transaction: Transaction) -> None:
         add_tenant(transaction)
         for at in ("b", "d", "a", "c"):
@@ -69,7 +69,7 @@ async def test_rows_are_read_from_one_value_to_before_another_in_order(database:
     assert await database.read(lambda transaction: transaction.least(audit, "at", {"tenant_id": "ten_2"})) is None
 
 
-async def test_whoever_watches_a_table_is_told_after_the_commit_and_of_nothing_else(database: Database) -> None:
+async def test_whoever_watches_a_table_is_told_after_the_commit_and_of_nothing_else(database: ServiceDatabase) -> None:
     told: asyncio.Queue[str] = asyncio.Queue()
     database.watch(audit, lambda: told.put_nowait("audit"))
     database.watch(problems, lambda: told.put_nowait("problems"))
@@ -84,7 +84,7 @@ async def test_whoever_watches_a_table_is_told_after_the_commit_and_of_nothing_e
     await database.write(lambda transaction: add_entry(transaction, "b"))
     async with asyncio.timeout(WAIT_S):
         assert await told.get() == "audit"
-        rows = await database.read(lambda transaction: transaction.every(audit, {}))
+        rows = await database.read(lambda transaction: transaction.list_all(audit, {}))
         assert [row["at"] for row in rows] == ["b"]
         await database.write(lambda transaction: transaction.change(audit, {"at": "b"}, action="disabled"))
         await database.write(lambda transaction: add_tenant(transaction, "ten_2"))

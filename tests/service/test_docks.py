@@ -10,17 +10,17 @@ import httpx
 import pytest
 from starlette.types import Message
 
-from runwatch.service.checks.docks import (
-    DOCKS,
+from runwatch.service.checks.sample_checks import (
+    SAMPLE_CHECKS,
     SAMPLE_KEY,
     SLOW_S,
     has_five_bullets,
     is_json_object,
     is_not_empty,
 )
-from runwatch.service.http import docks as docks_module
-from runwatch.service.http.docks import Docks
-from runwatch.service.http.limits import BytesInFlight
+from runwatch.service.http import sample_checks as docks_module
+from runwatch.service.http.rate_limits import BytesInFlight
+from runwatch.service.http.sample_checks import SampleCheckApp
 from tests.support.clock import FakeClock
 
 KEY = {"Authorization": f"Bearer {SAMPLE_KEY}"}
@@ -29,7 +29,7 @@ GOOD = ("non-empty", "five-bullets", "json-object", "protected")
 
 @pytest.fixture
 async def http() -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(Docks(FakeClock()))
+    transport = httpx.ASGITransport(SampleCheckApp(FakeClock()))
     async with httpx.AsyncClient(transport=transport, base_url="http://docks.test/docks/") as client:
         yield client
 
@@ -127,7 +127,7 @@ async def test_the_broken_ones_break_the_contract_as_they_say(http: httpx.AsyncC
 
 async def test_a_slow_check_answers_when_its_time_is_over() -> None:
     clock = FakeClock(manual=True)
-    transport = httpx.ASGITransport(Docks(clock))
+    transport = httpx.ASGITransport(SampleCheckApp(clock))
     async with httpx.AsyncClient(transport=transport, base_url="http://docks.test/docks/") as client:
         asked = asyncio.ensure_future(client.post("slow", json={"candidate": "text"}))
         await clock.until_sleeping()
@@ -135,7 +135,7 @@ async def test_a_slow_check_answers_when_its_time_is_over() -> None:
         assert (await asked).json()["is_correct"] is True
 
 
-async def call(docks: Docks, name: str, messages: list[Message]) -> list[Message]:
+async def call(docks: SampleCheckApp, name: str, messages: list[Message]) -> list[Message]:
     """What a dock sends to a caller from whom these messages come, and then none any more."""
     sent: list[Message] = []
 
@@ -156,7 +156,7 @@ async def call(docks: Docks, name: str, messages: list[Message]) -> list[Message
 async def test_nobody_waits_for_a_caller_who_has_gone() -> None:
     clock = FakeClock(manual=True)
     body: Message = {"type": "http.request", "body": b'{"candidate": "text"}', "more_body": False}
-    assert await call(Docks(clock), "slow", [body, {"type": "http.disconnect"}]) == []
+    assert await call(SampleCheckApp(clock), "slow", [body, {"type": "http.disconnect"}]) == []
     await asyncio.sleep(0)
     assert clock.sleeping == 0
 
@@ -164,17 +164,17 @@ async def test_nobody_waits_for_a_caller_who_has_gone() -> None:
 async def test_a_caller_who_sends_too_slowly_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(docks_module, "READ_S", 0.05)
     part: Message = {"type": "http.request", "body": b"{", "more_body": True}
-    sent = await call(Docks(FakeClock()), "non-empty", [part])
+    sent = await call(SampleCheckApp(FakeClock()), "non-empty", [part])
     assert sent[0]["status"] == 408
 
 
 async def test_a_candidate_that_finds_no_room_is_refused() -> None:
     in_flight = BytesInFlight(10)
     whole: Message = {"type": "http.request", "body": b'{"candidate": "text"}', "more_body": False}
-    sent = await call(Docks(FakeClock(), in_flight), "non-empty", [whole])
+    sent = await call(SampleCheckApp(FakeClock(), in_flight), "non-empty", [whole])
     assert sent[0]["status"] == 429
     assert in_flight.held == 0
 
 
 def test_every_dock_has_a_name_for_people() -> None:
-    assert len({dock.display_name for dock in DOCKS.values()}) == len(DOCKS)
+    assert len({dock.display_name for dock in SAMPLE_CHECKS.values()}) == len(SAMPLE_CHECKS)

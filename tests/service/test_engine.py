@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from runwatch.service.execution import runs
-from runwatch.service.execution.live.driver import RETRY_S
+from runwatch.service.execution.live_runs import RETRY_S
 from tests.service.conftest import Json, Local, Serving, capped, event_bodies, step
-from tests.service.test_lifecycle import check_echo_receipt
+from tests.service.execution.test_state_machine import check_echo_receipt
 from tests.support.clock import FakeClock
 
 STEPS = (0.02, 0.03, 0.01, 0.05, 0.01, 0.01)

@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.base.secret import Secret
-from runwatch.service.access.auth import add_tenant
-from runwatch.service.access.entry import Intent
+from runwatch.service.access.authentication import add_tenant
+from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.access.vault import Vault
+from runwatch.service.address_policy import OrganizationPolicies
 from runwatch.service.checks import bindings, evaluation
 from runwatch.service.checks.evaluation import Evaluation, evaluate
-from runwatch.service.checks.stopdate import Stop
-from runwatch.service.database import Database
+from runwatch.service.checks.stop_date import StopDate
+from runwatch.service.database import ServiceDatabase
 from runwatch.service.options import ServeOptions
-from runwatch.service.outbound import Outbound
-from runwatch.service.reach import ReachPolicy
+from runwatch.service.outbound import OutboundClient
 from runwatch.service.transaction import Transaction
 from tests.support.clock import START, FakeClock
 from tests.support.dock import Dock, dock
@@ -35,10 +35,10 @@ OWNER = "ten_owner"
 class Bench:
     """What an evaluation works with, and an endpoint to call."""
 
-    outbound: Outbound
+    outbound: OutboundClient
     vault: Vault
-    database: Database
-    policy: ReachPolicy
+    database: ServiceDatabase
+    policy: OrganizationPolicies
     clock: FakeClock
     endpoint: Dock
 
@@ -50,14 +50,14 @@ class Bench:
         }
         return await evaluate(self.outbound, self.vault, self.database, self.policy, row, candidate)
 
-    async def connect(self, key: str, stop: Stop | None = None) -> str:
+    async def connect(self, key: str, stop: StopDate | None = None) -> str:
         """Take a key into use and return its handle."""
         handle = await self.vault.put(Secret(key))
 
         def keep(transaction: Transaction) -> None:
-            details = {"endpoint_origin": bindings.origin_of(self.endpoint.url), "stop": list(stop or Stop())}
+            details = {"endpoint_origin": bindings.find_origin(self.endpoint.url), "stop": list(stop or StopDate())}
             tenant_id = add_tenant(transaction, "Some")
-            intent = Intent("int_1", tenant_id, "key_1", "verifier", CHECK, details, iso(transaction.now))
+            intent = EntryIntent("int_1", tenant_id, "key_1", "verifier", CHECK, details, format_iso(transaction.now))
             staged = bindings.stage(transaction, intent, handle)
             bindings.promote(
                 transaction, CHECK, handle=handle, captured_generation=staged.captured_generation, operation_key="op"
@@ -70,11 +70,11 @@ class Bench:
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     clock = FakeClock()
-    database = await asyncio.to_thread(Database.open, tmp_path / "service.db", clock)
-    outbound = Outbound()
+    database = await asyncio.to_thread(ServiceDatabase.open, tmp_path / "service.db", clock)
+    outbound = OutboundClient()
     options = ServeOptions(data_dir=tmp_path, master_keys=master_keys, json=True, allow_loopback_checks=True)
     async with dock() as endpoint:
-        policy = ReachPolicy(OWNER, options, "http://127.0.0.1:1")
+        policy = OrganizationPolicies(OWNER, options, "http://127.0.0.1:1")
         yield Bench(outbound, Vault(tmp_path, MASTER_KEYS), database, policy, clock, endpoint)
     await outbound.close()
     await asyncio.to_thread(database.close)
@@ -166,7 +166,7 @@ async def test_a_revoked_key_leaves_the_check_uncalled(bench: Bench) -> None:
 
 
 async def test_a_key_is_not_used_after_its_stop_date(bench: Bench) -> None:
-    await bench.connect("right", Stop("2026-11-22T00:00:00.000Z", "UTC"))
+    await bench.connect("right", StopDate("2026-11-22T00:00:00.000Z", "UTC"))
     assert bench.clock.now() == START
     assert (await bench.evaluate()).outcome == "valid_verdict"
     bench.clock.advance(12 * 3600)

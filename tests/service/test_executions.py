@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.base.json import loads
 from runwatch.records.account import Account
 from runwatch.records.run import Run
 from tests.service.conftest import Json, Local, capped, echo_body, event_bodies, step
-from tests.service.test_problems import check, fields
+from tests.service.http.test_problem_responder import check, fields
 from tests.support.clock import START, FakeClock
 
 
@@ -36,7 +36,7 @@ async def test_a_submitted_run_is_a_whole_record(held: Local) -> None:
             "events": f"/v1/executions/{run_id}/events",
             "receipt": f"/v1/receipts/{run_id}",
         },
-        "created_at": iso(START),
+        "created_at": format_iso(START),
         "completed_at": None,
         "cancelled_by": None,
         "mode": "echo",
@@ -134,7 +134,7 @@ async def test_runs_are_filtered_by_status_and_age(held: Local) -> None:
     assert await found(status="accepted") == [new]
     assert await found(status="failed") == []
     assert await found(status="", since="", cursor="", limit="") == [new, old]
-    assert await found(since=iso(START + timedelta(seconds=1))) == [new]
+    assert await found(since=format_iso(START + timedelta(seconds=1))) == [new]
     assert await found(since="2026-11-21") == [new, old]
     assert await found(since="2026-11-21T14:00:00+02:00", status="cancelled") == [old]
     assert await found(since="2026-11-21T13:00:00.001") == []

@@ -18,10 +18,10 @@ from typing import Any, Final
 import pytest
 import pytest_asyncio
 
-from runwatch.base.json import Numeral
-from runwatch.service.checks.checkcall import EVALUATION_S
-from runwatch.service.execution.live.dispatch import CALL_S, CANDIDATE_BYTES
-from runwatch.service.models.providers import wire
+from runwatch.base.json import ExactNumber
+from runwatch.service.checks.check_call import EVALUATION_S
+from runwatch.service.execution.live.provider_call import CALL_S, CANDIDATE_BYTES
+from runwatch.service.models.providers import http_client
 from tests.service.conftest import Json, Local, serve_in_process
 from tests.service.live_work import live_body, only_slice
 from tests.service.sourcing import SECRET, model_arm, save
@@ -145,7 +145,7 @@ PROVIDERS: Final = (
     answers("with a negative charge", usage={**USAGE, "cost": -1}),
     answers("with a charge in words", usage={**USAGE, "cost": "much"}),
     answers("with a charge of more digits than can be written", usage={**USAGE, "cost": "1e999999999"}),
-    answers("with a charge beyond all money", usage={**USAGE, "cost": Numeral("1e400")}),
+    answers("with a charge beyond all money", usage={**USAGE, "cost": ExactNumber("1e400")}),
     answers("with a charge of endless small change", usage={**USAGE, "cost": "1e-999999"}),
     answers("with a huge number of tokens", "999999990.009", usage={**USAGE, "prompt_tokens": 999_999_989_999}),
     guessed("without usage", ...),
@@ -347,7 +347,7 @@ async def test_run_receipt_and_usage_say_what_the_provider_did(
     world: World, limits: Limits, monkeypatch: pytest.MonkeyPatch, row: Row
 ) -> None:
     if row.name not in LARGE:
-        monkeypatch.setattr(wire, "ANSWER_BYTES", 4000)
+        monkeypatch.setattr(http_client, "ANSWER_BYTES", 4000)
     before, calls = await world.usage(), len(world.server.bodies)
     arm_id = world.gone_arm_id if row.met is None else world.arm_id
     request = live_body([], arm_id=arm_id, max_runtime_s=row.max_runtime_s)

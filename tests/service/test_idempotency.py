@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.base.json import dumps, loads
-from runwatch.service.http.idempotency import KEPT_FOR, KEY_CHARACTERS, NESTING, Keyed, digest_of
+from runwatch.service.http.idempotency import KEY_CHARACTERS, KEY_LIFETIME, NESTING, IdempotentRequest, hash_body
 from runwatch.service.tables import idempotency
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Local, Serving, echo_body, step
-from tests.service.test_auth import other_tenant
-from tests.service.test_problems import check
+from tests.service.http.test_problem_responder import check
 from tests.support.clock import FakeClock
 
 
@@ -108,7 +108,7 @@ async def test_a_key_is_free_again_after_a_day(held: Local) -> None:
     clock = held.clock
     assert isinstance(clock, FakeClock)
     first = await post(held, "k")
-    clock.advance(KEPT_FOR.total_seconds() - 1)
+    clock.advance(KEY_LIFETIME.total_seconds() - 1)
     assert (await post(held, "k")).content == first.content
     clock.advance(1)
     second = await post(held, "k")
@@ -146,7 +146,7 @@ async def test_nothing_of_a_run_is_kept_when_its_answer_cannot_be(held: Local, m
         raise OSError("no space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Keyed, "record", fail)
+        patch.setattr(IdempotentRequest, "record", fail)
         check(await post(held, "k"), "internal")
     assert await runs_in(held) == 0
     assert held.context.engine.live == 0
@@ -164,7 +164,7 @@ async def test_nothing_of_a_run_is_kept_when_its_answer_cannot_be(held: Local, m
     ],
 )  # fmt: skip
 def test_equal_values_share_a_digest(one: str, other: str) -> None:
-    assert digest_of(loads(one)) == digest_of(loads(other))
+    assert hash_body(loads(one)) == hash_body(loads(other))
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_equal_values_share_a_digest(one: str, other: str) -> None:
     ],
 )  # fmt: skip
 def test_values_that_differ_have_digests_that_differ(one: str, other: str) -> None:
-    assert digest_of(loads(one)) != digest_of(loads(other))
+    assert hash_body(loads(one)) != hash_body(loads(other))
 
 
 _JSON: Any = st.recursive(
@@ -199,8 +199,8 @@ def _same(one: Any, other: Any) -> bool:
 
 @given(_JSON, _JSON)
 def test_digests_are_equal_exactly_when_values_are(one: Any, other: Any) -> None:
-    assert (digest_of(one) == digest_of(other)) == _same(one, other)
-    assert digest_of(one) == digest_of(loads(dumps(one)))
+    assert (hash_body(one) == hash_body(other)) == _same(one, other)
+    assert hash_body(one) == hash_body(loads(dumps(one)))
 
 
 @pytest.mark.parametrize(
@@ -220,11 +220,11 @@ def test_digests_are_equal_exactly_when_values_are(one: Any, other: Any) -> None
     ],
 )
 def test_digests_that_are_kept_in_data_directories_go_on_matching(text: str, digest: str) -> None:
-    assert digest_of(loads(text)) == digest
+    assert hash_body(loads(text)) == digest
 
 
 def test_a_body_that_nests_too_deeply_has_no_digest() -> None:
-    assert digest_of(loads("[" * NESTING + "]" * NESTING))
+    assert hash_body(loads("[" * NESTING + "]" * NESTING))
     for text in ("[" * (NESTING + 2) + "]" * (NESTING + 2), '{"a":' * (NESTING + 2) + "1" + "}" * (NESTING + 2)):
         with pytest.raises(ValueError, match="nested too deeply"):
-            digest_of(loads(text))
+            hash_body(loads(text))

@@ -13,18 +13,18 @@ from typing import Any
 import httpx
 import pytest
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.base.log import REDACTED, redact
 from runwatch.base.secret import Secret
-from runwatch.base.servicefile import write_service_file
-from runwatch.records.apikey import ApiKey
-from runwatch.service.access import auth
-from runwatch.service.access.auth import KEY_PREFIX, Keys, Principal, hash_of
-from runwatch.service.errors import Refusal
+from runwatch.base.service_file import write_service_file
+from runwatch.records.api_key import ApiKey
+from runwatch.service.access import authentication
+from runwatch.service.access.authentication import KEY_PREFIX, ActiveKeys, Principal, hash_key
+from runwatch.service.errors import RefusalError
 from runwatch.service.tables import api_keys
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Json, Local, Serving, echo_body
-from tests.service.test_auth import other_tenant
-from tests.service.test_problems import check, fields
+from tests.service.http.test_problem_responder import check, fields
 from tests.support.clock import START, FakeClock
 from tests.support.master_keys import MASTER_KEYS
 from tests.support.timers import FakeTimers
@@ -66,7 +66,7 @@ async def test_a_minted_key_works_at_once_and_is_told_only_then(local: Local) ->
         "display_name": "ci",
         "role": "runner",
         "status": "active",
-        "created_at": iso(START),
+        "created_at": format_iso(START),
         "revoked_at": None,
         "revoked_by": None,
         "expires_at": None,
@@ -150,7 +150,7 @@ async def test_a_revoked_key_is_refused_from_then_on_and_stays_revoked(local: Lo
     path = f"/v1/api-keys/{minted['api_key_id']}/revoke"
     answer = await local.http.post(path)
     assert answer.status_code == 200
-    expected = {"status": "revoked", "revoked_at": iso(START), "revoked_by": await me(local)}
+    expected = {"status": "revoked", "revoked_at": format_iso(START), "revoked_by": await me(local)}
     assert {name: answer.json()[name] for name in expected} == expected
     assert "key" not in answer.json()
     check(await local.http.get("/v1/account", headers=bearing(minted["key"])), "unauthenticated")
@@ -299,12 +299,12 @@ async def test_a_role_that_nobody_knows_may_nothing(local: Local) -> None:
 
 
 def test_a_key_that_was_revoked_before_it_was_taken_up_stays_out() -> None:
-    keys = Keys([], FakeClock())
+    keys = ActiveKeys([], FakeClock())
     keys.revoke("key_1")
-    keys.add(hash_of("solverapi_test_x"), Principal("ten_1", "key_1", "owner"))
-    keys.add(hash_of("solverapi_test_y"), Principal("ten_1", "key_2", "owner"))
+    keys.add(hash_key("solverapi_test_x"), Principal("ten_1", "key_1", "owner"))
+    keys.add(hash_key("solverapi_test_y"), Principal("ten_1", "key_2", "owner"))
     assert keys.principal_of(["Bearer solverapi_test_y"]).key_id == "key_2"
-    with pytest.raises(Refusal):
+    with pytest.raises(RefusalError):
         keys.principal_of(["Bearer solverapi_test_x"])
 
 
@@ -317,7 +317,7 @@ async def test_a_key_that_expires_works_until_then_and_is_dead_at_once(serving: 
     clock = FakeClock(manual=True)
     async with serving(clock) as local:
         minted = await mint(local, role="reader", expires_in_s=30 * 86_400)
-        assert minted["expires_at"] == iso(START + timedelta(days=30))
+        assert minted["expires_at"] == format_iso(START + timedelta(days=30))
         clock.advance(30 * 86_400 - 0.001)
         await me(local, minted["key"])
         assert local.context.keys.holder_of(minted["api_key_id"]) is not None
@@ -390,7 +390,7 @@ async def test_the_list_says_when_each_key_was_last_used_for_one_write_a_minute(
         for _ in range(20):
             clock.advance(1)
             await me(local, minted["key"])
-        assert await last_used(local, minted["api_key_id"]) == iso(START + timedelta(seconds=20))
+        assert await last_used(local, minted["api_key_id"]) == format_iso(START + timedelta(seconds=20))
         assert writes == 0
         timers.advance(60)
         await local.context.key_uses.flush()
@@ -398,7 +398,7 @@ async def test_the_list_says_when_each_key_was_last_used_for_one_write_a_minute(
         clock.advance(1)
         await me(local, minted["key"])
     async with serving(clock) as local:
-        assert await last_used(local, minted["api_key_id"]) == iso(START + timedelta(seconds=21))
+        assert await last_used(local, minted["api_key_id"]) == format_iso(START + timedelta(seconds=21))
 
 
 async def last_used(local: Local, key_id: str) -> str | None:
@@ -407,10 +407,10 @@ async def last_used(local: Local, key_id: str) -> str | None:
 
 
 async def test_the_hash_finds_the_key_among_very_many() -> None:
-    keys = Keys([], FakeClock())
+    keys = ActiveKeys([], FakeClock())
     for number in range(20_000):
         keys.add(f"{number:064x}", Principal("ten_1", f"key_{number}", "owner"))
-    keys.add(hash_of("solverapi_test_x"), Principal("ten_1", "key_x", "owner"))
+    keys.add(hash_key("solverapi_test_x"), Principal("ten_1", "key_x", "owner"))
     compared = []
 
     class Watched(str):
@@ -423,10 +423,10 @@ async def test_the_hash_finds_the_key_among_very_many() -> None:
         def __hash__(self) -> int:
             return hash(str(self))
 
-    original = auth.hash_of
-    auth.hash_of = lambda key: Watched(original(key))
+    original = authentication.hash_key
+    authentication.hash_key = lambda key: Watched(original(key))
     try:
         assert keys.principal_of(["Bearer solverapi_test_x"]).key_id == "key_x"
     finally:
-        auth.hash_of = original
+        authentication.hash_key = original
     assert len(compared) <= 2

@@ -15,6 +15,7 @@ from runwatch.service.tables.live import live_runs, tasks
 from runwatch.service.tables.organization import audit, wallets
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local, Serving, capped, echo_body
+from tests.service.http.test_problem_responder import check, fields
 from tests.service.live_work import (
     FakeJudge,
     FakeProviders,
@@ -27,7 +28,6 @@ from tests.service.live_work import (
     scripted,
     work,
 )
-from tests.service.test_problems import check, fields
 from tests.support.clock import FakeClock
 
 __all__ = ["scripted", "work"]
@@ -158,7 +158,7 @@ async def test_a_run_is_charged_once_it_is_final(work: LiveWork) -> None:
 async def test_cancelling_is_noted_in_the_decision_log(held: Local) -> None:
     run_id = (await held.submit())["execution_id"]
     await held.http.post(f"/v1/executions/{run_id}/cancel")
-    (row,) = await held.context.database.read(lambda t: t.every(audit, {"resource_id": run_id}))
+    (row,) = await held.context.database.read(lambda t: t.list_all(audit, {"resource_id": run_id}))
     assert (row["kind"], row["action"]) == ("execution_cancellation", "cancelled")
 
 

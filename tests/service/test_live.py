@@ -11,16 +11,18 @@ from typing import Any
 
 import pytest
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run, RunResult
-from runwatch.service.execution.live import dispatch, steps
-from runwatch.service.execution.live.driver import RETRY_S
-from runwatch.service.execution.live.rows import RETENTION
+from runwatch.service.execution import live_steps
+from runwatch.service.execution.live import provider_call
+from runwatch.service.execution.live.live_rows import RETENTION
+from runwatch.service.execution.live_runs import RETRY_S
 from runwatch.service.tables import models
 from runwatch.service.tables.live import attempts, results, tasks
 from tests.service.conftest import Json, Serving, echo_body
+from tests.service.http.test_problem_responder import check
 from tests.service.live_work import (
     ACCEPTED,
     REJECTED,
@@ -40,7 +42,6 @@ from tests.service.live_work import (
     scripted,
     work,
 )
-from tests.service.test_problems import check
 from tests.support.clock import START, FakeClock
 
 __all__ = ["scripted", "work"]
@@ -75,7 +76,7 @@ async def test_a_live_run_without_a_check_completes_with_its_output(work: LiveWo
     assert receipt["totals"] == {"usd": 0.0071, "platform_fee_usd": 0, "runtime_s": 0}
     result = await work.service.get(f"/v1/executions/{run['execution_id']}/result")
     assert not RunResult(result).flaws()
-    assert (result["final_text"], result["retention_expires_at"]) == ("Five points.", iso(START + RETENTION))
+    assert (result["final_text"], result["retention_expires_at"]) == ("Five points.", format_iso(START + RETENTION))
     assert result["model_provenance"] == part["model_provenance"]
     (call,) = work.providers.calls
     assert (call.model, call.objective, call.inputs["json"]) == (
@@ -187,7 +188,7 @@ async def test_an_output_of_nothing_does_not_pass_the_gate(work: LiveWork) -> No
         (failure("source_5xx"), "dispatch_internal_error", "source_5xx", 1),
         (failure("authentication"), "dispatch_internal_error", "authentication", 1),
         (failure("response_too_large"), "response_too_large", "response_too_large", 1),
-        (said("x" * (dispatch.CANDIDATE_BYTES + 1)), "candidate_too_large", "candidate_too_large", 1),
+        (said("x" * (provider_call.CANDIDATE_BYTES + 1)), "candidate_too_large", "candidate_too_large", 1),
         (KeyError("sentinel-output"), "dispatch_internal_error", "internal", 1),
     ],
 )
@@ -407,14 +408,14 @@ async def test_an_answer_that_cannot_be_written_is_written_later_and_not_asked_f
 ) -> None:
     await work.having(add_model, "ember")
     failures = iter([True, True])
-    answered = steps.answered
+    answered = live_steps.record_response
 
     def flaky(*arguments: Any, **named: Any) -> Any:
         if next(failures, False):
             raise OSError("no space left on device")
         return answered(*arguments, **named)
 
-    monkeypatch.setattr(steps, "answered", flaky)
+    monkeypatch.setattr(live_steps, "record_response", flaky)
     run = await work.done(live_body())
     assert (run["status"], len(work.providers.calls)) == ("completed", 1)
     assert isinstance(work.service.clock, FakeClock)

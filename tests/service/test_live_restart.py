@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from runwatch.service.execution.engine import Engine
-from runwatch.service.execution.lifecycle import Run
 from runwatch.service.execution.runs import load
+from runwatch.service.execution.state_machine import RunState
 from runwatch.service.tables.live import attempts
 from tests.service.conftest import Json, Serving, event_bodies
 from tests.service.live_work import (
@@ -47,7 +47,7 @@ async def stepped(serving: Serving, scripted: Scripted, monkeypatch: pytest.Monk
             yield LiveWork(service, *scripted)
 
 
-async def move(work: LiveWork, run_id: str) -> Run:
+async def move(work: LiveWork, run_id: str) -> RunState:
     """Take one step of a run."""
     run = await work.service.context.database.read(lambda transaction: load(transaction, run_id))
     return run if run.is_final else await work.service.context.engine.live_runs.move(run)

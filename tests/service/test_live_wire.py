@@ -13,9 +13,9 @@ import pytest
 
 from runwatch.service.tables.live import results
 from tests.service.conftest import Json, Local, Serving
+from tests.service.http.test_problem_responder import check
 from tests.service.live_work import in_short, live_body, only_slice, outcomes
 from tests.service.sourcing import SECRET, model_arm, post, save
-from tests.service.test_problems import check
 from tests.support.clock import FakeClock
 from tests.support.dock import Dock, dock
 from tests.support.model_server import DROP, HANG, ModelServer
@@ -234,7 +234,7 @@ async def test_key_prompt_and_output_stay_where_they_belong(
     assert b"sentinel-objective" not in database.read_bytes()
     clock.advance(8 * 24 * 3600)
     async with serving(clock) as service:
-        assert await service.context.database.read(lambda transaction: transaction.every(results, {})) == []
+        assert await service.context.database.read(lambda transaction: transaction.list_all(results, {})) == []
     assert b"sentinel" not in database.read_bytes()
 
 

@@ -21,9 +21,9 @@ from sqlalchemy import Column, ForeignKey, Index, Integer, MetaData, Table, Text
 from sqlalchemy.pool import NullPool
 
 from runwatch.base.errors import DataError, LocalServiceError
-from runwatch.base.servicefile import lock_of
+from runwatch.base.service_file import lock_path
 from runwatch.service import database as database_module
-from runwatch.service.database import Database
+from runwatch.service.database import ServiceDatabase
 from runwatch.service.migrations import upgrade
 from runwatch.service.migrations.backup import backup_of
 from runwatch.service.tables import SCHEMA_VERSION, metadata, runs
@@ -69,7 +69,7 @@ def next_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[
 
 def open_and_close(path: Path) -> None:
     """What a start does to a file."""
-    Database.open(path, FakeClock()).close()
+    ServiceDatabase.open(path, FakeClock()).close()
 
 
 def version_of(path: Path) -> int:
@@ -235,7 +235,7 @@ def test_a_missing_revision_is_written_out(path: Path) -> None:
 START = """
 import sys
 from pathlib import Path
-from runwatch.service.main import serve
+from runwatch.service.process import serve
 from runwatch.service.options import ServeOptions
 from tests.support.master_keys import master_keys
 assert serve(ServeOptions(data_dir=Path(sys.argv[1]), master_keys=master_keys, json=True, idle_exit_s=0)) == 0
@@ -357,7 +357,7 @@ async def test_a_table_that_others_refer_to_can_be_made_anew(
         "    table.alter_column('mode', nullable=True)\n"
         "    table.add_column(Column('kind', Text, nullable=False, server_default='usual'))"
     )
-    database = Database.open(path, FakeClock())
+    database = ServiceDatabase.open(path, FakeClock())
 
     def write(transaction: Transaction) -> tuple[int, int]:
         row = transaction.one(runs, {"execution_id": told["runs"][0]})
@@ -399,7 +399,7 @@ def test_a_file_that_a_newer_version_migrated_is_refused_and_left_alone(
 async def test_a_file_whose_directory_another_service_holds_is_not_migrated(
     serving: Serving, path: Path, data_dir: Path
 ) -> None:
-    lock = lock_of(data_dir)
+    lock = lock_path(data_dir)
     assert lock.acquire(wait=False)
     with pytest.raises(LocalServiceError):
         await serving().__aenter__()

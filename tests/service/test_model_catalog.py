@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from runwatch.base.json import loads
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Json, Local, Serving
+from tests.service.http.test_problem_responder import check, fields
 from tests.service.sourcing import post, save, save_sample, sync
-from tests.service.test_auth import other_tenant
-from tests.service.test_problems import check, fields
 from tests.support.model_server import ModelServer
 from tests.support.scripted import Said
 

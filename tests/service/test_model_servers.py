@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from runwatch.service.models.discovery import LIMIT_S, USUAL_PORTS, FoundServer, UsualPort, find_servers
+from runwatch.service.address_policy import PROVIDERS
 from runwatch.service.models.providers import Providers
-from runwatch.service.outbound import Outbound
-from runwatch.service.reach import PROVIDERS
+from runwatch.service.models.server_discovery import KNOWN_PORTS, LIMIT_S, FoundServer, KnownPort, find_servers
+from runwatch.service.outbound import OutboundClient
 from tests.service.conftest import Json, Local
-from tests.service.test_problems import check
+from tests.service.http.test_problem_responder import check
 from tests.support.clock import FakeClock
 from tests.support.model_server import CUT, DROP, HANG, Fault, ModelServer
 from tests.support.scripted import Said
@@ -25,23 +25,23 @@ PATH = "/v1/model-server-searches"
 
 @pytest.fixture
 async def providers() -> AsyncIterator[Providers]:
-    outbound = Outbound()
+    outbound = OutboundClient()
     yield Providers(outbound, FakeClock(), lambda _: PROVIDERS)
     await outbound.close()
 
 
-def usual(name: str, base_url: str) -> UsualPort:
+def usual(name: str, base_url: str) -> KnownPort:
     port = urlsplit(base_url).port
     assert port is not None
-    return UsualPort(name, port)
+    return KnownPort(name, port)
 
 
-def listening(*servers: ModelServer) -> tuple[UsualPort, ...]:
+def listening(*servers: ModelServer) -> tuple[KnownPort, ...]:
     return tuple(usual(f"Server {number}", server.base_url) for number, server in enumerate(servers, 1))
 
 
 @asynccontextmanager
-async def no_http() -> AsyncIterator[UsualPort]:
+async def no_http() -> AsyncIterator[KnownPort]:
     """A port where a server speaks first, and no HTTP."""
 
     async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -50,15 +50,15 @@ async def no_http() -> AsyncIterator[UsualPort]:
 
     server = await asyncio.start_server(greet, "127.0.0.1", 0)
     async with server:
-        yield UsualPort("vLLM", server.sockets[0].getsockname()[1])
+        yield KnownPort("vLLM", server.sockets[0].getsockname()[1])
 
 
 @asynccontextmanager
-async def nobody() -> AsyncIterator[UsualPort]:
+async def nobody() -> AsyncIterator[KnownPort]:
     """A port that nobody can begin to listen on meanwhile."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
-        yield UsualPort("Ollama", bound.getsockname()[1])
+        yield KnownPort("Ollama", bound.getsockname()[1])
 
 
 async def search(local: Local, **headers: str) -> list[Json]:
@@ -151,7 +151,7 @@ async def test_all_ports_are_asked_at_once_so_that_the_search_is_over_within_two
 
 
 async def test_the_service_does_not_find_itself(local: Local) -> None:
-    local.context.usual_ports = (UsualPort("vLLM", local.address[1]),)
+    local.context.usual_ports = (KnownPort("vLLM", local.address[1]),)
     assert await search(local) == []
 
 
@@ -184,5 +184,5 @@ async def test_only_who_may_connect_a_source_may_have_it_look(local: Local, role
 
 
 async def test_unless_told_otherwise_it_looks_on_the_usual_ports_each_once(local: Local) -> None:
-    assert local.context.usual_ports == USUAL_PORTS
-    assert len({port.port for port in USUAL_PORTS}) == len({port.name for port in USUAL_PORTS}) == len(USUAL_PORTS)
+    assert local.context.usual_ports == KNOWN_PORTS
+    assert len({port.port for port in KNOWN_PORTS}) == len({port.name for port in KNOWN_PORTS}) == len(KNOWN_PORTS)

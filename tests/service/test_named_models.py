@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.service.conftest import Json, Local
+from tests.service.http.test_problem_responder import check, fields
 from tests.service.sourcing import SECRET, connect, model_arm, post, sync
-from tests.service.test_problems import check, fields
 from tests.support.model_server import DROP, ModelServer
 from tests.support.scripted import Said
 

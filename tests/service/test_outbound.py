@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from runwatch.base.addresses import Address, AddressKind
-from runwatch.service.outbound import Outbound, OutboundError
-from runwatch.service.reach import PROVIDERS, PUBLIC, PUBLIC_OR_LOOPBACK, Reach
+from runwatch.service.address_policy import PROVIDERS, PUBLIC, PUBLIC_OR_LOOPBACK, AddressPolicy
+from runwatch.service.outbound import OutboundClient, OutboundError
 from tests.api.certificate import authority_file, server_context
 
 PATIENCE_S = 30.0
@@ -56,7 +56,7 @@ def names(**known: str) -> Callable[[str, int], Awaitable[list[Address]]]:
 
 
 @contextlib.asynccontextmanager
-async def calling(outbound: Outbound) -> AsyncIterator[Outbound]:
+async def calling(outbound: OutboundClient) -> AsyncIterator[OutboundClient]:
     """An outbound client that is closed at the end."""
     try:
         yield outbound
@@ -64,7 +64,7 @@ async def calling(outbound: Outbound) -> AsyncIterator[Outbound]:
         await outbound.close()
 
 
-async def refused(outbound: Outbound, url: str, reach: Reach, **more: float) -> OutboundError:
+async def refused(outbound: OutboundClient, url: str, reach: AddressPolicy, **more: float) -> OutboundError:
     """How a call that gets no answer fails."""
     given = {"timeout_s": PATIENCE_S, **more}
     with pytest.raises(OutboundError) as caught:
@@ -78,7 +78,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 async def test_an_answer_of_any_status_is_an_answer() -> None:
     async with (
         server(b"HTTP/1.1 418 No\r\nContent-Length: 2\r\n\r\nhi") as (port, heads),
-        calling(Outbound()) as out,
+        calling(OutboundClient()) as out,
     ):
         answer = await out.send(
             "POST",
@@ -116,13 +116,13 @@ async def test_an_answer_of_any_status_is_an_answer() -> None:
         ("https://any.test/", PROVIDERS, "private_range_rejected"),
     ],
 )
-async def test_what_may_not_be_called_is_not(url: str, reach: Reach, kind: str) -> None:
+async def test_what_may_not_be_called_is_not(url: str, reach: AddressPolicy, kind: str) -> None:
     known = names(**{
         "one.test": "93.184.215.14", "loop.test": "127.0.0.1", "home.test": "192.168.0.9",
         "both.test": "93.184.215.14,10.0.0.1", "mapped.test": "::ffff:127.0.0.1", "cloud.test": "169.254.169.254",
         "any.test": "0.0.0.0",
     })  # fmt: skip
-    async with calling(Outbound(known)) as out:
+    async with calling(OutboundClient(known)) as out:
         failure = await refused(out, url, reach)
     assert (failure.kind, failure.was_sent) == (kind, False)
 
@@ -131,7 +131,7 @@ async def test_a_call_goes_to_the_address_that_was_judged_and_names_the_host(tmp
     tls = ssl.create_default_context(cafile=authority_file(tmp_path))
     async with (
         server(OK, server_context(tmp_path)) as (port, heads),
-        calling(Outbound(names(**{"service.test": "127.0.0.1", "other.test": "127.0.0.1"}), tls)) as out,
+        calling(OutboundClient(names(**{"service.test": "127.0.0.1", "other.test": "127.0.0.1"}), tls)) as out,
     ):
         answer = await out.send("GET", f"https://service.test:{port}/", reach=PUBLIC_OR_LOOPBACK, timeout_s=PATIENCE_S)
         assert answer.content == b"hi"
@@ -143,7 +143,7 @@ async def test_a_call_goes_to_the_address_that_was_judged_and_names_the_host(tmp
 async def test_the_next_address_is_tried_when_one_does_not_answer() -> None:
     async with (
         server(OK) as (port, _),
-        calling(Outbound(names(**{"two.test": "127.0.0.2,127.0.0.1"}))) as out,
+        calling(OutboundClient(names(**{"two.test": "127.0.0.2,127.0.0.1"}))) as out,
     ):
         answer = await out.send("GET", f"http://two.test:{port}/", reach=PROVIDERS, timeout_s=PATIENCE_S)
     assert answer.status == 200
@@ -151,7 +151,7 @@ async def test_the_next_address_is_tried_when_one_does_not_answer() -> None:
 
 async def test_a_redirect_is_an_answer_and_not_followed() -> None:
     moved = b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"
-    async with server(moved) as (port, heads), calling(Outbound()) as out:
+    async with server(moved) as (port, heads), calling(OutboundClient()) as out:
         answer = await out.send("GET", f"http://127.0.0.1:{port}/", reach=PROVIDERS, timeout_s=PATIENCE_S)
     assert answer.status == 302
     assert len(heads) == 1
@@ -160,7 +160,7 @@ async def test_a_redirect_is_an_answer_and_not_followed() -> None:
 async def test_nobody_there_is_a_call_that_was_not_sent() -> None:
     async with server(OK) as (port, _):
         pass
-    async with calling(Outbound()) as out:
+    async with calling(OutboundClient()) as out:
         failure = await refused(out, f"http://127.0.0.1:{port}/", PROVIDERS)
     assert (failure.kind, failure.was_sent) == ("network", False)
 
@@ -175,7 +175,7 @@ async def test_nobody_there_is_a_call_that_was_not_sent() -> None:
     ],
 )
 async def test_an_answer_that_cannot_be_read_whole_is_none(answer: bytes, kind: str) -> None:
-    async with server(answer) as (port, _), calling(Outbound()) as out:
+    async with server(answer) as (port, _), calling(OutboundClient()) as out:
         failure = await refused(out, f"http://127.0.0.1:{port}/", PROVIDERS)
     assert (failure.kind, failure.was_sent) == (kind, True)
 
@@ -195,7 +195,7 @@ async def test_the_time_limit_covers_the_last_byte() -> None:
             # The caller has closed the connection, or reset it.
             gone.set()
 
-    async with server(drip) as (port, _), calling(Outbound()) as out:
+    async with server(drip) as (port, _), calling(OutboundClient()) as out:
         failure = await refused(out, f"http://127.0.0.1:{port}/", PROVIDERS, timeout_s=0.2)
         async with asyncio.timeout(PATIENCE_S):
             await gone.wait()
@@ -205,11 +205,11 @@ async def test_the_time_limit_covers_the_last_byte() -> None:
 async def test_the_environment_s_proxy_is_for_public_addresses_only(monkeypatch: pytest.MonkeyPatch) -> None:
     async with (
         server(OK) as (proxy, heads),
-        calling(Outbound(names(**{"far.test": "93.184.215.14", "near.test": "127.0.0.1"}))) as out,
+        calling(OutboundClient(names(**{"far.test": "93.184.215.14", "near.test": "127.0.0.1"}))) as out,
     ):
         monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy}")
         monkeypatch.delenv("no_proxy", raising=False)
-        everywhere = Reach(frozenset(AddressKind), frozenset(AddressKind))
+        everywhere = AddressPolicy(frozenset(AddressKind), frozenset(AddressKind))
         answer = await out.send("GET", "http://far.test/x", reach=everywhere, timeout_s=PATIENCE_S)
         assert answer.content == b"hi"
         assert heads[0].startswith(b"GET http://far.test/x HTTP/1.1\r\n")

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from runwatch.service.errors import Refusal
-from runwatch.service.organization.period import Period, month_of, read_period, read_window
+from runwatch.service.errors import RefusalError
+from runwatch.service.organization.period import ServicePeriod, month_of, read_period, read_window
 from tests.support.clock import START
 
 NOVEMBER = {"from": "2026-11-01", "to": "2026-11-30"}
 
 
-def moments(period: Period) -> tuple[bool, ...]:
+def moments(period: ServicePeriod) -> tuple[bool, ...]:
     """Which of four moments around November 2026 lie within a period."""
     stored = ("2026-10-31T23:59:59.999Z", "2026-11-01T00:00:00.000Z", "2026-11-30T23:59:59.999Z",
               "2026-12-01T00:00:00.000Z")  # fmt: skip
@@ -50,7 +50,7 @@ def test_a_month_ends_on_its_own_last_day(month: str, last: str | None) -> None:
     ],
 )
 def test_another_form_is_refused_by_name(query: dict[str, str], field: str) -> None:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RefusalError) as caught:
         read_period(query, START)
     assert caught.value.code == "validation_failed"
     assert [name for name, _ in caught.value.errors] == [field]

@@ -6,17 +6,17 @@ from decimal import Decimal, localcontext
 
 import pytest
 
-from runwatch.base.json import Numeral
+from runwatch.base.json import ExactNumber
 from runwatch.service.models.providers import Generation
+from runwatch.service.models.providers.json_reading import dollars
 from runwatch.service.models.providers.prices import (
     LOST_CALL_TOKENS,
     amount,
-    cost_of,
+    compute_cost,
     estimated_tokens,
     quote,
     worst_case,
 )
-from runwatch.service.models.providers.reading import dollars
 
 TABLE = {
     "small": {"input_usd_per_million": "0.15", "output_usd_per_million": "0.60"},
@@ -31,15 +31,18 @@ def generation(
 
 
 def test_what_the_provider_reports_wins_over_the_table() -> None:
-    assert cost_of(generation(usd="0.0123"), TABLE, "small", is_keyless=False) == (Decimal("0.0123"), "source_reported")
+    assert compute_cost(generation(usd="0.0123"), TABLE, "small", is_keyless=False) == (
+        Decimal("0.0123"),
+        "source_reported",
+    )
 
 
 def test_counted_tokens_at_the_price_of_the_model_are_source_reported() -> None:
-    assert cost_of(generation(), TABLE, "small", is_keyless=False) == (Decimal("0.00045"), "source_reported")
+    assert compute_cost(generation(), TABLE, "small", is_keyless=False) == (Decimal("0.00045"), "source_reported")
 
 
 def test_a_model_without_a_price_of_its_own_has_that_of_all_others() -> None:
-    assert cost_of(generation(), TABLE, "large", is_keyless=False) == (Decimal("0.0105"), "source_reported")
+    assert compute_cost(generation(), TABLE, "large", is_keyless=False) == (Decimal("0.0105"), "source_reported")
 
 
 @pytest.mark.parametrize(
@@ -48,7 +51,7 @@ def test_a_model_without_a_price_of_its_own_has_that_of_all_others() -> None:
 def test_tokens_that_nobody_counted_are_estimated_from_the_texts(
     counts: tuple[int | None, int | None], usd: str
 ) -> None:
-    assert cost_of(generation(*counts), TABLE, "small", is_keyless=False) == (Decimal(usd), "estimated")
+    assert compute_cost(generation(*counts), TABLE, "small", is_keyless=False) == (Decimal(usd), "estimated")
 
 
 @pytest.mark.parametrize(
@@ -65,25 +68,25 @@ def test_tokens_that_nobody_counted_are_estimated_from_the_texts(
 def test_without_a_usable_price_the_cost_is_unknown_but_for_a_server_without_keys(
     table: dict[str, dict[str, str]] | None,
 ) -> None:
-    assert cost_of(generation(), table, "small", is_keyless=False) is None
+    assert compute_cost(generation(), table, "small", is_keyless=False) is None
     assert quote(table, "small", 10, 10, is_keyless=False) is None
     assert worst_case(table, "small", input_bytes=10, is_keyless=False) is None
-    assert cost_of(generation(), table, "small", is_keyless=True) == (Decimal(0), "estimated")
+    assert compute_cost(generation(), table, "small", is_keyless=True) == (Decimal(0), "estimated")
     assert quote(table, "small", 10, 10, is_keyless=True) == (Decimal(0), "estimated")
     assert worst_case(table, "small", input_bytes=10, is_keyless=True) == 0
 
 
 @pytest.mark.parametrize("counts", [(None, 500), (1000, None), (None, None)])
 def test_an_answer_without_an_output_is_not_estimated(counts: tuple[int | None, int | None]) -> None:
-    assert cost_of(generation(*counts), TABLE, "small", is_keyless=False, may_estimate=False) is None
-    counted = cost_of(generation(), TABLE, "small", is_keyless=False, may_estimate=False)
+    assert compute_cost(generation(*counts), TABLE, "small", is_keyless=False, may_estimate=False) is None
+    counted = compute_cost(generation(), TABLE, "small", is_keyless=False, may_estimate=False)
     assert counted == (Decimal("0.00045"), "source_reported")
 
 
 def test_no_digit_is_lost_whatever_the_precision_of_the_thread() -> None:
     table = {"*": {"input_usd_per_million": "0.123456789123456789", "output_usd_per_million": "0"}}
     with localcontext(prec=3):
-        cost = cost_of(generation(10**9, 0), table, "any", is_keyless=False)
+        cost = compute_cost(generation(10**9, 0), table, "any", is_keyless=False)
     assert cost == (Decimal("123.456789123456789"), "source_reported")
 
 
@@ -110,4 +113,4 @@ def test_estimates_round_up(characters: int, tokens: int) -> None:
 def test_an_amount_that_is_too_long_in_plain_digits_is_not_taken(text: str) -> None:
     assert amount(text) is None
     assert dollars(text) is None
-    assert dollars(Numeral(text)) is None
+    assert dollars(ExactNumber(text)) is None

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from runwatch.base.secret import Secret
+from runwatch.service.address_policy import PUBLIC, PUBLIC_OR_LOOPBACK
 from runwatch.service.checks import probe as probing
-from runwatch.service.checks.probe import ProbeReport, probe, report_of
-from runwatch.service.outbound import Outbound, OutboundAnswer, OutboundError
-from runwatch.service.reach import PUBLIC, PUBLIC_OR_LOOPBACK
+from runwatch.service.checks.probe import ProbeReport, build_report, probe
+from runwatch.service.outbound import OutboundClient, OutboundError, OutboundResponse
 from tests.support.clock import START, FakeClock
 from tests.support.dock import Dock, dock
 from tests.support.http1 import answer_bytes
@@ -20,8 +20,8 @@ GOOD = b'{"is_correct": false, "quality_score": 0}'
 
 
 @pytest.fixture
-async def outbound() -> AsyncIterator[Outbound]:
-    made = Outbound()
+async def outbound() -> AsyncIterator[OutboundClient]:
+    made = OutboundClient()
     yield made
     await made.close()
 
@@ -32,8 +32,8 @@ async def endpoint() -> AsyncIterator[Dock]:
         yield made
 
 
-def found(status: int, content: bytes = GOOD) -> OutboundAnswer:
-    return OutboundAnswer(status, content)
+def found(status: int, content: bytes = GOOD) -> OutboundResponse:
+    return OutboundResponse(status, content)
 
 
 def states(report: ProbeReport) -> list[str]:
@@ -51,7 +51,7 @@ def states(report: ProbeReport) -> list[str]:
     ],
 )
 def test_an_endpoint_that_cannot_be_called_is_unreachable(kind: str, reason_code: str, failure: str) -> None:
-    report = report_of(OutboundError(kind), START, has_key=False)
+    report = build_report(OutboundError(kind), START, has_key=False)
     form = report.form()
     assert (form["outcome"], form["reason_code"]) == ("unreachable", reason_code)
     assert (form["http_status"], form["contract"]) == (None, None)
@@ -62,26 +62,26 @@ def test_an_endpoint_that_cannot_be_called_is_unreachable(kind: str, reason_code
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_key_is_told_apart_from_one_that_was_not_sent(status: int) -> None:
-    report = report_of(found(status), START, has_key=False)
+    report = build_report(found(status), START, has_key=False)
     form = report.form()
     assert (form["outcome"], form["reason_code"], form["http_status"]) == ("reachable", "authentication_failed", status)
     assert form["contract"]["validated"] is False
     assert states(report) == ["ok", "failed", "not_checked"]
     assert (report.status_reason, report.failure) == ("authentication_failed", "authentication_failed")
-    other = report_of(found(status), START, has_key=True).form()["feedback"]["authentication"]["correction"]
+    other = build_report(found(status), START, has_key=True).form()["feedback"]["authentication"]["correction"]
     assert other != form["feedback"]["authentication"]["correction"]
 
 
 @pytest.mark.parametrize("status", [201, 204, 302, 404, 500, 504])
 def test_only_a_200_is_an_answer(status: int) -> None:
-    report = report_of(found(status), START, has_key=False)
+    report = build_report(found(status), START, has_key=False)
     assert (report.outcome, report.reason_code, report.http_status) == ("reachable", None, status)
     assert states(report) == ["ok", "not_checked", "failed"]
     assert (report.status, report.status_reason, report.failure) == ("degraded", "response_incompatible", "http_error")
 
 
 def test_an_answer_that_is_no_verdict_is_a_violation() -> None:
-    report = report_of(found(200, b'{"is_correct": "no"}'), START, has_key=False)
+    report = build_report(found(200, b'{"is_correct": "no"}'), START, has_key=False)
     contract = report.form()["contract"]
     assert contract["validated"] is False
     assert contract["verifier_result"] is None
@@ -91,13 +91,13 @@ def test_an_answer_that_is_no_verdict_is_a_violation() -> None:
 
 
 def test_an_answer_that_is_too_large_was_reachable() -> None:
-    report = report_of(OutboundError("response_too_large", was_sent=True), START, has_key=False)
+    report = build_report(OutboundError("response_too_large", was_sent=True), START, has_key=False)
     assert (report.outcome, report.http_status, report.failure) == ("reachable", None, "invalid_response")
     assert states(report) == ["ok", "not_checked", "failed"]
 
 
 def test_a_false_verdict_on_the_probe_is_what_is_expected() -> None:
-    report = report_of(found(200), START, has_key=False)
+    report = build_report(found(200), START, has_key=False)
     form = report.form()
     assert form["contract"] == {
         "validated": True,
@@ -111,12 +111,12 @@ def test_a_false_verdict_on_the_probe_is_what_is_expected() -> None:
 
 
 def test_a_check_that_accepts_the_probe_keeps_to_the_contract_and_is_told_so() -> None:
-    report = report_of(found(200, b'{"is_correct": true, "quality_score": 1}'), START, has_key=False)
+    report = build_report(found(200, b'{"is_correct": true, "quality_score": 1}'), START, has_key=False)
     assert report.has_passed
     assert "reserved probe" in (report.detail or "")
 
 
-async def test_a_probe_sends_the_reserved_candidate_and_nothing_else(outbound: Outbound, endpoint: Dock) -> None:
+async def test_a_probe_sends_the_reserved_candidate_and_nothing_else(outbound: OutboundClient, endpoint: Dock) -> None:
     report = await probe(outbound, PUBLIC_OR_LOOPBACK, FakeClock(), endpoint.url)
     assert report.has_passed
     assert endpoint.bodies == [{"candidate": {"solverapi_probe": "registration_preflight"}}]
@@ -125,7 +125,7 @@ async def test_a_probe_sends_the_reserved_candidate_and_nothing_else(outbound: O
     assert endpoint.authorizations == [None]
 
 
-async def test_a_key_is_sent_as_a_bearer(outbound: Outbound, endpoint: Dock) -> None:
+async def test_a_key_is_sent_as_a_bearer(outbound: OutboundClient, endpoint: Dock) -> None:
     endpoint.keys = {"right"}
     assert (await probe(outbound, PUBLIC_OR_LOOPBACK, FakeClock(), endpoint.url, Secret("right"))).has_passed
     refused = await probe(outbound, PUBLIC_OR_LOOPBACK, FakeClock(), endpoint.url, Secret("wrong"))
@@ -134,20 +134,20 @@ async def test_a_key_is_sent_as_a_bearer(outbound: Outbound, endpoint: Dock) -> 
 
 
 async def test_an_endpoint_that_never_answers_times_out(
-    outbound: Outbound, endpoint: Dock, monkeypatch: pytest.MonkeyPatch
+    outbound: OutboundClient, endpoint: Dock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(probing, "PROBE_S", 0.2)
     endpoint.is_silent = True
     assert (await probe(outbound, PUBLIC_OR_LOOPBACK, FakeClock(), endpoint.url)).reason_code == "probe_timeout"
 
 
-async def test_nobody_listening_is_unreachable(outbound: Outbound) -> None:
+async def test_nobody_listening_is_unreachable(outbound: OutboundClient) -> None:
     async with dock() as gone:
         url = gone.url
     assert (await probe(outbound, PUBLIC_OR_LOOPBACK, FakeClock(), url)).reason_code == "endpoint_unreachable"
 
 
-async def test_this_machine_is_called_only_when_that_is_allowed(outbound: Outbound, endpoint: Dock) -> None:
+async def test_this_machine_is_called_only_when_that_is_allowed(outbound: OutboundClient, endpoint: Dock) -> None:
     plain = await probe(outbound, PUBLIC, FakeClock(), endpoint.url)
     assert plain.reason_code == "scheme_rejected"
     over_tls = endpoint.url.replace("http:", "https:")
@@ -156,7 +156,7 @@ async def test_this_machine_is_called_only_when_that_is_allowed(outbound: Outbou
     assert endpoint.heads == []
 
 
-async def test_an_address_that_speaks_no_tls_is_unreachable(outbound: Outbound) -> None:
+async def test_an_address_that_speaks_no_tls_is_unreachable(outbound: OutboundClient) -> None:
     async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(answer_bytes(200, GOOD))
         await writer.drain()

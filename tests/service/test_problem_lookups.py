@@ -7,17 +7,17 @@ from typing import Any
 import httpx
 import pytest
 
-from runwatch.base.clock import iso
-from runwatch.service.errors import Refusal
+from runwatch.base.clock import format_iso
+from runwatch.service.errors import RefusalError
 from tests.service.conftest import Json, Local
-from tests.service.test_problems import check
+from tests.service.http.test_problem_responder import check
 
 PATH = "/v1/problem-lookups"
 
 
 async def answered(local: Local, cause: str | None, **more: Any) -> str:
     """Have the service answer a problem, and give its instance."""
-    refusal = Refusal("upstream_unavailable", cause=cause)
+    refusal = RefusalError("upstream_unavailable", cause=cause)
     answer = await local.context.problems.answer(refusal, method="GET", path="/v1/x", **more)
     return str(httpx.Response(answer.status, content=answer.body).json()["instance"])
 
@@ -43,7 +43,7 @@ async def test_several_instances_are_found_at_once_and_unknown_ones_are_not(loca
 async def test_a_stretch_of_time_holds_both_its_ends(local: Local) -> None:
     moments = []
     for _ in range(4):
-        moments.append(iso(local.clock.now()))
+        moments.append(format_iso(local.clock.now()))
         await answered(local, None)
         local.clock.advance(60)  # type: ignore[attr-defined]
     found = await local.get(PATH, since=moments[1], until=moments[2])
@@ -55,7 +55,7 @@ async def test_a_stretch_of_time_holds_both_its_ends(local: Local) -> None:
 async def test_where_nothing_is_found_the_neighbours_are_told(local: Local) -> None:
     before = await answered(local, "first")
     local.clock.advance(3600)  # type: ignore[attr-defined]
-    middle = iso(local.clock.now())
+    middle = format_iso(local.clock.now())
     local.clock.advance(3600)  # type: ignore[attr-defined]
     after = await answered(local, "second")
     found = await local.get(PATH, since=middle, until=middle)

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.records.proposal import Proposal
-from runwatch.service.access.auth import local_tenant
+from runwatch.service.access.authentication import local_tenant
 from runwatch.service.models.arms import artifact_hash
 from runwatch.service.organization import proposals
 from runwatch.service.tables.models import arms
 from runwatch.service.transaction import Transaction
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Json, Local
-from tests.service.test_auth import other_tenant
+from tests.service.http.test_problem_responder import check, fields
 from tests.service.test_keys import bearing, keyed, me
-from tests.service.test_problems import check, fields
 from tests.support.clock import START, FakeClock
 
 EVIDENCE = {"verifier_id": "vrf_1", "is_correct": True, "quality_score": 0.8}
@@ -68,8 +68,8 @@ def register(transaction: Transaction, tenant_id: str, arm_id: str) -> None:
         data_class_grants=["public"],
         artifact={"content": DRY, "version": "1", "editable_regions": ["tone"]},
         artifact_hash=artifact_hash(DRY),
-        created_at=iso(transaction.now),
-        updated_at=iso(transaction.now),
+        created_at=format_iso(transaction.now),
+        updated_at=format_iso(transaction.now),
     )
 
 
@@ -119,8 +119,8 @@ async def test_a_proposal_is_a_whole_record_alone_and_a_short_one_in_the_list(he
         "candidate_score": 0.8,
         "diff": "@@ region:tone @@\n-dry\n+warm",
         "verifier_evidence": EVIDENCE,
-        "created_at": iso(START),
-        "expires_at": iso(START + timedelta(days=30)),
+        "created_at": format_iso(START),
+        "expires_at": format_iso(START + timedelta(days=30)),
     }
     assert not Proposal(raw).flaws()
     assert not Proposal(raw).unknown()
@@ -170,7 +170,7 @@ async def test_a_decision_is_made_once(
     answer = await held.http.post(path, json=body, headers=keyed("k"))
     assert answer.status_code == 200
     expected = {
-        "status": decision, "decision": decision, "decided_by": await me(held), "decided_at": iso(START),
+        "status": decision, "decision": decision, "decided_by": await me(held), "decided_at": format_iso(START),
         "reason": reason, "diff": "@@ region:tone @@\n-dry\n+warm",
     }  # fmt: skip
     assert {name: answer.json()[name] for name in expected} == expected

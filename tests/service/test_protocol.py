@@ -10,9 +10,9 @@ import pytest
 
 from runwatch.records.problem import PROBLEM_TYPE
 from runwatch.service.http import protocol
-from runwatch.service.http.limits import BODY_BYTES
+from runwatch.service.http.rate_limits import BODY_BYTES
 from tests.service.conftest import Json, Local, echo_body
-from tests.service.test_problems import check_body
+from tests.service.http.test_problem_responder import check_body
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

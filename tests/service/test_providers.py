@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from runwatch.base.json import Numeral, loads
+from runwatch.base.json import ExactNumber, loads
 from runwatch.base.secret import Secret
+from runwatch.service.address_policy import PROVIDERS
 from runwatch.service.models.providers import KINDS, Generation, ProviderAddress, ProviderError, Providers, ServedModel
-from runwatch.service.models.providers.failures import kind_of_outbound
-from runwatch.service.outbound import Outbound, OutboundError
-from runwatch.service.reach import PROVIDERS
+from runwatch.service.models.providers.error_kinds import kind_from_outbound
+from runwatch.service.outbound import OutboundClient, OutboundError
 from tests.support.clock import FakeClock
 from tests.support.model_server import CUT, DROP, HANG, Fault, ModelServer
 from tests.support.scripted import Said
@@ -27,7 +27,7 @@ KEY = "sk-sentinel-4711"
 
 @pytest.fixture
 async def providers() -> AsyncIterator[Providers]:
-    outbound = Outbound()
+    outbound = OutboundClient()
     yield Providers(outbound, FakeClock(), lambda _: PROVIDERS)
     await outbound.close()
 
@@ -403,7 +403,7 @@ async def test_an_address_that_may_not_be_called_is_rejected_unsent(providers: P
     ],
 )
 def test_each_failure_of_a_call_has_its_kind(kind: str, told: str) -> None:
-    assert kind_of_outbound(OutboundError(kind)) == told
+    assert kind_from_outbound(OutboundError(kind)) == told
     assert told in KINDS
 
 
@@ -566,5 +566,5 @@ async def test_a_date_without_hyphens_is_a_release_too(providers: Providers) -> 
 
 
 async def test_exact_numbers_survive_from_the_wire_to_the_cost(providers: Providers) -> None:
-    async with ModelServer(cost_usd=Numeral("0.10")) as server:
+    async with ModelServer(cost_usd=ExactNumber("0.10")) as server:
         assert str((await generate(providers, address(server))).usd) == "0.10"

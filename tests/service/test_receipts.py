@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.service.tables import receipt_arms
 from tests.service.conftest import Local, capped
-from tests.service.test_problems import check
+from tests.service.http.test_problem_responder import check
 from tests.support.clock import FakeClock
 
 
@@ -31,7 +31,7 @@ async def test_receipts_are_listed_newest_first_and_filtered(local: Local) -> No
 
     completed = await done(60)
     clock.advance(60)
-    noon = iso(clock.now())
+    noon = format_iso(clock.now())
     expired = await done(0.01)
     assert await found() == [expired, completed]
     assert await found(status="completed") == [completed]

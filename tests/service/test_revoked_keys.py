@@ -10,14 +10,14 @@ import httpx
 import pytest
 
 from runwatch.base.json import dumps
-from runwatch.service.access.keyring import revoke
-from runwatch.service.access.sessions import PATH
+from runwatch.service.access.api_keys import revoke
+from runwatch.service.access.browser_sessions import PATH
 from runwatch.service.tables import api_keys
 from runwatch.service.tables.review import sessions
 from tests.service.conftest import Json, Local, Serving
+from tests.service.http.test_problem_responder import check
+from tests.service.models.test_github import browser, signed_in
 from tests.service.sourcing import begin, connection_body, enter, post
-from tests.service.test_github import browser, signed_in
-from tests.service.test_problems import check
 from tests.service.test_verifier_connection import FOREVER, SECRET, kept_secrets, promote, stage
 from tests.service.test_verifiers import PATH as VERIFIERS
 from tests.service.test_verifiers import registered
@@ -157,6 +157,6 @@ async def test_a_request_whose_body_comes_after_the_revocation_has_no_effect(loc
         await writer.wait_closed()
     assert answer.startswith(b"HTTP/1.1 401 ")
     names = await local.context.database.read(
-        lambda transaction: [row["display_name"] for row in transaction.every(api_keys, {})]
+        lambda transaction: [row["display_name"] for row in transaction.list_all(api_keys, {})]
     )
     assert "kept back" not in names

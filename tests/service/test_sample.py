@@ -13,13 +13,13 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.base.errors import DataError
 from runwatch.records.states import is_final
-from runwatch.service.execution.live import steps
+from runwatch.service.execution import live_steps
 from runwatch.service.options import SAMPLE_KEYS
 from runwatch.service.sample import history
-from runwatch.service.sample.works import HISTORY, REPAIR
+from runwatch.service.sample.run_kinds import HISTORY, REPAIR
 from tests.service.conftest import Json, Local, Serving, echo_body, serve_in_process
 from tests.service.sampling import LEAST, all_runs, make, told_keys
 from tests.service.sourcing import post
@@ -60,8 +60,8 @@ async def test_the_past_goes_back_a_month_and_every_run_has_its_receipt(sample: 
     runs = await all_runs(sample)
     moments = [run["created_at"] for run in runs]
     assert moments == sorted(moments, reverse=True)
-    assert moments[0] < iso(START)
-    assert iso(START - timedelta(days=31)) < moments[-1] < iso(START - timedelta(days=30))
+    assert moments[0] < format_iso(START)
+    assert format_iso(START - timedelta(days=31)) < moments[-1] < format_iso(START - timedelta(days=30))
     for run in runs:
         assert is_final(run["status"])
         receipt = await sample.get(run["links"]["receipt"])
@@ -205,7 +205,7 @@ async def test_a_past_that_comes_to_no_end_is_not_begun_with(tmp_path: Path, mon
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(steps, "take", fail)
+    monkeypatch.setattr(live_steps, "take_step", fail)
     with pytest.raises(DataError):
         await make(tmp_path / "one", runs=1)
     assert not (tmp_path / "one" / "service.db").exists()

@@ -10,8 +10,8 @@ import pytest
 
 from runwatch.records.requests.account import TOP_UP_USD
 from tests.service.conftest import Json, Local, Serving, echo_body
+from tests.service.http.test_problem_responder import check
 from tests.service.sourcing import post, save_sample
-from tests.service.test_problems import check
 from tests.service.test_templates import (
     APPLICATIONS,
     PLANS,

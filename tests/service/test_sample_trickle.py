@@ -7,9 +7,9 @@ from collections.abc import Callable
 from random import Random
 
 from runwatch.records.states import FINAL_STATES
-from runwatch.service.main import stop_when_idle
 from runwatch.service.organization import wallet
-from runwatch.service.sample.trickle import AT_ONCE, Trickle
+from runwatch.service.process import stop_when_idle
+from runwatch.service.sample.background_runs import AT_ONCE, BackgroundRuns
 from tests.service.conftest import Json, Local, Serving
 from tests.service.sampling import all_runs, told_keys
 from tests.support.clock import FakeClock
@@ -74,7 +74,7 @@ async def test_it_does_not_keep_an_idle_service_from_ending(serving: Serving) ->
 
 async def test_there_are_a_few_live_runs_at_most(serving: Serving) -> None:
     async with serving(FakeClock(manual=True), sample=True, sample_runs=1) as local:
-        trickle = Trickle(local.context, Random(1))
+        trickle = BackgroundRuns(local.context, Random(1))
         for _ in range(3 * AT_ONCE):
             await trickle.add()
         runs = await all_runs(local)
@@ -88,7 +88,7 @@ async def test_an_organization_that_may_not_submit_gets_no_runs(serving: Serving
         await local.context.database.write(
             lambda transaction: wallet.set_limits(transaction, tenant_id, executions_per_month=0)
         )
-        trickle = Trickle(local.context, Random(1))
+        trickle = BackgroundRuns(local.context, Random(1))
         for _ in range(5):
             await trickle.add()
         assert len(await all_runs(local)) == 1
@@ -99,5 +99,5 @@ async def test_it_ends_with_its_key(serving: Serving) -> None:
         runner = next(key for key in told_keys(local.context.options.data_dir) if key["role"] == "runner")
         answer = await local.http.post(f"/v1/api-keys/{runner['api_key_id']}/revoke")
         assert answer.status_code == 200, answer.text
-        await Trickle(local.context, Random(1)).add()
+        await BackgroundRuns(local.context, Random(1)).add()
         assert len(await all_runs(local)) == 1

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import httpx
 
-from runwatch.service.main import sample_note
 from runwatch.service.options import SAMPLE_KEYS, ServeOptions
-from tests.service.test_problems import check
+from runwatch.service.process import sample_note
+from tests.service.http.test_problem_responder import check
 from tests.support.master_keys import master_keys
 from tests.support.service import ServiceProcess
 

@@ -9,10 +9,10 @@ import pytest
 
 from runwatch.service.access.vault import DIRECTORY
 from runwatch.service.models.connections import named_handles
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Json, Local, Serving
+from tests.service.http.test_problem_responder import check, fields
 from tests.service.sourcing import SECRET, Saved, completed, connect, connection_body, model_arm, post, save, sync
-from tests.service.test_auth import other_tenant
-from tests.service.test_problems import check, fields
 from tests.support.clock import FakeClock
 from tests.support.master_keys import vault_secrets
 from tests.support.model_server import DROP, HANG, ModelServer

@@ -13,10 +13,10 @@ import pytest
 
 from runwatch.base.secret import Secret
 from runwatch.service.access.vault import DIRECTORY
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Json, Local, Serving
+from tests.service.http.test_problem_responder import check, fields
 from tests.service.sourcing import SECRET, begin, completed, connection_body, enter, post, save
-from tests.service.test_auth import other_tenant
-from tests.service.test_problems import check, fields
 from tests.support.clock import FakeClock
 from tests.support.master_keys import MASTER_KEYS
 from tests.support.model_server import ModelServer

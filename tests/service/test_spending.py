@@ -6,9 +6,9 @@ from decimal import Decimal
 
 from runwatch.base.json import loads
 from tests.service.conftest import Serving, echo_body
+from tests.service.http.test_problem_responder import check
 from tests.service.sourcing import model_arm, save
 from tests.service.test_keys import keyed, me
-from tests.service.test_problems import check
 from tests.service.test_wallet import balance, set_limits
 from tests.service.test_webhooks import add, settled
 from tests.support.model_server import ModelServer

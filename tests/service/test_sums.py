@@ -14,14 +14,13 @@ from typing import Any
 
 import pytest
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.base.json import dumps, loads
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run as RunRecord
 from runwatch.records.usage import Usage
-from runwatch.service.access.auth import local_tenant
-from runwatch.service.execution import attribution, receipts
-from runwatch.service.execution.lifecycle import CAPABILITY, Run, Slice
+from runwatch.service.access.authentication import local_tenant
+from runwatch.service.execution import receipts, run_owners
 from runwatch.service.execution.live.state import (
     ANSWERED,
     CANCELLED_IN_FLIGHT,
@@ -30,19 +29,20 @@ from runwatch.service.execution.live.state import (
     FAILED,
     INTERRUPTED,
     Attempt,
-    Live,
-    Option,
-    plain,
+    LiveRun,
+    RankedArm,
+    to_json_value,
 )
+from runwatch.service.execution.state_machine import CAPABILITY, RunState, SliceState
 from runwatch.service.tables import receipts as receipts_table
 from runwatch.service.tables import runs as runs_table
 from runwatch.service.transaction import Transaction
-from runwatch.view.census import census
-from runwatch.view.exports import export
-from runwatch.view.facts import RunFacts
-from runwatch.view.overview import live_lines
-from runwatch.view.receipt_sums import FEE, NO_MODEL, ReceiptSums, reconcile
+from runwatch.view.export.file_formats import export_records
+from runwatch.view.overview.run_counts import count_runs
+from runwatch.view.overview.run_lines import live_lines
+from runwatch.view.receipts.totals import FEE, NO_MODEL, ReceiptTotals, reconcile_with_usage
 from runwatch.view.resources.receipts import RECEIPTS
+from runwatch.view.runs.run_facts import RunFacts
 from tests.service.conftest import Local
 from tests.support.clock import START
 from tests.view.strategies import CONTEXT
@@ -86,17 +86,18 @@ class Sums:
         return EXACT.add(self.usd, self.fees)
 
 
-def generated(chance: random.Random, number: int) -> tuple[Run, Live | None]:
+def generated(chance: random.Random, number: int) -> tuple[RunState, LiveRun | None]:
     """A final run: a test run, one that called nothing, or one with calls of known and of unknown cost."""
     ended = START - timedelta(hours=chance.randrange(24 * 20))
     is_live = chance.random() < 0.8
     attempts = [attempt(chance, position) for position in range(1, chance.randrange(5) + 1)] if is_live else []
     options = tuple(
-        Option(arm_id, 0.5, {"arm_id": arm_id, "model_key": f"northwind/{arm_id}"}, {"source": {}}) for arm_id in ARMS
+        RankedArm(arm_id, 0.5, {"arm_id": arm_id, "model_key": f"northwind/{arm_id}"}, {"source": {}})
+        for arm_id in ARMS
     )
-    live = Live(None, None, (), Decimal(1), options, None, tuple(attempts)) if is_live else None
-    part = Slice(f"sl_{number}", CAPABILITY, "completed", unknown_calls=live.unknown_calls if live else 0)
-    run = Run(
+    live = LiveRun(None, None, (), Decimal(1), options, None, tuple(attempts)) if is_live else None
+    part = SliceState(f"sl_{number}", CAPABILITY, "completed", unknown_calls=live.unknown_calls if live else 0)
+    run = RunState(
         execution_id=f"ex_{number:06}",
         tenant_id="",
         mode="live" if is_live else "echo",
@@ -105,7 +106,7 @@ def generated(chance: random.Random, number: int) -> tuple[Run, Live | None]:
         max_runtime_s=60.0,
         created_at=ended - timedelta(seconds=5),
         slices=(part,),
-        spend_usd=plain(live.spend) if live else "0",
+        spend_usd=to_json_value(live.spend) if live else "0",
         completed_at=ended,
     )
     return run, live
@@ -123,11 +124,11 @@ def attempt(chance: random.Random, number: int) -> Attempt:
         skill_arm_id=None,
         phase=CANDIDATE,
         state=ANSWERED if is_answered else chance.choice(LOST),
-        started_at=iso(START),
+        started_at=format_iso(START),
         was_sent=was_sent,
         input_tokens=chance.randrange(10_000) if is_known else None,
         output_tokens=chance.randrange(10_000) if is_known else None,
-        usd=plain(Decimal(chance.randrange(10**digits)).scaleb(-digits)) if is_known else "0",
+        usd=to_json_value(Decimal(chance.randrange(10**digits)).scaleb(-digits)) if is_known else "0",
         pricing_basis=chance.choice(("source_reported", "estimated")) if is_known else None,
     )
 
@@ -151,13 +152,13 @@ async def keep(local: Local, count: int, seed: int) -> None:
                 max_runtime_s=run.max_runtime_s,
                 slices=[asdict(part) for part in run.slices],
                 spend_usd=run.spend_usd,
-                created_at=iso(run.created_at),
-                completed_at=iso(run.completed_at),
+                created_at=format_iso(run.created_at),
+                completed_at=format_iso(run.completed_at),
             )
-            body = dumps(receipts.receipt_of(run, live))
-            transaction.add(receipts_table, **mine, completed_at=iso(run.completed_at), body=body)
+            body = dumps(receipts.build_receipt(run, live))
+            transaction.add(receipts_table, **mine, completed_at=format_iso(run.completed_at), body=body)
             if chance.random() < 0.9:
-                attribution.note_owner(transaction, run.execution_id, chance.choice(keys))
+                run_owners.record_owner(transaction, run.execution_id, chance.choice(keys))
 
     await local.context.database.write(effect)
 
@@ -199,9 +200,9 @@ def grouped(raws: Sequence[dict[str, Any]], owners: dict[str, str] | None = None
     return found
 
 
-def added(records: Sequence[Receipt]) -> ReceiptSums:
+def added(records: Sequence[Receipt]) -> ReceiptTotals:
     """What the console adds up of a list of receipts."""
-    sums = ReceiptSums()
+    sums = ReceiptTotals()
     for record in records:
         sums.add(record)
     return sums
@@ -231,7 +232,7 @@ async def check_everything(local: Local, count: int, seed: int) -> None:
     arms = {row["arm_id"]: [Decimal(row["usd"]), row["unknown_calls"]] for row in usage["by_arm"]}
     assert arms == whole.by_arm
     owners = await local.context.database.read(
-        lambda transaction: attribution.owners_of(transaction, [raw["execution_id"] for raw in raws])
+        lambda transaction: run_owners.find_owners(transaction, [raw["execution_id"] for raw in raws])
     )
     keys = grouped(raws, owners)
     assert {row["api_key_id"] for row in usage["by_key"]} == set(keys)
@@ -251,7 +252,7 @@ async def check_everything(local: Local, count: int, seed: int) -> None:
     assert sum(one.unknown_calls for one in sums.models.values()) == whole.unknown_calls
     assert EXACT.add(Decimal(0), sum((one.usd for one in sums.models.values()), Decimal(0))) == whole.whole
     assert not {FEE, NO_MODEL} & {name for name, one in sums.models.items() if one.unknown_calls}
-    compared = reconcile(sums.days, Usage(loads(answer.content)), "2026-11-01", "2026-11-30")
+    compared = reconcile_with_usage(sums.days, Usage(loads(answer.content)), "2026-11-01", "2026-11-30")
     assert compared.whole.agrees
     assert not compared.differing
 
@@ -262,7 +263,7 @@ async def check_everything(local: Local, count: int, seed: int) -> None:
         assert (run.cost_usd.value is None) is (run.unknown_calls > 0)
 
     # A table for people: the word for what is not known, and the known part in a column of its own.
-    rows = list(csv.DictReader("".join(export("csv", RECEIPTS, records, CONTEXT)).splitlines()))
+    rows = list(csv.DictReader("".join(export_records("csv", RECEIPTS, records, CONTEXT)).splitlines()))
     lacking = [row for row in rows if row["totals.usd"] == "unknown"]
     assert len(lacking) == sum(bool(record.unknown_calls) for record in records)
     told = [row["totals.known_usd"] if row in lacking else row["totals.usd"] for row in rows]
@@ -270,7 +271,7 @@ async def check_everything(local: Local, count: int, seed: int) -> None:
 
     # The overview adds up what runs have spent that are under way.
     under_way = [RunFacts(RunRecord({**run.raw, "status": "running", "mode": "live"})) for run in facts]
-    text = " ".join(spot.text for line in live_lines(census(under_way), CONTEXT, 60) for spot in line)
+    text = " ".join(spot.text for line in live_lines(count_runs(under_way), CONTEXT, 60) for spot in line)
     assert f"at least {whole.usd.quantize(Decimal('0.0001'))} of {count}.0000" in text
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from runwatch.service.models.catalog import variant_id
 from runwatch.service.tables.models import deployments
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Local, Serving
+from tests.service.http.test_problem_responder import check
 from tests.service.sourcing import SECRET, connect, post, save
-from tests.service.test_auth import other_tenant
-from tests.service.test_problems import check
 from tests.support.clock import FakeClock
 from tests.support.model_server import ModelServer
 from tests.support.scripted import Said

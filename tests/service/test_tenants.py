@@ -7,14 +7,14 @@ from typing import Any
 import httpx
 import pytest
 
-from runwatch.base.clock import iso
-from runwatch.service.errors import Refusal
-from runwatch.service.http.limits import ALL_SIGN_UPS_AN_HOUR, SIGN_UPS_AN_HOUR, Strangers
+from runwatch.base.clock import format_iso
+from runwatch.service.errors import RefusalError
+from runwatch.service.http.rate_limits import ALL_SIGN_UPS_PER_HOUR, SIGN_UPS_PER_HOUR, AnonymousLimits
 from runwatch.service.routes import tenants as tenant_routes
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Local, Serving, echo_body
-from tests.service.test_auth import other_tenant
+from tests.service.http.test_problem_responder import check, fields
 from tests.service.test_keys import bearing, keyed, mint
-from tests.service.test_problems import check, fields
 from tests.support.clock import START, FakeClock
 
 
@@ -31,7 +31,7 @@ async def test_a_signed_up_organization_has_a_key_that_opens_it_and_nothing_else
         assert answer.status_code == 200
         made = answer.json()
         assert set(made) == {"tenant_id", "display_name", "created_at", "api_key"}
-        assert (made["display_name"], made["created_at"]) == ("Fabrikam", iso(START))
+        assert (made["display_name"], made["created_at"]) == ("Fabrikam", format_iso(START))
         key = bearing(made["api_key"]["key"])
         account = (await local.http.get("/v1/account", headers=key)).json()
         assert (account["tenant_id"], account["display_name"]) == (made["tenant_id"], "Fabrikam")
@@ -91,7 +91,7 @@ async def test_an_owner_renames_the_organization(local: Local) -> None:
     path = f"/v1/tenants/{tenant}"
     answer = await local.http.patch(path, json={"display_name": "Contoso"}, headers=keyed("k"))
     again = await local.http.patch(path, json={"display_name": "Contoso"}, headers=keyed("k"))
-    assert answer.json() == {"tenant_id": tenant, "display_name": "Contoso", "created_at": iso(START)}
+    assert answer.json() == {"tenant_id": tenant, "display_name": "Contoso", "created_at": format_iso(START)}
     assert again.content == answer.content
     assert (await local.get("/v1/account"))["display_name"] == "Contoso"
 
@@ -124,7 +124,7 @@ async def test_organizations_have_no_idempotency_keys_in_common(serving: Serving
 
 async def test_sign_ups_of_one_address_have_a_bound_an_hour(serving: Serving) -> None:
     async with serving(FakeClock(manual=True), allow_signup=True) as local:
-        for _ in range(SIGN_UPS_AN_HOUR):
+        for _ in range(SIGN_UPS_PER_HOUR):
             assert (await sign_up(local, {"display_name": "x"})).status_code == 200
         problem = check(await sign_up(local, {"display_name": "x"}), "rate_limited")
         assert problem.retry_after_s == 3600
@@ -134,10 +134,10 @@ async def test_sign_ups_of_one_address_have_a_bound_an_hour(serving: Serving) ->
 
 
 def test_sign_ups_of_all_addresses_have_a_bound_an_hour() -> None:
-    strangers = Strangers(FakeClock())
-    for number in range(ALL_SIGN_UPS_AN_HOUR):
+    strangers = AnonymousLimits(FakeClock())
+    for number in range(ALL_SIGN_UPS_PER_HOUR):
         strangers.sign_up(f"192.0.2.{number}")
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RefusalError) as caught:
         strangers.sign_up("192.0.2.250")
     assert caught.value.retry_after_s == 3600
 

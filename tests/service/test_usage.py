@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from runwatch.base.json import Numeral, dumps, loads
+from runwatch.base.json import ExactNumber, dumps, loads
 from runwatch.records.usage import Usage
-from runwatch.service.access.auth import local_tenant
-from runwatch.service.execution import attribution
+from runwatch.service.access.authentication import local_tenant
+from runwatch.service.execution import run_owners
 from runwatch.service.organization import usage
 from runwatch.service.tables import receipts, runs
 from runwatch.service.transaction import Transaction
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Json, Local, echo_body
-from tests.service.test_auth import other_tenant
+from tests.service.http.test_problem_responder import check, fields
 from tests.service.test_keys import bearing, keyed
-from tests.service.test_problems import check, fields
 
 
 def part(arm_id: str | None, usd: str, tokens: int = 10, *, is_fallback: bool = False) -> Json:
@@ -26,7 +26,7 @@ def part(arm_id: str | None, usd: str, tokens: int = 10, *, is_fallback: bool = 
         "slice_id": "sl_1",
         "capability": "text.generate",
         "route": {"ranking": [], "selected": selected, "fallback_used": is_fallback},
-        "cost": {"usd": Numeral(usd), "input_tokens": tokens, "output_tokens": 2, "calls": 1},
+        "cost": {"usd": ExactNumber(usd), "input_tokens": tokens, "output_tokens": 2, "calls": 1},
     }
 
 
@@ -39,7 +39,7 @@ def receipt(run_id: str, day: str, parts: list[Json], usd: str, fee: str = "0") 
         "created_at": f"{day}T00:00:00.000Z",
         "completed_at": f"{day}T23:59:59.999Z",
         "slices": parts,
-        "totals": {"usd": Numeral(usd), "platform_fee_usd": Numeral(fee), "runtime_s": 1},
+        "totals": {"usd": ExactNumber(usd), "platform_fee_usd": ExactNumber(fee), "runtime_s": 1},
     }
 
 
@@ -70,7 +70,7 @@ async def keep(local: Local, raw: Json, *, tenant_id: str | None = None, key_id:
             body=dumps(raw),
         )
         if key_id is not None:
-            attribution.note_owner(transaction, raw["execution_id"], key_id)
+            run_owners.record_owner(transaction, raw["execution_id"], key_id)
 
     await local.context.database.write(effect)
 
@@ -118,8 +118,8 @@ def test_the_parts_of_a_report_add_up_to_the_last_digit() -> None:
 def test_what_a_fallback_used_is_divided_among_the_arms_that_were_called() -> None:
     raw = part("arm_b", "0.30", 30, is_fallback=True)
     raw["attempts"] = [
-        {"arm_id": "arm_a", "input_tokens": 20, "output_tokens": 1, "usd": Numeral("0.10")},
-        {"arm_id": "arm_b", "input_tokens": 10, "output_tokens": None, "usd": Numeral("0.20")},
+        {"arm_id": "arm_a", "input_tokens": 20, "output_tokens": 1, "usd": ExactNumber("0.10")},
+        {"arm_id": "arm_b", "input_tokens": 10, "output_tokens": None, "usd": ExactNumber("0.20")},
     ]
     first, second = report([receipt("ex_1", "2026-11-20", [raw], "0.30")], {})["by_arm"]
     assert dumps(first) == (
@@ -208,9 +208,9 @@ async def test_more_runs_than_one_statement_takes_keep_their_keys(local: Local) 
                 spend_usd="0",
                 created_at="2026-11-20T00:00:00.000Z",
             )
-            attribution.note_owner(transaction, name, me)
+            run_owners.record_owner(transaction, name, me)
 
     await local.context.database.write(effect)
     found = [{"execution_id": name} for name in [*names, "ex_nobody"]]
-    owned = await local.context.database.read(lambda transaction: list(attribution.owned(transaction, found)))
+    owned = await local.context.database.read(lambda transaction: list(run_owners.with_owners(transaction, found)))
     assert owned == [*((raw, me) for raw in found[:-1]), (found[-1], None)]

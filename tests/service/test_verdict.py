@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runwatch.service.checks.verdict import NoVerdict, read_verdict
+from runwatch.service.checks.verdict import InvalidVerdictError, parse_verdict
 
 
 @pytest.mark.parametrize(
@@ -18,11 +18,11 @@ from runwatch.service.checks.verdict import NoVerdict, read_verdict
     ],
 )
 def test_what_keeps_to_the_contract_is_a_verdict(content: bytes) -> None:
-    read_verdict(content)
+    parse_verdict(content)
 
 
 def test_a_verdict_is_shown_as_it_came() -> None:
-    verdict = read_verdict(b'{"is_correct": true, "quality_score": 0.5, "anchor_results": {"a": true}}')
+    verdict = parse_verdict(b'{"is_correct": true, "quality_score": 0.5, "anchor_results": {"a": true}}')
     assert verdict.form() == {"is_correct": True, "quality_score": 0.5, "anchor_results": {"a": True}}
 
 
@@ -61,6 +61,6 @@ def test_a_verdict_is_shown_as_it_came() -> None:
     ],
 )
 def test_anything_else_is_none_and_is_not_repeated(content: bytes) -> None:
-    with pytest.raises(NoVerdict) as caught:
-        read_verdict(content)
+    with pytest.raises(InvalidVerdictError) as caught:
+        parse_verdict(content)
     assert len(str(caught.value)) < 100

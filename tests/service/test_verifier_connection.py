@@ -18,7 +18,7 @@ from runwatch.service.checks.probe import ProbeReport, probe
 from runwatch.service.routes import verifiers as verifier_routes
 from runwatch.service.tables.checks import bindings as bindings_table
 from tests.service.conftest import Json, Local, Serving
-from tests.service.test_problems import check, fields
+from tests.service.http.test_problem_responder import check, fields
 from tests.service.test_verifiers import PATH, changed, registered
 from tests.support.clock import FakeClock
 from tests.support.dock import Dock, dock
@@ -517,7 +517,7 @@ async def test_the_key_is_nowhere_but_in_the_vault(
         await service.http.post(intent["continue_url"], json={"secret": SECRET})
         await service.get(f"{place}/connection")
         data_dir = service.context.options.data_dir
-        rows = await service.context.database.read(lambda transaction: transaction.every(bindings_table, {}))
+        rows = await service.context.database.read(lambda transaction: transaction.list_all(bindings_table, {}))
         assert SECRET not in repr(rows)
     files = [file for file in data_dir.rglob("*") if file.is_file()]
     token = parse_qs(urlsplit(intent["continue_url"]).query)["intent"][0]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from runwatch.service.tables.organization import audit
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Json, Local, Serving
-from tests.service.test_auth import other_tenant
-from tests.service.test_problems import check, fields
+from tests.service.http.test_problem_responder import check, fields
 from tests.support.clock import FakeClock
 from tests.support.dock import Dock, dock
 

@@ -10,14 +10,14 @@ import httpx
 
 from runwatch.base.json import loads
 from runwatch.records.account import Account
-from runwatch.service.access.auth import local_tenant
-from runwatch.service.errors import Refusal
+from runwatch.service.access.authentication import local_tenant
+from runwatch.service.errors import RefusalError
 from runwatch.service.organization import wallet
 from runwatch.service.transaction import Transaction
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Local, Serving, echo_body
-from tests.service.test_auth import other_tenant
+from tests.service.http.test_problem_responder import check
 from tests.service.test_keys import bearing, keyed
-from tests.service.test_problems import check
 from tests.support.clock import FakeClock
 
 LAST_MINUTE = datetime(2026, 11, 30, 23, 59, 0, 500_000, tzinfo=UTC)
@@ -43,7 +43,7 @@ async def refusal(local: Local, mode: str) -> str | None:
         await local.context.database.read(
             lambda transaction: wallet.admit_run(transaction, local_tenant(transaction), mode)
         )
-    except Refusal as error:
+    except RefusalError as error:
         return error.code
     return None
 

@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.base.json import loads
 from runwatch.base.log import REDACTED, redact
 from runwatch.records.webhook import Delivery, Webhook
-from runwatch.service.access.auth import local_tenant
+from runwatch.service.access.authentication import local_tenant
 from runwatch.service.organization import webhooks
-from runwatch.service.organization.deliverer import AT_ONCE, PAUSE_S, RECEIVER_AT_ONCE
+from runwatch.service.organization.webhook_sender import AT_ONCE, PAUSE_S, RECEIVER_AT_ONCE
 from runwatch.service.tables.organization import webhooks as webhooks_table
+from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Json, Local, Serving, capped
-from tests.service.test_auth import other_tenant
+from tests.service.http.test_problem_responder import check, fields
 from tests.service.test_keys import bearing, keyed
-from tests.service.test_problems import check, fields
 from tests.support.clock import START, FakeClock
 from tests.support.master_keys import vault_secrets
 from tests.support.receiver import HANG, HANG_UP, WAIT_S, Receiver, Taken
@@ -81,7 +81,7 @@ async def test_a_webhook_is_added_with_a_secret_that_is_told_only_then(local: Lo
         "url": URL,
         "event_types": EVERY[:2],
         "status": "active",
-        "created_at": iso(START),
+        "created_at": format_iso(START),
         "secret_rotated_at": None,
     }
     assert not Webhook(made).flaws()
@@ -250,7 +250,7 @@ async def test_between_two_tries_a_delivery_is_pending_with_the_time_of_the_next
             while not (row := (await deliveries(near, hook["webhook_id"]))[0])["attempts"]:
                 pass
         assert (row["status"], row["status_code"], row["error"]) == ("pending", 500, "http_error")
-        assert row["next_attempt_at"] == iso(clock.now().replace(second=10))
+        assert row["next_attempt_at"] == format_iso(clock.now().replace(second=10))
         check(await near.http.post(f"/v1/webhooks/deliveries/{row['delivery_id']}/replay"), "invalid_state")
         assert len(receiver.taken) == 1
         clock.advance(10)
@@ -468,7 +468,7 @@ async def test_a_removed_webhook_is_gone_with_its_secret_and_what_waited(serving
         assert answer.status_code == 200
         told = answer.json()
         assert told.pop("effects") in ({"deliveries_dropped": 0}, {"deliveries_dropped": 1})
-        assert told == {"webhook_id": hook["webhook_id"], "status": "removed", "removed_at": iso(clock.now())}
+        assert told == {"webhook_id": hook["webhook_id"], "status": "removed", "removed_at": format_iso(clock.now())}
         assert (await near.http.delete(path, headers=keyed("k"))).content == answer.content
         check(await near.http.delete(path), "not_found")
         check(await near.http.get(f"{path}/deliveries"), "not_found")

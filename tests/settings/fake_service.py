@@ -16,9 +16,9 @@ from pathlib import Path
 
 from runwatch.base.paths import find_paths
 from runwatch.base.secret import Secret
-from runwatch.base.servicefile import ServiceFile, lock_of, service_line, write_service_file
-from runwatch.base.servicesocket import listen_on_socket
-from runwatch.settings.masterkey import find_master_keys
+from runwatch.base.service_file import ServiceFile, lock_path, service_line, write_service_file
+from runwatch.base.service_socket import listen_on_socket
+from runwatch.settings.master_key import find_master_keys
 
 KEY = "rw_fake_service_key"
 
@@ -39,7 +39,7 @@ def main() -> int:
         return 3
     if manner == "says nothing":
         signal.pause()
-    lock = lock_of(data_dir)
+    lock = lock_path(data_dir)
     if not lock.acquire(wait=False):
         sys.stderr.write("held\n")
         return 2

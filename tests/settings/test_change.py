@@ -16,8 +16,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from runwatch.base.errors import SettingsError
-from runwatch.base.files import locked
-from runwatch.settings.file import load, set_value, unset
+from runwatch.base.files import hold_lock
+from runwatch.settings.settings_file import load_settings_file, remove_setting, write_setting
 
 WRITTEN = """\
 # My settings, do not touch!
@@ -37,12 +37,12 @@ kept = true
 WRITER = """
 import sys
 from pathlib import Path
-from runwatch.settings.file import set_value
+from runwatch.settings.settings_file import write_setting
 path, name = Path(sys.argv[1]), sys.argv[2]
 print("up", flush=True)
 sys.stdin.read()
 for number in range(20):
-    set_value(path, f"filters.{name}{number}", "is:live")
+    write_setting(path, f"filters.{name}{number}", "is:live")
 """
 
 
@@ -64,28 +64,28 @@ def content(path: Path) -> dict[str, Any]:
 
 
 def test_a_new_file_holds_the_one_setting_and_is_private(path: Path) -> None:
-    set_value(path, "profiles.work.base_url", "https://API.example.com/v1")
+    write_setting(path, "profiles.work.base_url", "https://API.example.com/v1")
     assert path.read_text() == '[profiles.work]\nbase_url = "https://api.example.com"\n'
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert load(path).problems == ()
+    assert load_settings_file(path).problems == ()
 
 
 def test_a_value_is_replaced_and_every_comment_stays(written: Path) -> None:
-    set_value(written, "retries", "0")
+    write_setting(written, "retries", "0")
     assert written.read_text() == WRITTEN.replace("retries   =   1 ", "retries   =   0 ")
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
 
 
 def test_a_new_key_joins_its_table_and_every_line_stays(written: Path) -> None:
-    set_value(written, "profiles.work.production", "true")
-    set_value(written, "theme", "runwatch-light")
-    set_value(written, "refresh.runs_s", 7)
-    set_value(written, "filters.my.own", "is:live")
-    set_value(written, "profiles.new.base_url", "https://new.example.com")
+    write_setting(written, "profiles.work.production", "true")
+    write_setting(written, "theme", "runwatch-light")
+    write_setting(written, "refresh.runs_s", 7)
+    write_setting(written, "filters.my.own", "is:live")
+    write_setting(written, "profiles.new.base_url", "https://new.example.com")
     text = written.read_text()
     assert [line for line in WRITTEN.splitlines() if line not in text.splitlines()] == []
-    settings = load(written).settings
+    settings = load_settings_file(written).settings
     assert settings.profiles["work"].production
     assert (settings.theme, settings.refresh_runs_s, settings.filters) == ("runwatch-light", 7.0, {"my.own": "is:live"})
     assert list(settings.profiles) == ["work", "eu", "new"]
@@ -105,8 +105,8 @@ def test_a_new_key_joins_its_table_and_every_line_stays(written: Path) -> None:
 def test_every_form_that_toml_has_for_a_table_can_be_changed(text: str, path: Path) -> None:
     path.parent.mkdir()
     path.write_text(text)
-    set_value(path, "profiles.work.base_url", "https://c.example")
-    set_value(path, "profiles.work.read_only", "true")
+    write_setting(path, "profiles.work.base_url", "https://c.example")
+    write_setting(path, "profiles.work.read_only", "true")
     wanted = tomllib.loads(text)
     wanted["profiles"]["work"] = {"base_url": "https://c.example", "read_only": True}
     assert content(path) == wanted
@@ -115,7 +115,7 @@ def test_every_form_that_toml_has_for_a_table_can_be_changed(text: str, path: Pa
 def test_lines_of_windows_stay_so(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"# mine\r\nretries = 1\r\n")
-    set_value(path, "retries", 0)
+    write_setting(path, "retries", 0)
     assert path.read_bytes() == b"# mine\r\nretries = 0\r\n"
 
 
@@ -124,7 +124,7 @@ def test_a_link_to_a_repository_of_settings_stays_one(path: Path, tmp_path: Path
     real.write_text("retries = 1\n")
     path.parent.mkdir()
     path.symlink_to(real)
-    set_value(path, "retries", 0)
+    write_setting(path, "retries", 0)
     assert path.is_symlink()
     assert real.read_text() == "retries = 0\n"
 
@@ -148,7 +148,7 @@ def test_a_link_to_a_repository_of_settings_stays_one(path: Path, tmp_path: Path
 )
 def test_what_cannot_be_set_is_refused_and_nothing_is_written(key: str, value: object, said: str, path: Path) -> None:
     with pytest.raises(SettingsError) as caught:
-        set_value(path, key, value)
+        write_setting(path, key, value)
     assert said in f"{caught.value} {caught.value.hint}"
     assert "canary" not in f"{caught.value} {caught.value.hint}"
     assert not path.exists()
@@ -158,9 +158,9 @@ def test_a_file_that_cannot_be_read_is_not_touched(path: Path) -> None:
     path.parent.mkdir()
     path.write_text("retries = 1\nbroken\n")
     with pytest.raises(SettingsError, match=r"settings\.toml:2:7"):
-        set_value(path, "retries", 0)
+        write_setting(path, "retries", 0)
     with pytest.raises(SettingsError, match=r"settings\.toml:2:7"):
-        unset(path, "retries")
+        remove_setting(path, "retries")
     assert path.read_text() == "retries = 1\nbroken\n"
 
 
@@ -168,7 +168,7 @@ def test_a_table_that_is_none_is_not_overwritten(path: Path) -> None:
     path.parent.mkdir()
     path.write_text("refresh = 5\n")
     with pytest.raises(SettingsError, match="'refresh' is no table"):
-        set_value(path, "refresh.runs_s", 7)
+        write_setting(path, "refresh.runs_s", 7)
     assert path.read_text() == "refresh = 5\n"
 
 
@@ -176,7 +176,7 @@ def test_a_file_that_cannot_be_written_is_an_error_that_says_why(path: Path) -> 
     path.parent.mkdir()
     path.mkdir()
     with pytest.raises(SettingsError, match="Is a directory"):
-        set_value(path, "retries", 0)
+        write_setting(path, "retries", 0)
 
 
 def test_a_change_that_would_touch_more_is_not_made(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,45 +184,45 @@ def test_a_change_that_would_touch_more_is_not_made(written: Path, monkeypatch: 
 
     monkeypatch.setattr(tomlkit, "dumps", lambda document: "retries = 0\n")
     with pytest.raises(SettingsError, match="more than the one setting"):
-        set_value(written, "retries", 0)
+        write_setting(written, "retries", 0)
     assert written.read_text() == WRITTEN
 
 
 def test_a_key_is_removed_and_every_comment_stays(written: Path) -> None:
-    assert unset(written, "unknown.kept") is True
-    assert unset(written, "unknown.kept") is False
-    assert unset(written, "nothing.here") is False
+    assert remove_setting(written, "unknown.kept") is True
+    assert remove_setting(written, "unknown.kept") is False
+    assert remove_setting(written, "nothing.here") is False
     assert written.read_text() == WRITTEN.replace("kept = true\n", "")
 
 
 def test_a_whole_profile_is_removed(written: Path) -> None:
-    assert unset(written, "profiles.eu") is True
+    assert remove_setting(written, "profiles.eu") is True
     assert list(content(written)["profiles"]) == ["work"]
     assert "# My settings, do not touch!" in written.read_text()
 
 
 def test_the_only_profile_is_removed_although_its_table_has_no_header(path: Path) -> None:
-    set_value(path, "profiles.work.base_url", "https://h")
-    assert unset(path, "profiles.work") is True
-    assert load(path).settings.profiles == {}
-    assert load(path).problems == ()
+    write_setting(path, "profiles.work.base_url", "https://h")
+    assert remove_setting(path, "profiles.work") is True
+    assert load_settings_file(path).settings.profiles == {}
+    assert load_settings_file(path).problems == ()
 
 
 def test_removing_from_a_missing_file_makes_none(path: Path) -> None:
-    assert unset(path, "theme") is False
+    assert remove_setting(path, "theme") is False
     assert not path.exists()
 
 
 def test_a_key_to_a_service_that_stands_in_the_file_can_be_removed(path: Path) -> None:
     path.parent.mkdir()
     path.write_text('theme = "runwatch-dark"\napi_key = "x"\n')
-    assert unset(path, "api_key") is True
+    assert remove_setting(path, "api_key") is True
     assert content(path) == {"theme": "runwatch-dark"}
 
 
 def test_what_another_console_wrote_meanwhile_is_kept(path: Path) -> None:
     """The file is read again under its lock, so that the first of two changes is in the second."""
-    set_value(path, "retries", 1)
+    write_setting(path, "retries", 1)
     with subprocess.Popen(
         [sys.executable, "-c", WRITER, str(path), "other"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
@@ -231,16 +231,16 @@ def test_what_another_console_wrote_meanwhile_is_kept(path: Path) -> None:
         assert other.stdout.readline() == b"up\n"
         other.stdin.close()
         for number in range(20):
-            set_value(path, f"filters.mine{number}", "is:final")
+            write_setting(path, f"filters.mine{number}", "is:final")
     assert other.returncode == 0
     expected = {f"other{number}" for number in range(20)} | {f"mine{number}" for number in range(20)}
-    assert set(load(path).settings.filters) == expected
-    assert load(path).settings.retries == 1
+    assert set(load_settings_file(path).settings.filters) == expected
+    assert load_settings_file(path).settings.retries == 1
 
 
 def test_a_change_waits_for_the_one_before(path: Path) -> None:
     path.parent.mkdir()
-    with locked(path.with_name(".settings.toml.lock")):
+    with hold_lock(path.with_name(".settings.toml.lock")):
         other = subprocess.Popen(
             [sys.executable, "-c", WRITER, str(path), "other"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -252,7 +252,7 @@ def test_a_change_waits_for_the_one_before(path: Path) -> None:
     with other:
         pass
     assert path.read_text().startswith("# written while the lock was held\n")
-    assert len(load(path).settings.filters) == 20
+    assert len(load_settings_file(path).settings.filters) == 20
 
 
 NAMES = st.text("ab\"'.é #=]", min_size=1, max_size=3)
@@ -272,11 +272,11 @@ FILES = st.dictionaries(
 def test_in_any_file_only_the_one_key_changes(tmp_path: Path, before: dict[str, Any]) -> None:
     path = tmp_path / "settings.toml"
     path.write_text("# first\n" + tomli_w.dumps(before))
-    set_value(path, "profiles.work.base_url", "https://h")
-    set_value(path, "retries", 0)
+    write_setting(path, "profiles.work.base_url", "https://h")
+    write_setting(path, "retries", 0)
     wanted = {**before, "retries": 0, "profiles": {"work": {"base_url": "https://h"}}}
     assert content(path) == wanted
-    assert unset(path, "retries")
+    assert remove_setting(path, "retries")
     del wanted["retries"]
     assert content(path) == wanted
     assert path.read_text().startswith("# first\n")

@@ -9,7 +9,7 @@ HEAVY = {"pydantic", "httpx", "sqlalchemy", "textual", "starlette", "tomlkit", "
 
 
 def test_reading_settings_and_resolving_a_target_loads_nothing_heavy() -> None:
-    code = "import sys, runwatch.settings.resolve; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    code = "import sys, runwatch.settings.resolver; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "tomllib" in loaded
     assert HEAVY & set(loaded) == set()

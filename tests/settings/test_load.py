@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from runwatch.base import files, log
 from runwatch.base.log import REDACTED
-from runwatch.settings.file import MOST_BYTES, Loaded, load
-from runwatch.settings.model import Settings
-from runwatch.settings.reading import SettingsProblem
+from runwatch.settings.declarations import Settings
+from runwatch.settings.file_parser import SettingsProblem
+from runwatch.settings.settings_file import MAX_SETTINGS_BYTES, LoadedSettings, load_settings_file
 from tests.support.clock import FakeClock
 
 GOOD = """\
@@ -63,7 +63,7 @@ def write(path: Path, content: str | bytes, mode: int = 0o600) -> Path:
     return path
 
 
-def told(loaded: Loaded) -> list[tuple[int | None, str, str]]:
+def told(loaded: LoadedSettings) -> list[tuple[int | None, str, str]]:
     return [(problem.line, problem.key, problem.message) for problem in loaded.problems]
 
 
@@ -72,7 +72,7 @@ def is_default(settings: Settings) -> bool:
 
 
 def test_a_missing_file_means_defaults_and_no_problem(path: Path) -> None:
-    loaded = load(path)
+    loaded = load_settings_file(path)
     assert is_default(loaded.settings)
     assert loaded.problems == ()
     assert not loaded.is_broken
@@ -80,11 +80,11 @@ def test_a_missing_file_means_defaults_and_no_problem(path: Path) -> None:
 
 
 def test_an_empty_file_means_defaults_and_no_problem(path: Path) -> None:
-    assert load(write(path, "")).problems == ()
+    assert load_settings_file(write(path, "")).problems == ()
 
 
 def test_a_good_file_is_read_whole(path: Path) -> None:
-    loaded = load(write(path, GOOD))
+    loaded = load_settings_file(write(path, GOOD))
     settings = loaded.settings
     assert loaded.problems == ()
     assert (settings.theme, settings.retries, settings.default_profile) == ("runwatch-light", 1, "work")
@@ -99,7 +99,7 @@ def test_a_good_file_is_read_whole(path: Path) -> None:
 
 
 def test_a_byte_order_mark_and_lines_of_windows_do_no_harm(path: Path) -> None:
-    loaded = load(write(path, b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode()))
+    loaded = load_settings_file(write(path, b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode()))
     assert loaded.problems == ()
     assert loaded.settings.retries == 1
 
@@ -150,7 +150,7 @@ def test_a_byte_order_mark_and_lines_of_windows_do_no_harm(path: Path) -> None:
 def test_a_wrong_value_is_named_with_its_line_and_the_default_holds(
     text: str, line: int, key: str, message: str, path: Path
 ) -> None:
-    loaded = load(write(path, text))
+    loaded = load_settings_file(write(path, text))
     assert told(loaded) == [(line, key, message)]
     assert not loaded.problems[0].is_warning
     assert "canary" not in str(loaded.problems[0])
@@ -160,13 +160,13 @@ def test_a_wrong_value_is_named_with_its_line_and_the_default_holds(
 
 @pytest.mark.parametrize("key", ["production", "read_only"])
 def test_a_guard_that_cannot_be_read_counts_as_on(key: str, path: Path) -> None:
-    loaded = load(write(path, f'[profiles.work]\nbase_url = "https://h"\n{key} = "yes"\n'))
+    loaded = load_settings_file(write(path, f'[profiles.work]\nbase_url = "https://h"\n{key} = "yes"\n'))
     assert loaded.settings.profiles["work"].chosen[key] is True
     assert told(loaded) == [(3, f"profiles.work.{key}", "must be true or false; it counts as true until then")]
 
 
 def test_one_wrong_value_spoils_no_other(path: Path) -> None:
-    loaded = load(write(path, GOOD.replace("retries = 1", "retries = -1")))
+    loaded = load_settings_file(write(path, GOOD.replace("retries = 1", "retries = -1")))
     assert [problem.key for problem in loaded.problems] == ["retries"]
     assert loaded.settings.retries == 2
     assert loaded.settings.profiles["work"].production
@@ -185,7 +185,7 @@ def test_one_wrong_value_spoils_no_other(path: Path) -> None:
 def test_an_unknown_key_is_kept_and_named_with_the_nearest(
     text: str, line: int, key: str, near: str, path: Path
 ) -> None:
-    loaded = load(write(path, text))
+    loaded = load_settings_file(write(path, text))
     (problem,) = loaded.problems
     assert (problem.line, problem.key, problem.message, problem.nearest) == (line, key, "is no setting", near)
     assert problem.is_warning
@@ -194,7 +194,7 @@ def test_an_unknown_key_is_kept_and_named_with_the_nearest(
 
 
 def test_problems_stand_in_the_order_of_the_file(path: Path) -> None:
-    loaded = load(write(path, "zz = 1\n[profiles.work]\nretries = 1\n[refresh]\nruns_s = 0\n[mouse]\n"))
+    loaded = load_settings_file(write(path, "zz = 1\n[profiles.work]\nretries = 1\n[refresh]\nruns_s = 0\n[mouse]\n"))
     assert [problem.line for problem in loaded.problems] == sorted(problem.line or 0 for problem in loaded.problems)
 
 
@@ -211,7 +211,7 @@ def test_problems_stand_in_the_order_of_the_file(path: Path) -> None:
 )
 def test_a_key_in_the_file_is_refused_and_never_shown(text: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log, "_known", ())
-    loaded = load(write(path, text))
+    loaded = load_settings_file(write(path, text))
     refused = [problem for problem in loaded.problems if "does not belong in this file" in problem.message]
     assert [problem.line for problem in refused] == [text.count("\n") + 1]
     assert not refused[0].is_warning
@@ -223,7 +223,7 @@ def test_a_key_in_the_file_is_refused_and_never_shown(text: str, path: Path, mon
 
 
 def test_a_filter_or_key_binding_may_be_named_like_a_secret(path: Path) -> None:
-    loaded = load(write(path, '[filters]\ntoken = "has:token"\n'))
+    loaded = load_settings_file(write(path, '[filters]\ntoken = "has:token"\n'))
     assert loaded.problems == ()
     assert loaded.settings.filters == {"token": "has:token"}
 
@@ -247,7 +247,7 @@ def test_a_filter_or_key_binding_may_be_named_like_a_secret(path: Path) -> None:
 def test_a_file_that_is_no_toml_means_defaults_and_is_named_by_line(
     content: bytes, line: int | None, column: int | None, path: Path
 ) -> None:
-    loaded = load(write(path, content))
+    loaded = load_settings_file(write(path, content))
     (problem,) = loaded.problems
     assert is_default(loaded.settings)
     assert loaded.is_broken
@@ -258,7 +258,7 @@ def test_a_file_that_is_no_toml_means_defaults_and_is_named_by_line(
 
 
 def test_a_secret_in_a_file_that_is_no_toml_is_not_shown(path: Path) -> None:
-    loaded = load(write(path, "api_key = canary-5e1f\n"))
+    loaded = load_settings_file(write(path, "api_key = canary-5e1f\n"))
     assert "canary" not in repr(loaded)
     assert "canary" not in str(loaded.problems[0])
 
@@ -266,14 +266,14 @@ def test_a_secret_in_a_file_that_is_no_toml_is_not_shown(path: Path) -> None:
 def test_a_broken_file_is_set_aside_once_for_each_content(path: Path) -> None:
     clock = FakeClock(datetime(2026, 11, 21, 12, tzinfo=UTC))
     write(path, "a = \n", 0o644)
-    first = load(path, clock=clock).problems[0].copy
+    first = load_settings_file(path, clock=clock).problems[0].copy
     clock.advance(60)
-    assert load(path, clock=clock).problems[0].copy == first
+    assert load_settings_file(path, clock=clock).problems[0].copy == first
     assert first is not None
     assert first.name == "settings.toml.bad-20261121T120000.000000Z"
     assert stat.S_IMODE(first.stat().st_mode) == 0o600
     write(path, "b = \n")
-    second = load(path, clock=clock).problems[0].copy
+    second = load_settings_file(path, clock=clock).problems[0].copy
     assert second != first
     assert len(list(path.parent.iterdir())) == 3
 
@@ -284,15 +284,15 @@ def test_a_broken_file_in_a_directory_that_cannot_be_written_is_named_all_the_sa
     def refuse(*arguments: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("runwatch.settings.file.set_aside", refuse)
-    (problem,) = load(write(path, "a = \n")).problems
+    monkeypatch.setattr("runwatch.settings.settings_file.rename_aside", refuse)
+    (problem,) = load_settings_file(write(path, "a = \n")).problems
     assert (problem.line, problem.copy) == (1, None)
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604])
 def test_a_file_that_others_can_read_is_a_warning(mode: int, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "_is_own_group", lambda _: False)
-    loaded = load(write(path, GOOD, mode))
+    loaded = load_settings_file(write(path, GOOD, mode))
     (problem,) = loaded.problems
     assert problem.is_warning
     assert "chmod 600" in problem.message
@@ -302,10 +302,10 @@ def test_a_file_that_others_can_read_is_a_warning(mode: int, path: Path, monkeyp
 
 def test_a_directory_or_a_pipe_in_its_place_means_defaults(path: Path) -> None:
     path.mkdir(parents=True)
-    assert load(path).is_broken
+    assert load_settings_file(path).is_broken
     path.rmdir()
     os.mkfifo(path)
-    assert load(path).is_broken
+    assert load_settings_file(path).is_broken
 
 
 def test_a_file_that_cannot_be_opened_means_defaults(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,21 +314,21 @@ def test_a_file_that_cannot_be_opened_means_defaults(path: Path, monkeypatch: py
 
     write(path, GOOD)
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    loaded = load(path)
+    loaded = load_settings_file(path)
     assert loaded.is_broken
     assert "Permission denied" in loaded.problems[0].message
 
 
 def test_a_file_below_a_file_or_a_link_to_itself_means_defaults(path: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    assert is_default(load(tmp_path / "file" / "settings.toml").settings)
+    assert is_default(load_settings_file(tmp_path / "file" / "settings.toml").settings)
     path.parent.mkdir()
     path.symlink_to(path)
-    assert load(path).is_broken
+    assert load_settings_file(path).is_broken
 
 
 def test_a_file_of_absurd_size_is_not_read(path: Path) -> None:
-    assert load(write(path, b"#" * (MOST_BYTES + 1))).is_broken
+    assert load_settings_file(write(path, b"#" * (MAX_SETTINGS_BYTES + 1))).is_broken
 
 
 def test_a_problem_reads_as_editors_take_it() -> None:
@@ -347,7 +347,7 @@ def test_no_mutated_file_stops_a_start(tmp_path: Path, chance: random.Random, co
     for _ in range(count):
         start = chance.randrange(len(text) + 1)
         text = text[:start] + chance.choice(MUTATIONS) + text[start + chance.randrange(3) :]
-    loaded = load(write(tmp_path / "settings.toml", text.encode("utf-8", "surrogatepass")))
+    loaded = load_settings_file(write(tmp_path / "settings.toml", text.encode("utf-8", "surrogatepass")))
     assert isinstance(loaded.settings, Settings)
     for problem in loaded.problems:
         assert problem.line is not None, str(problem)

@@ -9,9 +9,9 @@ import pytest
 
 from runwatch.base.errors import SettingsError
 from runwatch.base.paths import Paths
-from runwatch.settings.file import load
-from runwatch.settings.masterkey import find_master_keys
-from runwatch.settings.resolve import Options, Resolver
+from runwatch.settings.master_key import find_master_keys
+from runwatch.settings.resolver import SettingOptions, SettingsResolver
+from runwatch.settings.settings_file import load_settings_file
 
 CONTENT = """
 theme = "mine"
@@ -35,7 +35,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_file_of_ones_own_is_used_whole(file: Path) -> None:
-    loaded = load(file)
+    loaded = load_settings_file(file)
     assert loaded.problems == ()
     assert loaded.settings.master_key_command == "touch executed"
     assert loaded.settings.profiles["work"].base_url == "https://evil.example"
@@ -53,7 +53,7 @@ def test_what_others_may_change_decides_about_no_program_and_no_key(
         os.chown(file, 4711, -1)
     else:
         monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    loaded = load(file)
+    loaded = load_settings_file(file)
     work = loaded.settings.profiles["work"]
     assert (work.base_url, work.key_command, work.ca_file) == ("", "", "")
     assert (loaded.settings.theme, work.production) == ("mine", True)
@@ -64,7 +64,7 @@ def test_what_others_may_change_decides_about_no_program_and_no_key(
         assert f"'profiles.work.{key}' is not used" in said
     assert not any(problem.is_warning for problem in loaded.problems)
     with pytest.raises(SettingsError) as told:
-        Resolver(Options(), {}, loaded, Paths(file, tmp_path / "data")).target()
+        SettingsResolver(SettingOptions(), {}, loaded, Paths(file, tmp_path / "data")).target()
     assert "others own or may change it" in str(told.value)
     with pytest.raises(SettingsError, match="does not say where"):
         find_master_keys(file)

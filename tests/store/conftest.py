@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.store.database import Database
-from runwatch.store.identity import Scope
+from runwatch.store.db.database import Database
+from runwatch.store.repositories.scope import Scope
 
 
 @pytest.fixture

@@ -11,16 +11,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from runwatch.api.calls import Exchange
-from runwatch.base.clock import iso
+from runwatch.api.calls import RequestAttempt
+from runwatch.base.clock import format_iso
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target
+from runwatch.base.service_target import Target
 from runwatch.records.record import Record
-from runwatch.store.desk import Desk, Listeners
-from runwatch.store.live import Refresh
-from runwatch.store.room import Keeping
-from runwatch.store.state import Store
-from runwatch.store.tails import TailNews
+from runwatch.store.live.poller import PollIntervals
+from runwatch.store.live.run_tails import TailUpdate
+from runwatch.store.repositories.event_retention import RetentionPolicy
+from runwatch.store.session import ServiceSession, SessionListeners
+from runwatch.store.state.store import Store
 from tests.support.builders import event, problem
 from tests.support.clock import FakeClock
 from tests.support.scripted import Heard, Said, ScriptedService
@@ -87,7 +87,7 @@ class Ticking:
         if run_id != self.run_id:
             return []
         first = 0 if after is None else int(after.removeprefix("ev_")) + 1
-        at = iso(self.clock.now())
+        at = format_iso(self.clock.now())
         return [dict(event(number, "progress", execution_id=run_id, at=at).raw) for number in range(first, self.count)]
 
 
@@ -103,11 +103,11 @@ class Watching:
         news: Every word about a tail, in order.
     """
 
-    desk: Desk
+    desk: ServiceSession
     clock: FakeClock
     service: LimitedService
-    exchanges: list[Exchange]
-    news: list[TailNews]
+    exchanges: list[RequestAttempt]
+    news: list[TailUpdate]
 
     async def settle(self) -> None:
         """Let everybody do what is due, until all requests under way are answered or wait for the clock."""
@@ -135,20 +135,20 @@ async def watching(
     service: LimitedService, clock: FakeClock, home: Path, kinds: tuple[type[Record], ...] = ()
 ) -> AsyncIterator[Watching]:
     """A desk on a service that is served while the block runs."""
-    exchanges: list[Exchange] = []
-    news: list[TailNews] = []
+    exchanges: list[RequestAttempt] = []
+    news: list[TailUpdate] = []
     async with service:
         target = Target(profile="work", origin=service.base_url, key=Secret("rk_test"), key_source="test")
-        desk = await Desk.open(
+        desk = await ServiceSession.open(
             target,
             home / "console.db",
             Store(),
             clock=clock,
             read_only=False,
             retries=2,
-            refresh=Refresh(),
-            keeping=Keeping(timedelta(days=30)),
-            listeners=Listeners(news.append, exchanges.append),
+            refresh=PollIntervals(),
+            keeping=RetentionPolicy(timedelta(days=30)),
+            listeners=SessionListeners(news.append, exchanges.append),
         )
         try:
             await desk.start(kinds)

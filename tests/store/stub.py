@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runwatch.api.calls import Answer, Exchange
+from runwatch.api.calls import CallResult, RequestAttempt
 from runwatch.api.client import Client
-from runwatch.api.errors import ApiError, ApiProblem, Held, NoAnswer, UnusableAnswer
+from runwatch.api.errors import ApiError, ApiProblem, NoResponseError, RateLimitedError, UnusableResponseError
+from runwatch.api.http.exchange import HttpResponse
 from runwatch.api.operations import Operation
-from runwatch.api.reply import Reply
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target
+from runwatch.base.service_target import Target
 from runwatch.records.account import Account
 from runwatch.records.event import RunEvent
 from runwatch.records.record import Page
@@ -55,7 +55,7 @@ class StubClient(Client):
         query: Mapping[str, str | int | bool | None] = {},
         body: bytes | None = None,
         key: str | None = None,
-    ) -> Answer:
+    ) -> CallResult:
         del query
         assert isinstance(operation, str)
         self.sent.append(Sent(operation, path, body, key))
@@ -87,9 +87,9 @@ def _next(queue: deque[Any]) -> Any:
     return said
 
 
-def answer(value: object, status: int = 200) -> Answer:
+def answer(value: object, status: int = 200) -> CallResult:
     """A success with this value."""
-    return Answer(Reply(status, {}, b"", 0), value, 1, 0.01)
+    return CallResult(HttpResponse(status, {}, b"", 0), value, 1, 0.01)
 
 
 def refused(
@@ -115,9 +115,9 @@ def refused(
     )
 
 
-def lost(kind: str = "reset", *, known: bool = False, operation: str = "postExecutions") -> NoAnswer:
+def lost(kind: str = "reset", *, known: bool = False, operation: str = "postExecutions") -> NoResponseError:
     """No answer."""
-    return NoAnswer(
+    return NoResponseError(
         "The connection was lost before an answer came",
         kind=kind,
         was_sent=not known,
@@ -130,14 +130,14 @@ def lost(kind: str = "reset", *, known: bool = False, operation: str = "postExec
     )
 
 
-def held(seconds: float, *, operation: str = "postExecutions") -> Held:
+def held(seconds: float, *, operation: str = "postExecutions") -> RateLimitedError:
     """A call that an earlier 429 holds back."""
-    return Held(operation=operation, seconds=seconds)
+    return RateLimitedError(operation=operation, seconds=seconds)
 
 
-def unusable(*, known: bool = False, operation: str = "postExecutions") -> UnusableAnswer:
+def unusable(*, known: bool = False, operation: str = "postExecutions") -> UnusableResponseError:
     """A success that cannot be read."""
-    return UnusableAnswer(
+    return UnusableResponseError(
         "The answer cannot be used",
         status=200,
         operation=operation,
@@ -149,7 +149,7 @@ def unusable(*, known: bool = False, operation: str = "postExecutions") -> Unusa
     )
 
 
-def exchange(number: int = 1, **over: Any) -> Exchange:
+def exchange(number: int = 1, **over: Any) -> RequestAttempt:
     """One attempt, as the client tells of it."""
     facts: dict[str, Any] = {
         "at": START,
@@ -168,4 +168,4 @@ def exchange(number: int = 1, **over: Any) -> Exchange:
         "profile": "work",
         "origin": ORIGIN,
     }
-    return Exchange(**{**facts, **over})
+    return RequestAttempt(**{**facts, **over})

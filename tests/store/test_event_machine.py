@@ -11,11 +11,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from runwatch.api.tail import Done, Pause, Read, RunTail
+from runwatch.api.run_tail import EndStep, PauseStep, ReadStep, RunTail
 from runwatch.records.event import RunEvent
-from runwatch.store.database import Database
-from runwatch.store.events import EventStore
-from runwatch.store.identity import Scope
+from runwatch.store.db.database import Database
+from runwatch.store.repositories.event_store import EventStore
+from runwatch.store.repositories.scope import Scope
 from tests.support.builders import RUN_ID, event
 
 SCOPE = Scope("work", "ten_01", "key_1")
@@ -61,11 +61,11 @@ class EventMachine(RuleBasedStateMachine):
     def read(self, back: int, size: int, fate: str) -> None:
         """The follower reads a page: longer or shorter than asked for, and may die before or after keeping it."""
         step = self.tail.next_read()
-        assert not isinstance(step, Done)
-        if isinstance(step, Pause):
+        assert not isinstance(step, EndStep)
+        if isinstance(step, PauseStep):
             return
         if step.kind == "status":
-            self.tail.came([], "running")
+            self.tail.note_page([], "running")
             return
         page = self._page(step, back, size)
         self.past.append((page, step.after))
@@ -76,9 +76,9 @@ class EventMachine(RuleBasedStateMachine):
         if fate == "forgets":
             self.crash()
             return
-        self.tail.came(page)
+        self.tail.note_page(page)
 
-    def _page(self, step: Read, back: int, size: int) -> list[RunEvent]:
+    def _page(self, step: ReadStep, back: int, size: int) -> list[RunEvent]:
         """What the service answers: it may begin up to ``back`` ids too early, and stops at some place behind."""
         names = [item.id for item in self.log]
         asked = names.index(step.after) + 1 if step.after in names else 0
@@ -107,11 +107,11 @@ class EventMachine(RuleBasedStateMachine):
         """A follower that nothing stops reads until nothing is new, and then everything is there."""
         for _ in range(3 * len(self.log) + 3):
             step = self.tail.next_read()
-            if isinstance(step, Read):
+            if isinstance(step, ReadStep):
                 page = self._page(step, 0, len(self.log)) if step.kind == "events" else []
                 new = self.runner.run(self.store.append(SCOPE, RUN_ID, page, after=step.after))
                 self.fresh = {id(item) for item in new}
-                self.tail.came(page, None)
+                self.tail.note_page(page, None)
         assert self.runner.run(self.store.count(SCOPE, RUN_ID)) == len(self.log)
 
     @invariant()

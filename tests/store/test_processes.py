@@ -12,11 +12,11 @@ from typing import IO
 import pytest
 
 from runwatch.base.errors import UsageError
-from runwatch.store.database import Database
-from runwatch.store.events import EventStore
-from runwatch.store.journal import Journal
-from runwatch.store.outbox import Order, Outbox
-from runwatch.store.watchlist import WatchList
+from runwatch.store.db.database import Database
+from runwatch.store.repositories.event_store import EventStore
+from runwatch.store.repositories.journal import Journal
+from runwatch.store.repositories.outbox import Outbox, WriteRequest
+from runwatch.store.repositories.watch_list import WatchList
 from tests.store.stub import StubClient
 from tests.store.worker import PAGE, RUN, SCOPE
 from tests.support.builders import RUN_ID, event
@@ -113,14 +113,14 @@ async def test_a_write_of_a_dead_process_is_offered_and_of_a_living_one_is_not(d
     with working("send", database.path, "key-1") as [worker]:
         worker.go()
         assert worker.line() == "sending"
-        assert await outbox.waiting(SCOPE) == []
+        assert await outbox.unconfirmed(SCOPE) == []
         with pytest.raises(UsageError, match="being sent"):
-            await outbox.deliver(client, SCOPE, Order("postExecutions", {}, b'{"mode":"echo"}', "key-1"))
+            await outbox.deliver(client, SCOPE, WriteRequest("postExecutions", {}, b'{"mode":"echo"}', "key-1"))
         assert client.sent == []
         worker.kill()
-    [kept] = await outbox.waiting(SCOPE)
+    [kept] = await outbox.unconfirmed(SCOPE)
     assert (kept.is_offered, kept.reason) == (True, None)
-    assert kept.order == Order("postExecutions", {}, b'{"mode":"echo"}', "key-1", "nightly")
+    assert kept.order == WriteRequest("postExecutions", {}, b'{"mode":"echo"}', "key-1", "nightly")
     await outbox.retry(client, SCOPE, kept)
     assert [(sent.body, sent.key) for sent in client.sent] == [(b'{"mode":"echo"}', "key-1")]
-    assert await outbox.waiting(SCOPE) == []
+    assert await outbox.unconfirmed(SCOPE) == []

@@ -7,14 +7,14 @@ import contextlib
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target
-from runwatch.store.database import Database
-from runwatch.store.events import EventStore
-from runwatch.store.follow import follow
-from runwatch.store.identity import identify
-from runwatch.store.journal import Journal
-from runwatch.store.outbox import Order, Outbox
-from runwatch.store.watchlist import WatchList
+from runwatch.base.service_target import Target
+from runwatch.store.db.database import Database
+from runwatch.store.live.run_follower import follow_run
+from runwatch.store.repositories.event_store import EventStore
+from runwatch.store.repositories.journal import Journal
+from runwatch.store.repositories.outbox import Outbox, WriteRequest
+from runwatch.store.repositories.scope import read_scope
+from runwatch.store.repositories.watch_list import WatchList
 from tests.support.builders import RUN_ID, account, echo_events, problem, run
 from tests.support.clock import FakeClock
 from tests.support.scripted import Said, ScriptedService
@@ -31,17 +31,19 @@ async def test_a_session_with_everything_in_it_leaves_no_trace_of_the_key(databa
     async with service:
         target = Target("work", service.base_url, Secret(CANARY))
         async with Client(target, clock=clock, observe=journal.note) as client:
-            scope = await identify(client, database)
-            await outbox.deliver(client, scope, Order("postExecutions", {}, b'{"mode":"echo"}', "key-1", "nightly"))
-            cancel = Order("postExecutionsByExecutionIdCancel", {"execution_id": RUN_ID}, None, "key-2")
+            scope = await read_scope(client, database)
+            await outbox.deliver(
+                client, scope, WriteRequest("postExecutions", {}, b'{"mode":"echo"}', "key-1", "nightly")
+            )
+            cancel = WriteRequest("postExecutionsByExecutionIdCancel", {"execution_id": RUN_ID}, None, "key-2")
             with contextlib.suppress(ApiError):
                 await outbox.deliver(client, scope, cancel)
             with contextlib.suppress(ApiError):
                 await client.list_receipts()
             events = EventStore(database)
-            followed = follow(client, scope, events, RUN_ID, clock=clock, patience_s=60, on_trouble=lambda *_: None)
+            followed = follow_run(client, scope, events, RUN_ID, clock=clock, patience_s=60, on_trouble=lambda *_: None)
             assert [event async for event in followed] == echo_events()
-    assert len(await outbox.waiting(scope)) == 1
+    assert len(await outbox.unconfirmed(scope)) == 1
     assert len(await watchlist.list(scope)) == 1
     assert len(await journal.problems()) == 6
     await journal.close()

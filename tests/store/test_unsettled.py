@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from runwatch.api.errors import ApiError
-from runwatch.base.json import dumps_body
+from runwatch.base.json import encode_body
 from runwatch.records.run import Run
-from runwatch.store.outbox import CANCEL, SUBMIT, Order
+from runwatch.store.repositories.outbox import CANCEL, SUBMIT, WriteRequest
 from tests.store.live_service import LimitedService, Watching, watching
 from tests.support.builders import account, problem, request_body, run
 from tests.support.clock import FakeClock
 from tests.support.scripted import Said
 
 LOST = Said(503, problem("upstream_unavailable"))
-CANCEL_ONE = Order(CANCEL, {"execution_id": "ex_1"}, None, "key-1", "cancel")
-SUBMIT_ONE = Order(SUBMIT, {}, dumps_body(request_body()), "key-2", "nightly")
+CANCEL_ONE = WriteRequest(CANCEL, {"execution_id": "ex_1"}, None, "key-1", "cancel")
+SUBMIT_ONE = WriteRequest(SUBMIT, {}, encode_body(request_body()), "key-2", "nightly")
 
 
 def ignore(_: float) -> None:
@@ -44,10 +44,10 @@ async def done(watch: Watching, work: Coroutine[Any, Any, Any]) -> Any:
     return await asyncio.wait_for(task, 20)
 
 
-async def lose(watch: Watching, order: Order) -> None:
+async def lose(watch: Watching, order: WriteRequest) -> None:
     """Send a write whose answer does not come."""
     with pytest.raises(ApiError) as caught:
-        await done(watch, watch.desk.act(order, ignore))
+        await done(watch, watch.desk.send_write(order, ignore))
     assert not caught.value.outcome_known
 
 
@@ -56,15 +56,15 @@ async def test_a_write_stays_unsettled_until_it_is_answered_under_its_own_key(tm
     told = service(clock)
     async with watching(told, clock, tmp_path) as watch:
         await lose(watch, SUBMIT_ONE)
-        (kept,) = await watch.desk.unsettled()
+        (kept,) = await watch.desk.unconfirmed_writes()
         assert kept.order == SUBMIT_ONE
         with pytest.raises(ApiError):
-            await done(watch, watch.desk.ask_again(kept, ignore))
-        assert await watch.desk.unsettled() == [kept]
+            await done(watch, watch.desk.retry_write(kept, ignore))
+        assert await watch.desk.unconfirmed_writes() == [kept]
         told.say("POST", "/v1/executions", Said(200, run("ex_2", "accepted")))
-        answer = await done(watch, watch.desk.ask_again(kept, ignore))
+        answer = await done(watch, watch.desk.retry_write(kept, ignore))
         assert Run(answer.value).id == "ex_2"
-        assert await watch.desk.unsettled() == []
+        assert await watch.desk.unconfirmed_writes() == []
         sent = told.requests("POST")
         assert {(heard.body, heard.head.header("idempotency-key")) for heard in sent} == {(SUBMIT_ONE.body, "key-2")}
 
@@ -75,19 +75,19 @@ async def test_the_cancel_of_a_run_that_is_read_as_ended_settles_itself(tmp_path
     async with watching(told, clock, tmp_path) as watch:
         await lose(watch, CANCEL_ONE)
         await lose(watch, SUBMIT_ONE)
-        assert [kept.order for kept in await watch.desk.unsettled()] == [CANCEL_ONE, SUBMIT_ONE]
+        assert [kept.order for kept in await watch.desk.unconfirmed_writes()] == [CANCEL_ONE, SUBMIT_ONE]
         told.runs[0]["status"] = "completed"
         await watch.let_pass(16)
-        assert [kept.order for kept in await watch.desk.unsettled()] == [SUBMIT_ONE]
-        assert [kept.order for kept in await watch.desk.outbox.waiting(watch.desk.scope)] == [SUBMIT_ONE]
+        assert [kept.order for kept in await watch.desk.unconfirmed_writes()] == [SUBMIT_ONE]
+        assert [kept.order for kept in await watch.desk.outbox.unconfirmed(watch.desk.scope)] == [SUBMIT_ONE]
 
 
 async def test_the_cancel_of_a_run_that_nobody_knows_stays(tmp_path: Path) -> None:
     clock = FakeClock(manual=True)
     async with watching(service(clock), clock, tmp_path) as watch:
-        order = Order(CANCEL, {"execution_id": "ex_elsewhere"}, None, "key-3", "cancel")
+        order = WriteRequest(CANCEL, {"execution_id": "ex_elsewhere"}, None, "key-3", "cancel")
         await lose(watch, order)
-        assert [kept.order for kept in await watch.desk.unsettled()] == [order]
+        assert [kept.order for kept in await watch.desk.unconfirmed_writes()] == [order]
 
 
 async def test_a_run_is_followed_until_nobody_follows_it(tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from runwatch.store.database import Database
-from runwatch.store.events import EventStore
-from runwatch.store.identity import Scope
-from runwatch.store.journal import Journal
-from runwatch.store.outbox import Order, Outbox
-from runwatch.store.watchlist import WatchList
+from runwatch.store.db.database import Database
+from runwatch.store.repositories.event_store import EventStore
+from runwatch.store.repositories.journal import Journal
+from runwatch.store.repositories.outbox import Outbox, WriteRequest
+from runwatch.store.repositories.scope import Scope
+from runwatch.store.repositories.watch_list import WatchList
 from tests.store.stub import StubClient, exchange
 from tests.support.builders import event
 
@@ -51,7 +51,9 @@ async def send(database: Database, key: str) -> None:
             say("sending")
             await asyncio.Event().wait()
 
-    await Outbox(database).deliver(Silent(), SCOPE, Order("postExecutions", {}, b'{"mode":"echo"}', key, "nightly"))
+    await Outbox(database).deliver(
+        Silent(), SCOPE, WriteRequest("postExecutions", {}, b'{"mode":"echo"}', key, "nightly")
+    )
 
 
 async def main(job: str, path: str, argument: str) -> None:

@@ -10,7 +10,7 @@ import uuid
 from typing import Any
 
 from runwatch.records.account import Account
-from runwatch.records.codes import CODES
+from runwatch.records.error_codes import CODES
 from runwatch.records.event import RunEvent
 from runwatch.records.problem import PROBLEM_BASE, Problem
 from runwatch.records.run import Run, RunResult, Slice

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runwatch.api.client import Client
-from runwatch.base.json import dumps_body
+from runwatch.base.json import encode_body
 from runwatch.records.run import Run
 from runwatch.records.states import LIVE_STATES
 from tests.support.builders import request_body
@@ -41,7 +41,7 @@ async def crowd(client: Client, count: int) -> Crowd:
     Raises:
         TimeoutError: it takes longer than two minutes.
     """
-    body = dumps_body(request_body())
+    body = encode_body(request_body())
 
     async def submit() -> tuple[Run, float]:
         began = time.perf_counter()

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
 from typing import Final, Literal, Protocol
 
-from runwatch.base.clock import Clock, iso
+from runwatch.base.clock import Clock, format_iso
 from runwatch.base.json import dumps
 from runwatch.records.problem import PROBLEM_TYPE, Problem
 from tests.support.builders import problem
@@ -281,7 +281,7 @@ class Skewed:
         by = timedelta(seconds=self.seconds)
 
         def moved(found: re.Match[bytes]) -> bytes:
-            return b'"' + iso(datetime.fromisoformat(found[1].decode()) + by).encode() + b'"'
+            return b'"' + format_iso(datetime.fromisoformat(found[1].decode()) + by).encode() + b'"'
 
         body = _MOMENT.sub(moved, response.content)
         date = response.head.header("date")

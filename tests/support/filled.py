@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from runwatch.records.record import Record
-from runwatch.view.resource import ResourceSpec
+from runwatch.view.spec.resource import ResourceSpec
 from tests.support import builders, resources
 from tests.support.packed import kinds
 

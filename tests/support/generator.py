@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from runwatch.base.clock import Clock, SystemClock, iso
+from runwatch.base.clock import Clock, SystemClock, format_iso
 from tests.support import builders
 from tests.support.clock import START
 from tests.support.scripted import ScriptedService
@@ -92,7 +92,7 @@ class RunGenerator:
         return self._with_state(number) | {
             "event_id": f"{self.run_ids[run]}_{number:07}",
             "execution_id": self.run_ids[run],
-            "at": iso(START + timedelta(seconds=at_s)),
+            "at": format_iso(START + timedelta(seconds=at_s)),
         }
 
     def _with_state(self, number: int) -> dict[str, Any]:
@@ -156,7 +156,7 @@ class _Feed:
                 status = (
                     "completed" if happened == len(times) else ("accepted", "queued", "running")[min(happened, 3) - 1]
                 )
-                yield dict(builders.run(run_id, status, created_at=iso(START + timedelta(seconds=times[0]))).raw)
+                yield dict(builders.run(run_id, status, created_at=format_iso(START + timedelta(seconds=times[0]))).raw)
 
 
 class GeneratedService(ScriptedService):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from runwatch.view.registry import RESOURCES
-from runwatch.view.resource import ResourceSpec
 from runwatch.view.resources.organization import COMPLIANCE, EVALS, USAGE
+from runwatch.view.resources.registry import RESOURCES
+from runwatch.view.spec.resource import ResourceSpec
 from tests.support.filled import all_members
 from tests.support.hostile import CORPUS
 from tests.support.packed import packed

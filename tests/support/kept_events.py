@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runwatch.store.database import Database
+from runwatch.store.db.database import Database
 
 
 async def kept_events(path: Path) -> dict[str, list[str]]:

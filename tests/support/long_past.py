@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 
 Row = dict[str, Any]
 
@@ -26,7 +26,7 @@ def make_past(database: Path, *, runs: int, receipts: int, events: int) -> str:
         (run,) = connection.execute("SELECT * FROM runs WHERE status = 'completed' ORDER BY sequence DESC LIMIT 1")
         (receipt,) = connection.execute("SELECT * FROM receipts WHERE execution_id = ?", [run["execution_id"]])
         (event,) = connection.execute("SELECT * FROM events WHERE execution_id = ? LIMIT 1", [run["execution_id"]])
-        past = [(f"ex_{number:026}", iso(newest - timedelta(seconds=runs - number))) for number in range(runs)]
+        past = [(f"ex_{number:026}", format_iso(newest - timedelta(seconds=runs - number))) for number in range(runs)]
         _insert(connection, "runs", (_again(run, *one) for one in past))
         _insert(connection, "receipts", (_again(receipt, *one) for one in past[runs - receipts :]))
         last, at = past[-1]

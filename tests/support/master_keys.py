@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from runwatch.base.sealing import KEY_BYTES, MasterKey, MasterKeys
-from runwatch.base.servicefile import ServiceFile, open_owner_key, read_service_file
+from runwatch.base.service_file import ServiceFile, open_owner_key, read_service_file
 from runwatch.service.access.vault import DIRECTORY
 
 MASTER_KEYS: Final = MasterKeys((MasterKey(bytes(range(KEY_BYTES))),))

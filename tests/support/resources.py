@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from runwatch.records.agent import ReviewAgent
-from runwatch.records.apikey import ApiKey
+from runwatch.records.api_key import ApiKey
 from runwatch.records.arm import Arm, ArmOutcome
 from runwatch.records.compliance import ComplianceExport
 from runwatch.records.credential import Credential

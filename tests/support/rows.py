@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from runwatch.view.drawn import Drawn
-from runwatch.view.glyphs import Role
-from runwatch.view.table import Row
+from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText
 
 
-def cells_of(row: Row[Any]) -> dict[str, Drawn]:
+def cells_of(row: RecordRow[Any]) -> dict[str, SafeText]:
     """Every cell by its column's id."""
     return {column.id: row.cell(column).text for column in row._drawing.spec.columns}
 
 
-def roles_of(row: Row[Any]) -> dict[str, Role]:
+def roles_of(row: RecordRow[Any]) -> dict[str, Role]:
     """Every cell's colour role by its column's id."""
     return {column.id: row.cell(column).role for column in row._drawing.spec.columns}

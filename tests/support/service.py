@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target
+from runwatch.base.service_target import Target
 from tests.support.environment import clean_environment
 from tests.support.listening import own_port
 

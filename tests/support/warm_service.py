@@ -20,7 +20,7 @@ from tests.support.service import ServiceProcess
 # service is no more, this process says so.
 _NURSERY: Final = """
 import os, sys
-import runwatch.commands.dispatch, runwatch.service.server
+import runwatch.commands.cli.dispatch, runwatch.service.server
 from runwatch.cli import main
 
 command = sys.argv[1:]

@@ -24,11 +24,11 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 
 from runwatch.base.paths import Paths
-from runwatch.settings.resolve import Options
-from runwatch.store.desk import Desk
-from runwatch.tui.app import ConsoleApp, Opening
-from runwatch.tui.screens.base import ConsoleScreen
-from runwatch.tui.widgets.record_table import RecordTable
+from runwatch.settings.resolver import SettingOptions
+from runwatch.store.session import ServiceSession
+from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.widgets.lists.record_table import RecordTable
 from tests.support.clock import FakeClock
 from tests.support.scripted import ScriptedService
 from tests.tui.look import lines_of
@@ -77,10 +77,10 @@ class Driven:
         return "\n".join(self.lines)
 
     @property
-    def desk(self) -> Desk:
+    def desk(self) -> ServiceSession:
         """What the console works with, once it is open."""
-        assert self.app.desk is not None
-        return self.app.desk
+        assert self.app.session is not None
+        return self.app.session
 
     @property
     def table(self) -> RecordTable:
@@ -124,8 +124,8 @@ class Driven:
             await self.settle()
         self.app._tick()
         # Some ages are drawn several seconds at a time; a test looks at what they are by now.
-        if isinstance(self.app.front, ConsoleScreen):
-            self.app.front.data_changed(frozenset())
+        if isinstance(self.app.mounted_screen, ConsoleScreen):
+            self.app.mounted_screen.data_changed(frozenset())
         await self.pilot.pause()
 
     async def settle(self) -> None:
@@ -135,7 +135,7 @@ class Driven:
 
     def _reads_under_way(self) -> bool:
         others = self.app.profiles._desks.values() if "profiles" in self.app.__dict__ else ()
-        desks = [desk for desk in (self.app.desk, *others) if desk is not None]
+        desks = [desk for desk in (self.app.session, *others) if desk is not None]
         flights = (job.flight for desk in desks for job in desk.live.scheduler._jobs.values())
         return any(flight is not None and not self.clock.has_asleep(flight) for flight in flights)
 
@@ -187,7 +187,7 @@ async def console(
     *,
     size: tuple[int, int] = (120, 36),
     settings: str = "",
-    options: Options | None = None,
+    options: SettingOptions | None = None,
     environment: Mapping[str, str] | None = None,
     open_at: str = "",
     app_class: type[ConsoleApp] = ConsoleApp,
@@ -213,11 +213,11 @@ async def console(
             paths.settings_file.chmod(0o600)
         variables = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY, **(environment or {})}
         clock = FakeClock(NOON, manual=True)
-        app = app_class(Opening(paths, variables, options or Options(), open_at), clock=clock)
+        app = app_class(LaunchOptions(paths, variables, options or SettingOptions(), open_at), clock=clock)
         async with app.run_test(size=size) as pilot:
             driven = Driven(app, pilot, service, clock)
             if is_open:
-                await driven.until(lambda: app.desk is not None, "the desk to open")
+                await driven.until(lambda: app.session is not None, "the desk to open")
                 await driven.settle()
             yield driven
 

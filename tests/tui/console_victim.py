@@ -15,11 +15,11 @@ import sys
 from textual import events
 
 from runwatch.base.paths import find_paths
-from runwatch.settings.resolve import Options
-from runwatch.tui.app import ConsoleApp, Opening
-from runwatch.tui.driver import ConsoleDriver
-from runwatch.tui.terminal import run_app
-from runwatch.tui.work import start_work
+from runwatch.settings.resolver import SettingOptions
+from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.terminal.driver import ConsoleDriver
+from runwatch.tui.terminal.terminal_app import run_app
 
 
 class Victim(ConsoleApp):
@@ -41,7 +41,7 @@ class Victim(ConsoleApp):
             case "@":
                 self.run_worker(self._fail(key))
             case "#":
-                start_work(self.screen, self._fail(key), "the work")
+                start_worker(self.screen, self._fail(key), "the work")
             case "$":
                 self._stop_while_drawing()
 
@@ -59,4 +59,6 @@ class Victim(ConsoleApp):
 
 if __name__ == "__main__":
     paths = find_paths()
-    sys.exit(run_app(Victim(Opening(paths, os.environ, Options())), log_file=paths.log_file, patience_s=3.0))
+    sys.exit(
+        run_app(Victim(LaunchOptions(paths, os.environ, SettingOptions())), log_file=paths.log_file, patience_s=3.0)
+    )

@@ -1,7 +1,7 @@
 """Every screen of the console by its name, and stores put into every state of C4.
 
-A new line of :data:`runwatch.tui.screens.places.PAGES` or of the registry is in :data:`SCREENS` by itself, and so in
-every test that goes over all screens.
+A new line of :data:`runwatch.tui.screens.registry.PAGE_CLASSES` or of the registry is in :data:`SCREENS` by itself, and
+so in every test that goes over all screens.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from runwatch.api.calls import Exchange
+from runwatch.api.calls import RequestAttempt
 from runwatch.records.account import Account
 from runwatch.records.compliance import ComplianceExport
 from runwatch.records.evaluation import EvalSummary
@@ -22,27 +22,29 @@ from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.records.usage import Usage
-from runwatch.store.change import Change, Failure, ListRead, ReadFailed, ReadStarted
-from runwatch.store.freshness import LoadState
-from runwatch.store.live import Live
-from runwatch.store.trouble import Trouble
-from runwatch.tui.screens.base import ConsoleScreen
-from runwatch.tui.screens.list_screen import ListScreen
-from runwatch.tui.screens.places import PAGES
-from runwatch.tui.screens.report import ReportScreen
-from runwatch.tui.screens.resource import ResourceScreen
-from runwatch.view.registry import RESOURCES
+from runwatch.store.live.poller import Poller
+from runwatch.store.state.changes import ListRead, ReadFailed, ReadFailure, ReadStarted, StoreChange
+from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.freshness import LoadState
+from runwatch.tui.screens.base.list_screen import ListScreen
+from runwatch.tui.screens.base.report_screen import ReportScreen
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.screens.registry import PAGE_CLASSES
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.view.resources.registry import RESOURCES
 from tests.support import resources
 from tests.support.builders import account, problem
 from tests.tui import noon
 from tests.tui.console import Driven
 from tests.tui.samples import NOON
 
-_PAGES: Final = {path: name for name, path in reversed(PAGES.items())}
+_PAGES: Final = {path: name for name, path in reversed(PAGE_CLASSES.items())}
 """The first name of each page."""
 
 SCREENS: Final = tuple(
-    dict.fromkeys([*(spec.name for spec in RESOURCES if spec.has_screen and spec.name not in PAGES), *_PAGES.values()])
+    dict.fromkeys(
+        [*(spec.name for spec in RESOURCES if spec.has_screen and spec.name not in PAGE_CLASSES), *_PAGES.values()]
+    )
 )
 """The names of all screens, each screen once."""
 
@@ -59,17 +61,17 @@ REPORTED: Final[dict[type[Record], Callable[[], Record]]] = {
 """What a report gives."""
 
 FAILURES: Final = {
-    LoadState.OFFLINE: Failure(
-        Trouble.OFFLINE, "Nobody answers at this address", "Check that the service runs there.",
+    LoadState.OFFLINE: ReadFailure(
+        ReadInterruption.OFFLINE, "Nobody answers at this address", "Check that the service runs there.",
         detail="http://127.0.0.1:40213, connection refused, 3 attempts",
     ),
-    LoadState.NOT_AUTHORISED: Failure(
-        Trouble.NOT_AUTHORISED, "The request has no usable key", "Check the key of this profile.",
+    LoadState.NOT_AUTHORISED: ReadFailure(
+        ReadInterruption.NOT_AUTHORISED, "The request has no usable key", "Check the key of this profile.",
         problem("unauthenticated", instance=INSTANCE),
     ),
-    LoadState.NOT_OFFERED: Failure(Trouble.NOT_OFFERED, "Nothing is there", None, problem("not_found")),
-    LoadState.ERROR: Failure(
-        Trouble.ERROR, "The answer cannot be used", "Check that the base URL is that of the service.",
+    LoadState.NOT_OFFERED: ReadFailure(ReadInterruption.NOT_OFFERED, "Nothing is there", None, problem("not_found")),
+    LoadState.ERROR: ReadFailure(
+        ReadInterruption.ERROR, "The answer cannot be used", "Check that the base URL is that of the service.",
         detail="it is no JSON (text/html, 1,204 bytes)",
     ),
 }  # fmt: skip
@@ -78,10 +80,10 @@ FAILURES: Final = {
 def keep_still(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the live jobs still, so that the store holds what a test put into it."""
 
-    async def still(_: Live) -> None:
+    async def still(_: Poller) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(Live, "run", still)
+    monkeypatch.setattr(Poller, "run", still)
 
 
 class Scene:
@@ -99,7 +101,7 @@ class Scene:
         assert isinstance(screen, ConsoleScreen)
         self.kinds: Final = kinds_of(screen)
 
-    def change(self, kind: str, change: type[Change], ago_s: float, **more: Any) -> None:
+    def change(self, kind: str, change: type[StoreChange], ago_s: float, **more: Any) -> None:
         """Apply a change that came so many seconds ago."""
         driven = self._driven
         at, monotonic = driven.clock.now() - timedelta(seconds=ago_s), driven.clock.monotonic() - ago_s
@@ -145,10 +147,10 @@ def kinds_of(screen: ConsoleScreen) -> tuple[str, ...]:
     """What a screen reads: the runs and the account, which are always read, its lists, and its reports."""
     if isinstance(screen, ListScreen):
         # The state of a list is that of its own records; the runs stand behind the journals of this machine.
-        return (Run.KIND,) if screen.spec.is_local else tuple(kind.KIND for kind in screen.lists())
-    kinds = [Run.KIND, Account.KIND, *(kind.KIND for kind in screen.lists())]
+        return (Run.KIND,) if screen.spec.is_local else tuple(kind.KIND for kind in screen.polled_lists())
+    kinds = [Run.KIND, Account.KIND, *(kind.KIND for kind in screen.polled_lists())]
     if isinstance(screen, ReportScreen):
-        kinds.extend(report.kind for report in screen.asked(screen.period))
+        kinds.extend(report.kind for report in screen.reports_for(screen.period))
     return tuple(dict.fromkeys(kinds))
 
 
@@ -170,7 +172,7 @@ def write_journal(driven: Driven) -> None:
         is_submit = code == "validation_failed"
         told: Problem = problem(code, instance=f"{number}{INSTANCE[1:]}")
         driven.desk.journal.note(
-            Exchange(
+            RequestAttempt(
                 at=NOON - timedelta(seconds=ago_s),
                 operation="postExecutions" if is_submit else "getExecutions",
                 method="POST" if is_submit else "GET",

@@ -18,26 +18,26 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from runwatch.tui.actions import bindings
-from runwatch.tui.draw import word
-from runwatch.tui.kit import KitApp
-from runwatch.tui.messages import PanelLeft
-from runwatch.tui.terminal import run_app
-from runwatch.tui.themes import PLAIN, load_theme, theme_directories
-from runwatch.tui.widgets.context_bar import ContextBar, Hold
-from runwatch.tui.widgets.crumb_bar import CrumbBar
-from runwatch.tui.widgets.detail_rows import DetailLink
-from runwatch.tui.widgets.detail_view import DetailView
-from runwatch.tui.widgets.drawer import Drawer
-from runwatch.tui.widgets.event_log import EventLog, LineOpened
-from runwatch.tui.widgets.filter_bar import FilterBar, completion
-from runwatch.tui.widgets.pane import Edge, Pane
-from runwatch.tui.widgets.problem_panel import ProblemPanel
-from runwatch.tui.widgets.record_table import HeaderClicked, RecordTable, RowOpened
-from runwatch.tui.widgets.sheet import Sheet
-from runwatch.tui.widgets.status_line import StatusLine
-from runwatch.view.drawn import json_block, line
-from runwatch.view.glyphs import ASCII, UNICODE, Role
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.messages import PanelClosed
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.core.themes import PLAIN, load_theme, theme_directories
+from runwatch.tui.core.widget_app import WidgetApp
+from runwatch.tui.terminal.terminal_app import run_app
+from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
+from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
+from runwatch.tui.widgets.bars.header_bar import HeaderBar, RateLimitHold
+from runwatch.tui.widgets.bars.status_bar import StatusBar
+from runwatch.tui.widgets.lists.detail_layout import DetailLink
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.event_log import EventLog, LineOpened
+from runwatch.tui.widgets.lists.record_table import HeaderClicked, RecordTable, RowOpened
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+from runwatch.tui.widgets.panes.drawer import Drawer
+from runwatch.tui.widgets.panes.pane import BorderText, Pane
+from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
+from runwatch.view.text.glyphs import ASCII, UNICODE, Role
+from runwatch.view.text.safe_text import json_block, line
 from tests.support.clock import FakeClock
 from tests.tui import samples
 
@@ -47,7 +47,7 @@ HINTS: Final = (
 )  # fmt: skip
 
 
-class Gallery(KitApp):
+class Gallery(WidgetApp):
     """One page of the gallery.
 
     Args:
@@ -56,7 +56,7 @@ class Gallery(KitApp):
         ascii: Whether the ASCII glyphs are used.
     """
 
-    BINDINGS = bindings("app", only=("app.quit",))
+    BINDINGS = make_bindings("app", only=("app.quit",))
     CSS = """
     Horizontal > Pane { width: 1fr; }
     """
@@ -68,18 +68,18 @@ class Gallery(KitApp):
 
     def compose(self) -> ComposeResult:
         """The bars around the page."""
-        yield ContextBar(id="context")
-        yield CrumbBar(id="crumbs")
+        yield HeaderBar(id="context")
+        yield Breadcrumbs(id="crumbs")
         with Vertical():
             yield from PAGES[self._page]()
-        yield StatusLine(id="status")
+        yield StatusBar(id="status")
 
     def on_mount(self) -> None:
         """Fill the page."""
-        self.query_one(ContextBar).show(samples.place(read_only=self._page == "held"))
-        filter = (word("filter "), line("is:live | is:problem"))
-        self.query_one(CrumbBar).show([line("Runs"), line("8f21…9b7e"), line("Events")], filter)
-        self.query_one(StatusLine).show_hints(HINTS)
+        self.query_one(HeaderBar).show(samples.place(read_only=self._page == "held"))
+        filter = (label_span("filter "), line("is:live | is:problem"))
+        self.query_one(Breadcrumbs).show([line("Runs"), line("8f21…9b7e"), line("Events")], filter)
+        self.query_one(StatusBar).show_hints(HINTS)
         for table in self.query(RecordTable):
             table.sorted_by("age", descending=True)
             table.show(
@@ -90,17 +90,17 @@ class Gallery(KitApp):
 
     def on_row_opened(self, event: RowOpened) -> None:
         """Say what was opened."""
-        self.query_one(StatusLine).say((word("opened "), line(event.row_id)))
+        self.query_one(StatusBar).say((label_span("opened "), line(event.row_id)))
 
     def on_line_opened(self, event: LineOpened) -> None:
         """Say what was opened."""
-        self.query_one(StatusLine).say((word("opened line "), line(event.index)))
+        self.query_one(StatusBar).say((label_span("opened line "), line(event.index)))
 
     def on_header_clicked(self, event: HeaderClicked) -> None:
         """Show the new order in the head."""
         event.widget.sorted_by(event.column_id, descending=event.reverse)
 
-    def on_panel_left(self, event: PanelLeft) -> None:
+    def on_panel_closed(self, event: PanelClosed) -> None:
         """Leave the page."""
         self.exit()
 
@@ -110,7 +110,7 @@ class Gallery(KitApp):
 
 
 def _list() -> Pane:
-    edge = Edge(
+    edge = BorderText(
         line("Runs · executions   14 of 212"), line("sort age ▼"), line("updated 1s ago"),
         line("live 3 · failed 2 · done 207"),
     )  # fmt: skip
@@ -118,8 +118,8 @@ def _list() -> Pane:
 
 
 def _tail() -> Pane:
-    title = (line("8f21…9b7e  "), word("● running", Role.LIVE))
-    edge = Edge(title, line("follow · poll 1s"), line("11 events · last 2s ago"), line("+0 new"))
+    title = (line("8f21…9b7e  "), label_span("● running", Role.LIVE))
+    edge = BorderText(title, line("follow · poll 1s"), line("11 events · last 2s ago"), line("+0 new"))
     return Pane(EventLog(samples.tail(), id="tail"), edge=edge)
 
 
@@ -132,8 +132,8 @@ def _one_list() -> Iterable[Widget]:
 
 
 def _detail() -> Iterable[Widget]:
-    yield FilterBar(completion({"status": [line("failed"), line("running")]}, ["live", "problem"]))
-    yield Pane(DetailView(id="detail"), edge=Edge(line("3fd2…9911  ✓ completed")))
+    yield FilterBar(make_filter_suggester({"status": [line("failed"), line("running")]}, ["live", "problem"]))
+    yield Pane(DetailView(id="detail"), edge=BorderText(line("3fd2…9911  ✓ completed")))
     yield Drawer()
 
 
@@ -147,27 +147,32 @@ PAGES: Final[dict[str, Callable[[], Iterable[Widget]]]] = {
 }  # fmt: skip
 
 
-def _fill_held(app: KitApp) -> None:
-    hold = Hold(line("rate_limited"), samples.NOON + timedelta(seconds=23))
-    bar = app.query_one(ContextBar)
+def _fill_held(app: WidgetApp) -> None:
+    hold = RateLimitHold(line("rate_limited"), samples.NOON + timedelta(seconds=23))
+    bar = app.query_one(HeaderBar)
     place = samples.place()
     bar.show(type(place)(place.profile, host=place.host, key=place.key, hold=hold))
     table = app.query_one(RecordTable)
     table.is_stale = True
-    app.query_one(Pane).show_edge(age=(word("stale 31s · held 0:23", Role.WARN),))
+    app.query_one(Pane).set_border_text(age=(label_span("stale 31s · held 0:23", Role.WARN),))
 
 
-def _fill_empty(app: KitApp) -> None:
+def _fill_empty(app: WidgetApp) -> None:
     app.query_one(RecordTable).note = [
-        (word("No runs yet.", Role.PLAIN),),
-        (word("+", "accent"), word(" starts a test run, "), word("a", "accent"), word(" adds an id.")),
+        (label_span("No runs yet.", Role.PLAIN),),
+        (
+            label_span("+", "accent"),
+            label_span(" starts a test run, "),
+            label_span("a", "accent"),
+            label_span(" adds an id."),
+        ),
     ]
 
 
-def _fill_detail(app: KitApp) -> None:
+def _fill_detail(app: WidgetApp) -> None:
     links = [DetailLink(line("run"), line("3fd2…9911"), "run")]
     detail = app.query_one("#detail", DetailView)
-    detail.show(samples.sections(), links, head=[word("Receipts hold neither prompt nor output.")])
+    detail.show(samples.sections(), links, head=[label_span("Receipts hold neither prompt nor output.")])
     detail.focus()
     app.query_one(FilterBar).edit("is:live stat")
     app.query_one(FilterBar).show_count(line("14/212"))
@@ -175,26 +180,26 @@ def _fill_detail(app: KitApp) -> None:
     app.query_one(Drawer).show(line("event ev_1"), json_block(value), "{}")
 
 
-def _fill_problem(app: KitApp) -> None:
+def _fill_problem(app: WidgetApp) -> None:
     app.query_one(ProblemPanel).show(
         samples.refused(), next_step=line("enter puts you on the first field; a new key will be used"), attempts=1
     )
 
 
-def _sheet(app: KitApp, state: str) -> None:
-    sheet = Sheet(samples.cancel_six() if state == "cancel" else samples.start_one(), app)
+def _sheet(app: WidgetApp, state: str) -> None:
+    sheet = ConfirmDialog(samples.cancel_six() if state == "cancel" else samples.start_one(), app)
 
     def then() -> None:
         if state == "refused":
-            sheet.refuse(samples.refused())
+            sheet.show_refusal(samples.refused())
         elif state == "unknown":
-            sheet.lose(line("the connection was cut after the request was sent"))
+            sheet.show_unknown_outcome(line("the connection was cut after the request was sent"))
 
     app.push_screen(sheet)
     app.call_later(then)
 
 
-FILLS: Final[dict[str, Callable[[KitApp], None]]] = {
+FILLS: Final[dict[str, Callable[[WidgetApp], None]]] = {
     "held": _fill_held, "empty": _fill_empty, "detail": _fill_detail, "problem": _fill_problem,
     **{state: partial(_sheet, state=state) for state in ("cancel", "start", "refused", "unknown")},
 }  # fmt: skip

@@ -12,28 +12,28 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 
 from runwatch.records.problem import Problem
-from runwatch.tui.kit import KitApp
-from runwatch.tui.terminal import run_app
-from runwatch.tui.themes import load_theme, theme_directories
-from runwatch.tui.widgets.context_bar import ContextBar, Hold, Place
-from runwatch.tui.widgets.crumb_bar import CrumbBar
-from runwatch.tui.widgets.detail_rows import DetailLink
-from runwatch.tui.widgets.detail_view import DetailView
-from runwatch.tui.widgets.drawer import Drawer
-from runwatch.tui.widgets.event_log import EventLog
-from runwatch.tui.widgets.filter_bar import FilterBar, completion
-from runwatch.tui.widgets.pane import Pane
-from runwatch.tui.widgets.problem_panel import ProblemPanel
-from runwatch.tui.widgets.push_button import PushButton
-from runwatch.tui.widgets.record_table import RecordTable
-from runwatch.tui.widgets.sheet import Order, Sheet, SheetRow, Typed
-from runwatch.tui.widgets.status_line import StatusLine
-from runwatch.view.detail import Line, Section
-from runwatch.view.drawn import block, line
-from runwatch.view.entries import ProblemEntry, problem_entry
-from runwatch.view.glyphs import Role
-from runwatch.view.resource import Styled
-from runwatch.view.timeline import EventLine
+from runwatch.tui.core.themes import load_theme, theme_directories
+from runwatch.tui.core.widget_app import WidgetApp
+from runwatch.tui.terminal.terminal_app import run_app
+from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
+from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
+from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo, RateLimitHold
+from runwatch.tui.widgets.bars.status_bar import StatusBar
+from runwatch.tui.widgets.inputs.button import TextButton
+from runwatch.tui.widgets.lists.detail_layout import DetailLink
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.event_log import EventLog
+from runwatch.tui.widgets.lists.record_table import RecordTable
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogRow, DialogText, TypedConfirmation
+from runwatch.tui.widgets.panes.drawer import Drawer
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.problems.journal_entries import ProblemEntry, entry_from_problem
+from runwatch.view.runs.event_lines import EventLine
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import block, line
+from runwatch.view.text.styled_text import StyledText
 from tests.support.clock import FakeClock
 from tests.support.hostile import CORPUS
 from tests.tui import samples
@@ -41,7 +41,7 @@ from tests.tui import samples
 LAST: Final = "all texts were shown"
 
 
-class HostileStage(KitApp):
+class HostileStage(WidgetApp):
     """All widgets on one screen.
 
     Args:
@@ -62,17 +62,17 @@ class HostileStage(KitApp):
 
     def compose(self) -> ComposeResult:
         """Every widget."""
-        yield ContextBar()
-        yield CrumbBar()
+        yield HeaderBar()
+        yield Breadcrumbs()
         yield FilterBar()
         with Horizontal():
             yield Pane(RecordTable(samples.COLUMNS), id="list")
             yield Pane(EventLog(), id="tail")
             yield Pane(DetailView(id="fields"), id="detail")
         yield ProblemPanel()
-        yield PushButton(line(""))
+        yield TextButton(line(""))
         yield Drawer()
-        yield StatusLine()
+        yield StatusBar()
 
     def on_mount(self) -> None:
         """Begin."""
@@ -91,15 +91,15 @@ class HostileStage(KitApp):
     def show(self, text: str) -> None:
         """Put one text into every place."""
         flat, tall = line(text), block(text)
-        hold = Hold(flat, samples.NOON) if len(text) % 2 else None
-        self.query_one(ContextBar).show(Place(flat, host=flat, key=flat, connection=flat, requests=flat, hold=hold))
-        self.query_one(CrumbBar).show([flat, flat, flat], (flat, (flat, Role.BAD)))
+        hold = RateLimitHold(flat, samples.NOON) if len(text) % 2 else None
+        self.query_one(HeaderBar).show(HeaderInfo(flat, host=flat, key=flat, connection=flat, requests=flat, hold=hold))
+        self.query_one(Breadcrumbs).show([flat, flat, flat], (flat, (flat, Role.BAD)))
         bar = self.query_one(FilterBar)
         bar.edit(text)
         bar.show_count(flat)
         bar.show_error(flat)
-        completion({text: [flat]}, [text])(text)
-        cells = {column.id: Styled(flat, Role.BAD) for column in samples.COLUMNS}
+        make_filter_suggester({text: [flat]}, [text])(text)
+        cells = {column.id: StyledText(flat, Role.BAD) for column in samples.COLUMNS}
         table = self.query_one(RecordTable)
         table.show([samples.Row(text, cells), samples.Row(f"{text} 2", cells)])
         table.note = [flat]
@@ -109,35 +109,35 @@ class HostileStage(KitApp):
         log.highlighter = lambda shown: [(0, min(3, len(shown)))]
         if len(text) % 2:
             log.action_toggle_wrap()
-        section = Section(flat, (Line(flat, tall, Role.BAD, flat), Line(flat, flat)))
+        section = DetailSection(flat, (DetailLine(flat, tall, Role.BAD, flat), DetailLine(flat, flat)))
         self.query_one("#fields", DetailView).show([section], [DetailLink(flat, flat, text)], head=[(flat, "accent")])
         for pane in self.query(Pane):
-            pane.show_edge(title=flat, state=flat, age=flat, counters=flat)
+            pane.set_border_text(title=flat, state=flat, age=flat, counters=flat)
         self.query_one(ProblemPanel).show(self.problem(text), next_step=flat)
         self.query_one(Drawer).show(flat, tall, text)
-        self.query_one(PushButton).label = flat
-        self.query_one(StatusLine).say((flat, (flat, Role.BAD)))
+        self.query_one(TextButton).label = flat
+        self.query_one(StatusBar).say((flat, (flat, Role.BAD)))
 
     def problem(self, text: str) -> ProblemEntry:
         """A problem with the text in every member."""
         members = {"type": text, "title": text, "status": 400, "instance": text, "detail": text}
         problem = Problem({**members, "errors": [{"field": text, "message": text}]})
-        return problem_entry(
+        return entry_from_problem(
             problem, time=samples.NOON, profile=text, origin=text, method=text, path=text, operation="postExecutions",
             key=text, attempt=1,
         )  # fmt: skip
 
-    def order(self, text: str) -> Order:
+    def order(self, text: str) -> DialogText:
         """A sheet with the text in every place."""
         flat = line(text)
-        return Order(
-            flat, flat, flat, flat, flat, flat, key=flat, body=block(text), rows=(SheetRow(text, flat),),
-            typed=Typed(flat, text), age=flat,
+        return DialogText(
+            flat, flat, flat, flat, flat, flat, key=flat, body=block(text), rows=(DialogRow(text, flat),),
+            typed=TypedConfirmation(flat, text), age=flat,
         )  # fmt: skip
 
-    def sheet(self, text: str) -> Sheet:
+    def sheet(self, text: str) -> ConfirmDialog:
         """The sheet of :meth:`order`."""
-        return Sheet(self.order(text), self)
+        return ConfirmDialog(self.order(text), self)
 
     def action_back_or_quit(self) -> None:
         """End."""

@@ -8,15 +8,15 @@ from textual.app import App
 from textual.message import Message
 from textual.widget import Widget
 
-from runwatch.tui.kit import KitApp
-from runwatch.tui.messages import FromWidget, HintChosen, WorkFailed
-from runwatch.tui.widgets.sheet import AskedAgain, Confirmed, Left
-from runwatch.view.glyphs import ASCII, UNICODE
+from runwatch.tui.core.messages import HintClicked, WidgetMessage, WorkerFailed
+from runwatch.tui.core.widget_app import WidgetApp
+from runwatch.tui.widgets.panes.confirm_dialog import AskedAgain, Confirmed, Left
+from runwatch.view.text.glyphs import ASCII, UNICODE
 from tests.support.clock import FakeClock
 from tests.tui import samples
 
 
-class Stage(KitApp):
+class Stage(WidgetApp):
     """An app around the widgets of one test, which notes what they tell.
 
     Args:
@@ -38,7 +38,7 @@ class Stage(KitApp):
         return list(self._given)
 
     async def _on_message(self, message: Message) -> None:
-        if isinstance(message, FromWidget | HintChosen | WorkFailed | Confirmed | AskedAgain | Left):
+        if isinstance(message, WidgetMessage | HintClicked | WorkerFailed | Confirmed | AskedAgain | Left):
             self.told.append(message)
         await super()._on_message(message)
 

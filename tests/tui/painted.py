@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 from runwatch.base.paths import find_paths
-from runwatch.settings.resolve import Options
-from runwatch.tui.app import ConsoleApp, Opening
-from runwatch.tui.screens.base import ConsoleScreen
-from runwatch.tui.terminal import run_app
+from runwatch.settings.resolver import SettingOptions
+from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.terminal.terminal_app import run_app
 
 
 class Painted(ConsoleApp):
@@ -27,4 +27,4 @@ class Painted(ConsoleApp):
 
 
 if __name__ == "__main__":
-    sys.exit(run_app(Painted(Opening(find_paths(), os.environ, Options()))))
+    sys.exit(run_app(Painted(LaunchOptions(find_paths(), os.environ, SettingOptions()))))

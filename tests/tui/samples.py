@@ -8,17 +8,17 @@ from datetime import UTC, datetime
 from typing import Final, Literal
 
 from runwatch.records.problem import Problem
-from runwatch.tui.draw import word
-from runwatch.tui.widgets.column_layout import TableColumn
-from runwatch.tui.widgets.context_bar import Place
-from runwatch.tui.widgets.sheet import Order, SheetRow, Typed
-from runwatch.view.detail import Line, Section
-from runwatch.view.drawn import block, line
-from runwatch.view.entries import ProblemEntry, problem_entry
-from runwatch.view.format import Context
-from runwatch.view.glyphs import Role
-from runwatch.view.resource import Styled
-from runwatch.view.timeline import EventLine
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.widgets.bars.header_bar import HeaderInfo
+from runwatch.tui.widgets.lists.column_layout import TableColumn
+from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.problems.journal_entries import ProblemEntry, entry_from_problem
+from runwatch.view.runs.event_lines import EventLine
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import block, line
+from runwatch.view.text.styled_text import StyledText
 
 NOON: Final = datetime(2026, 11, 21, 12, 4, 31, tzinfo=UTC)
 
@@ -30,12 +30,12 @@ class Column:
     id: str
     title: str
     align: Literal["left", "right"] = "left"
-    leaves: int = 0
-    least: int = 4
-    most: int = 40
-    keeps_ends: bool = False
-    is_whole: bool = False
-    only_used: bool = False
+    hide_order: int = 0
+    min_cells: int = 4
+    max_cells: int = 40
+    elides_middle: bool = False
+    never_cut: bool = False
+    hide_if_empty: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,30 +43,31 @@ class Row:
     """A row with its cells."""
 
     key: str
-    cells: dict[str, Styled] = field(default_factory=dict)
+    cells: dict[str, StyledText] = field(default_factory=dict)
 
-    def cell(self, column: TableColumn) -> Styled:
+    def cell(self, column: TableColumn) -> StyledText:
         """The text of a column."""
-        return self.cells.get(column.id, Styled(line("–")))
+        return self.cells.get(column.id, StyledText(line("–")))
 
-    def draw_with(self, context: Context) -> None:
+    def draw_with(self, context: RenderContext) -> None:
         """Nothing here depends on it."""
 
 
 COLUMNS: Final = (
-    Column("status", "status", least=11, most=16),
-    Column("run", "run", least=9, most=12, keeps_ends=True),
-    Column("age", "age", "right", leaves=4),
-    Column("cost", "cost / cap", leaves=2, least=10, most=16),
-    Column("last", "last", leaves=5, least=8, most=20),
-    Column("model", "model", leaves=1, least=8, most=24),
+    Column("status", "status", min_cells=11, max_cells=16),
+    Column("run", "run", min_cells=9, max_cells=12, elides_middle=True),
+    Column("age", "age", "right", hide_order=4),
+    Column("cost", "cost / cap", hide_order=2, min_cells=10, max_cells=16),
+    Column("last", "last", hide_order=5, min_cells=8, max_cells=20),
+    Column("model", "model", hide_order=1, min_cells=8, max_cells=24),
 )
 
 
 def row(key: str, *cells: tuple[str, str]) -> Row:
     """A row from texts and roles, in the order of :data:`COLUMNS`."""
     return Row(
-        key, {column.id: Styled(line(text), Role(role)) for column, (text, role) in zip(COLUMNS, cells, strict=False)}
+        key,
+        {column.id: StyledText(line(text), Role(role)) for column, (text, role) in zip(COLUMNS, cells, strict=False)},
     )
 
 
@@ -99,8 +100,8 @@ def runs() -> list[Row]:
 
 def many(count: int) -> list[Row]:
     """So many rows with keys ``r0``, ``r1``, …"""
-    status, plain = Styled(line("● running"), Role.LIVE), Styled(line("0:42"))
-    return [Row(f"r{n}", {"status": status, "run": Styled(line(f"run {n}")), "age": plain}) for n in range(count)]
+    status, plain = StyledText(line("● running"), Role.LIVE), StyledText(line("0:42"))
+    return [Row(f"r{n}", {"status": status, "run": StyledText(line(f"run {n}")), "age": plain}) for n in range(count)]
 
 
 class Lines:
@@ -157,38 +158,38 @@ def tail() -> Lines:
     return Lines(lines)
 
 
-def place(*, read_only: bool = False) -> Place:
+def place(*, read_only: bool = False) -> HeaderInfo:
     """A connection to the local service."""
-    return Place(
+    return HeaderInfo(
         line("local"),
         read_only=read_only,
         host=line("127.0.0.1:40213"),
         key=line("key file key_A1b2"),
-        connection=(word("● live", Role.LIVE),),
+        connection=(label_span("● live", Role.LIVE),),
         requests=line("18/min of 60 left 42"),
     )
 
 
-def sections() -> list[Section]:
+def sections() -> list[DetailSection]:
     """A receipt in sections."""
     return [
-        Section(
+        DetailSection(
             line("Slice sl_1"),
             (
-                Line(line("capability"), line("text.summarize")),
-                Line(line("route"), line("2 ranked, 1 fallback")),
-                Line(line("selected"), line("ember-7b · northwind_direct · byok")),
-                Line(line("check"), line("✓ accepted  0.86"), Role.GOOD),
-                Line(line("attempts"), line("1 ✗ 0.31 atlas-12b   2 ✓ 0.86 ember-7b")),
-                Line(line("calls"), line('"three"'), Role.WARN, "not of the expected type"),
+                DetailLine(line("capability"), line("text.summarize")),
+                DetailLine(line("route"), line("2 ranked, 1 fallback")),
+                DetailLine(line("selected"), line("ember-7b · northwind_direct · byok")),
+                DetailLine(line("check"), line("✓ accepted  0.86"), Role.GOOD),
+                DetailLine(line("attempts"), line("1 ✗ 0.31 atlas-12b   2 ✓ 0.86 ember-7b")),
+                DetailLine(line("calls"), line('"three"'), Role.WARN, "not of the expected type"),
             ),
         ),
-        Section(
+        DetailSection(
             line("Totals"),
             (
-                Line(line("usd"), line("0.0142 USD")),
-                Line(line("runtime_s"), line("9.8 s of 60")),
-                Line(line("note"), line("a value that is much longer than the window is wide and goes on " * 3)),
+                DetailLine(line("usd"), line("0.0142 USD")),
+                DetailLine(line("runtime_s"), line("9.8 s of 60")),
+                DetailLine(line("note"), line("a value that is much longer than the window is wide and goes on " * 3)),
             ),
         ),
     ]
@@ -208,7 +209,7 @@ def refused() -> ProblemEntry:
             ],
         }
     )
-    return problem_entry(
+    return entry_from_problem(
         problem,
         time=NOON,
         profile="local",
@@ -222,15 +223,15 @@ def refused() -> ProblemEntry:
     )
 
 
-def cancel_six() -> Order:
+def cancel_six() -> DialogText:
     """Cancelling six runs on a production profile."""
     rows = [
-        SheetRow(
+        DialogRow(
             item.key, (*(item.cells[name] for name in ("run",)), line("  "), item.cells["status"], line("   0:42"))
         )
         for item in runs()[:6]
     ]
-    return Order(
+    return DialogText(
         title=line("Cancel 6 runs on prod-eu"),
         sentence=line(
             "Cancels 6 live runs. A provider call already under way is not reversed; a run that has ended in the"
@@ -238,26 +239,26 @@ def cancel_six() -> Order:
         ),
         request=(
             line("POST /v1/executions/{id}/cancel"),
-            word("   6 × one key each   within 42 requests left this minute"),
+            label_span("   6 × one key each   within 42 requests left this minute"),
         ),
         keep=line("Keep them running"),
         confirm=line("Cancel 6 runs"),
-        profile=(word("prod-eu", Role.BAD), word("  write", Role.PLAIN)),
+        profile=(label_span("prod-eu", Role.BAD), label_span("  write", Role.PLAIN)),
         rows=tuple(rows),
-        typed=Typed(line("production profile: type the number of runs"), "6"),
+        typed=TypedConfirmation(line("production profile: type the number of runs"), "6"),
         age=line("data is 2s old"),
     )
 
 
-def start_one() -> Order:
+def start_one() -> DialogText:
     """Starting a test run, with its body."""
-    return Order(
+    return DialogText(
         title=line("Start a test run"),
         sentence=line("Starts one test run. It calls no model and costs nothing."),
         request=line("POST /v1/executions"),
         keep=line("Do not start"),
         confirm=line("Start the run"),
-        profile=(word("local  write", Role.PLAIN),),
+        profile=(label_span("local  write", Role.PLAIN),),
         key=line("7c1e9f30-0000-4000-8000-000000000000"),
         body=block('{\n  "mode": "echo",\n  "task": {\n    "objective": "hello"\n  }\n}'),
     )

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from textual import events
 
-from runwatch.view.table import Row
+from runwatch.view.table.rows import RecordRow
 from tests.support.builders import account
 from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import Driven, console
@@ -93,7 +93,7 @@ async def together(driven: Driven, which: str = "all") -> None:
     await command(driven, f"across {which}")
     profiles = driven.app.profiles
     await driven.until(
-        lambda: all(profiles.desk(name) or name in profiles.failures for name in profiles.shown), "every profile"
+        lambda: all(profiles.session(name) or name in profiles.failures for name in profiles.shown), "every profile"
     )
     await driven.pass_time(2.0)
 
@@ -105,4 +105,4 @@ def below_bar(driven: Driven) -> str:
 
 def rows_of(driven: Driven) -> list[tuple[str, str]]:
     """Profile and id of each row."""
-    return [(str(row.value("profile")), row.id) for row in driven.table.rows if isinstance(row, Row)]
+    return [(str(row.value("profile")), row.id) for row in driven.table.rows if isinstance(row, RecordRow)]

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.base.json import dumps_body, loads
+from runwatch.base.json import encode_body, loads
 from runwatch.tui.screens.help import HelpScreen
-from runwatch.tui.screens.run_form import RunForm
-from runwatch.tui.screens.runs import RunsScreen
-from runwatch.tui.widgets.event_log import EventLog
-from runwatch.tui.widgets.line_input import LineInput
-from runwatch.tui.widgets.menu import Menu
-from runwatch.tui.widgets.sheet import Sheet
-from runwatch.view.facts import RunFacts
+from runwatch.tui.screens.runs.run_form import RunFormScreen
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.widgets.inputs.line_input import LineInput
+from runwatch.tui.widgets.lists.event_log import EventLog
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+from runwatch.tui.widgets.panes.menu import Menu
+from runwatch.view.runs.run_facts import RunFacts
 from tests.support.builders import request_body
 from tests.tui import noon
 from tests.tui.console import Driven, console
@@ -38,7 +38,7 @@ def facts(driven: Driven) -> RunFacts:
 
 async def form(driven: Driven) -> None:
     """Wait for the form."""
-    await driven.until(lambda: isinstance(driven.app.screen, RunForm), "the form to open")
+    await driven.until(lambda: isinstance(driven.app.screen, RunFormScreen), "the form to open")
 
 
 async def submit(driven: Driven) -> None:
@@ -46,7 +46,7 @@ async def submit(driven: Driven) -> None:
     await driven.until(lambda: not driven.app.screen.query_one("#start").disabled, "the request to be valid")
     driven.app.screen.query_one("#start").focus()
     await driven.press("enter")
-    await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+    await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
     await driven.press("tab", "enter")
     await driven.shows("done")
     await driven.press("enter")
@@ -60,7 +60,7 @@ async def test_a_run_is_started_like_one_whose_request_was_sent_from_here(tmp_pa
     service = noon.service()
     sent = request_body(policy={"data_classes": ["sandbox"], "budget": {"max_cost_usd": 0.5, "max_runtime_s": 90}})
     async with console(service, tmp_path, size=SIZE) as driven:
-        body = dumps_body(sent)
+        body = encode_body(sent)
         await driven.desk.watch_list.add(driven.desk.scope, [noon.TEST], source="submitted", request=body)
         await driven.press("2", "1")
         await driven.shows("41e0…c2d4")

@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from runwatch.tui.actions import KeyMap
-from runwatch.tui.draw import word
-from runwatch.tui.messages import HintChosen
-from runwatch.tui.widgets.context_bar import ContextBar, Hold, Place
-from runwatch.tui.widgets.crumb_bar import CrumbBar, CrumbChosen
-from runwatch.tui.widgets.status_line import StatusLine
-from runwatch.view.drawn import line
+from runwatch.tui.core.key_bindings import KeyMap
+from runwatch.tui.core.messages import HintClicked
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs, CrumbChosen
+from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo, RateLimitHold
+from runwatch.tui.widgets.bars.status_bar import StatusBar
+from runwatch.view.text.safe_text import line
 from tests.tui import samples
 from tests.tui.look import Stage, lines_of
 
@@ -27,11 +27,11 @@ HINTS = (
 )
 
 
-def held(seconds: float) -> Place:
+def held(seconds: float) -> HeaderInfo:
     """A connection that a 429 holds."""
     place = samples.place()
-    hold = Hold(line("rate_limited"), samples.NOON + timedelta(seconds=seconds))
-    return Place(place.profile, host=place.host, key=place.key, hold=hold)
+    hold = RateLimitHold(line("rate_limited"), samples.NOON + timedelta(seconds=seconds))
+    return HeaderInfo(place.profile, host=place.host, key=place.key, hold=hold)
 
 
 @pytest.mark.parametrize(
@@ -47,21 +47,21 @@ def held(seconds: float) -> Place:
     ],
 )
 async def test_the_context_names_service_mode_key_connection_and_budget(width: int, shown: str) -> None:
-    app = Stage(ContextBar(samples.place()))
+    app = Stage(HeaderBar(samples.place()))
     async with app.run_test(size=(width, 20)) as pilot:
         await pilot.pause()
         assert lines_of(app)[0] == shown
 
 
 async def test_read_only_mode_is_a_word() -> None:
-    app = Stage(ContextBar(samples.place(read_only=True)))
+    app = Stage(HeaderBar(samples.place(read_only=True)))
     async with app.run_test(size=(80, 20)) as pilot:
         await pilot.pause()
         assert lines_of(app)[0].startswith(" local  READ-ONLY  ")
 
 
 async def test_the_countdown_of_a_hold_stays_at_eighty_columns_and_counts() -> None:
-    bar = ContextBar(held(23))
+    bar = HeaderBar(held(23))
     app = Stage(bar)
     async with app.run_test(size=(80, 20)) as pilot:
         await pilot.pause()
@@ -77,8 +77,8 @@ async def test_the_countdown_of_a_hold_stays_at_eighty_columns_and_counts() -> N
 
 
 async def test_profile_mode_and_countdown_outlive_names_of_any_length() -> None:
-    place = Place(line("p" * 60), host=line("h" * 90), key=line("k" * 90), hold=held(23).hold)
-    app = Stage(ContextBar(place))
+    place = HeaderInfo(line("p" * 60), host=line("h" * 90), key=line("k" * 90), hold=held(23).hold)
+    app = Stage(HeaderBar(place))
     async with app.run_test(size=(80, 20)) as pilot:
         await pilot.pause()
         shown = lines_of(app)[0]
@@ -88,7 +88,7 @@ async def test_profile_mode_and_countdown_outlive_names_of_any_length() -> None:
 
 
 async def test_the_time_goes_on_by_itself_once_a_minute() -> None:
-    bar = ContextBar(samples.place())
+    bar = HeaderBar(samples.place())
     app = Stage(bar)
     async with app.run_test(size=(80, 20)) as pilot:
         app.time.advance(60)
@@ -103,7 +103,7 @@ async def test_the_time_goes_on_by_itself_once_a_minute() -> None:
 
 async def test_a_profile_has_its_colour_behind_its_name() -> None:
     place = samples.place()
-    bar = ContextBar(Place(place.profile, colour="#c00000"))
+    bar = HeaderBar(HeaderInfo(place.profile, colour="#c00000"))
     app = Stage(bar)
     async with app.run_test(size=(80, 20)) as pilot:
         await pilot.pause()
@@ -115,9 +115,9 @@ async def test_a_profile_has_its_colour_behind_its_name() -> None:
 
 
 async def test_the_path_leads_here_and_the_filter_stands_behind() -> None:
-    app = Stage(bar := CrumbBar())
+    app = Stage(bar := Breadcrumbs())
     async with app.run_test(size=(80, 20)) as pilot:
-        bar.show([line("Runs"), line("8f21…9b7e"), line("[b]Events")], (word("filter "), line("is:live")))
+        bar.show([line("Runs"), line("8f21…9b7e"), line("[b]Events")], (label_span("filter "), line("is:live")))
         await pilot.pause()
         assert lines_of(app)[0] == " Runs › 8f21…9b7e › [b]Events" + "filter is:live".rjust(50)
         await pilot.click(bar, offset=(10, 0))
@@ -128,7 +128,7 @@ async def test_the_path_leads_here_and_the_filter_stands_behind() -> None:
 
 
 async def test_outer_levels_of_a_long_path_leave_first() -> None:
-    app = Stage(bar := CrumbBar())
+    app = Stage(bar := Breadcrumbs())
     async with app.run_test(size=(80, 20)) as pilot:
         bar.show([line("a" * 40), line("b" * 40), line("c" * 30)], line("f" * 100))
         await pilot.pause()
@@ -150,7 +150,7 @@ async def test_outer_levels_of_a_long_path_leave_first() -> None:
     ],
 )
 async def test_hints_leave_from_the_back_and_the_way_to_the_help_never_does(width: int, shown: str) -> None:
-    app = Stage(status := StatusLine())
+    app = Stage(status := StatusBar())
     async with app.run_test(size=(120, 20)) as pilot:
         status.show_hints(HINTS)
         status.styles.width = width
@@ -159,7 +159,7 @@ async def test_hints_leave_from_the_back_and_the_way_to_the_help_never_does(widt
 
 
 async def test_hints_follow_the_keys_of_the_settings() -> None:
-    app = Stage(status := StatusLine(), keys=KeyMap({"screen.copy": "f8", "app.help": "f1"}))
+    app = Stage(status := StatusBar(), keys=KeyMap({"screen.copy": "f8", "app.help": "f1"}))
     async with app.run_test(size=(80, 20)) as pilot:
         status.show_hints(["screen.copy"])
         await pilot.pause()
@@ -167,24 +167,24 @@ async def test_hints_follow_the_keys_of_the_settings() -> None:
 
 
 async def test_a_clicked_hint_asks_for_its_action() -> None:
-    app = Stage(status := StatusLine())
+    app = Stage(status := StatusBar())
     async with app.run_test(size=(80, 20)) as pilot:
         status.show_hints(HINTS)
         await pilot.pause()
         for x in (3, 13, 26, 54, 75, 60):
             await pilot.click(status, offset=(x, 0))
         await pilot.pause()
-        asked = [message.action for message in app.told_of(HintChosen)]
+        asked = [message.action for message in app.told_of(HintClicked)]
         assert asked == ["list.open", "screen.filter", "screen.copy", "app.help", "app.help"]
 
 
 async def test_a_notice_stands_in_place_of_the_hints_for_a_while() -> None:
-    app = Stage(status := StatusLine())
+    app = Stage(status := StatusBar())
     async with app.run_test(size=(80, 20)) as pilot:
         status.show_hints(HINTS)
-        status.say((word("copied by tmux: "), line("[x]")))
+        status.say((label_span("copied by tmux: "), line("[x]")))
         await pilot.pause()
         assert lines_of(app)[0] == " copied by tmux: [x]" + " " * 42 + ": command  ? help"
-        status.hush()
+        status.clear_notice()
         await pilot.pause()
         assert lines_of(app)[0].startswith(" enter open")

@@ -12,13 +12,13 @@ from textual.widget import Widget
 
 from runwatch.base.json import loads
 from runwatch.records.run import Run
-from runwatch.tui.screens.run_form import RunForm
-from runwatch.tui.screens.runs import RunsScreen
-from runwatch.tui.widgets.detail_view import DetailView
-from runwatch.tui.widgets.event_log import EventLog
-from runwatch.tui.widgets.line_input import LineInput
-from runwatch.tui.widgets.record_table import RecordTable
-from runwatch.tui.widgets.sheet import Sheet
+from runwatch.tui.screens.runs.run_form import RunFormScreen
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.widgets.inputs.line_input import LineInput
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.event_log import EventLog
+from runwatch.tui.widgets.lists.record_table import RecordTable
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from tests.support.builders import event, problem, result
 from tests.support.scripted import Said
 from tests.tui import noon
@@ -70,7 +70,7 @@ async def on_held_sheet(driven: Driven) -> None:
     await driven.until(lambda: not driven.app.screen.query_one("#start").disabled, "the request to be valid")
     driven.app.screen.query_one("#start").focus()
     await driven.press("enter")
-    await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+    await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
     driven.desk.client.gate.close(driven.desk.target.origin, None, 23)
     await driven.press("tab", "enter")
     await driven.shows("[ Do not start it ]")
@@ -93,12 +93,12 @@ async def test_the_list_shows_live_runs_first_and_the_detail_follows_the_cursor_
         order = [row.key for row in driven.table.rows]
         assert order[:3] == [noon.QUEUED, noon.LIVE, noon.HOVERING]
         await driven.until(lambda: driven.app.screen._rest is None, "the cursor to rest")  # type: ignore[attr-defined]
-        monkeypatch.setattr("runwatch.tui.screens.resource.DEBOUNCE_S", 3600.0)
+        monkeypatch.setattr("runwatch.tui.screens.base.resource_screen.DEBOUNCE_S", 3600.0)
         await driven.press("j", "j")
         driven.app.console_screen.data_changed(frozenset({Run.KIND}))
         await driven.settle()
         assert "─ 77ab…02d1" in driven.text
-        monkeypatch.setattr("runwatch.tui.screens.resource.DEBOUNCE_S", 0.01)
+        monkeypatch.setattr("runwatch.tui.screens.base.resource_screen.DEBOUNCE_S", 0.01)
         await driven.press("k")
         await driven.shows("─ 8f21…9b7e  ● running")
         await driven.shows("your check acc")
@@ -308,7 +308,7 @@ async def test_tab_leaves_every_input(tmp_path: Path) -> None:
         await driven.press("slash", "tab")
         assert not isinstance(driven.focused, LineInput)
         await driven.press("escape", "plus")
-        await driven.until(lambda: isinstance(driven.app.screen, RunForm), "the form to open")
+        await driven.until(lambda: isinstance(driven.app.screen, RunFormScreen), "the form to open")
         seen = []
         for _ in range(30):
             assert driven.focused is not None
@@ -492,7 +492,7 @@ async def test_a_test_run_is_started_through_the_form_and_the_sheet(tmp_path: Pa
         check_golden("120x36/run-form", _keyless(driven.text))
         driven.app.screen.query_one("#start").focus()
         await driven.press("enter")
-        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
         assert driven.focused is not None
         assert driven.focused.id == "sheet-keep"
         check_golden("120x36/run-sheet", _keyless(driven.text))
@@ -542,7 +542,7 @@ async def test_what_was_typed_is_there_when_the_form_opens_again(tmp_path: Path)
 async def test_leaving_the_form_by_q_goes_back_to_the_runs_and_no_further(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.press("plus")
-        await driven.until(lambda: isinstance(driven.app.screen, RunForm), "the form to open")
+        await driven.until(lambda: isinstance(driven.app.screen, RunFormScreen), "the form to open")
         driven.app.screen.query_one("#leave").focus()
         await driven.press("q")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
@@ -558,13 +558,13 @@ async def test_a_refused_run_shows_its_problem_and_the_form_stays(tmp_path: Path
         await driven.until(lambda: not driven.app.screen.query_one("#start").disabled, "the request to be valid")
         driven.app.screen.query_one("#start").focus()
         await driven.press("enter")
-        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
         await driven.press("tab", "enter")
         await driven.shows("insufficient_credit · HTTP 402")
         assert _SOME_KEY in driven.text
         assert "Nothing was accepted, nothing was charged" in driven.text
         await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, RunForm), "the sheet to close")
+        await driven.until(lambda: isinstance(driven.app.screen, RunFormScreen), "the sheet to close")
         assert "Say hello." in driven.text
 
 
@@ -585,7 +585,7 @@ async def test_a_run_that_a_429_holds_is_given_up_by_leaving_its_sheet(tmp_path:
     async with console(service, tmp_path, size=(120, 36)) as driven:
         await on_held_sheet(driven)
         await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, RunForm), "the sheet to close")
+        await driven.until(lambda: isinstance(driven.app.screen, RunFormScreen), "the sheet to close")
         await driven.shows("it was not sent")
         assert "Say hello." in driven.text
         await driven.pass_time(40)
@@ -603,18 +603,18 @@ async def test_a_lost_answer_is_told_as_unknown_and_asked_for_again_with_the_sam
         await driven.until(lambda: not driven.app.screen.query_one("#start").disabled, "the request to be valid")
         driven.app.screen.query_one("#start").focus()
         await driven.press("enter")
-        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
         await driven.press("tab", "enter")
         await driven.pass_time(5)
         await driven.shows("asks again with the same key and body")
-        assert len(await driven.desk.outbox.waiting(driven.desk.scope)) == 1
+        assert len(await driven.desk.outbox.unconfirmed(driven.desk.scope)) == 1
         service.say("POST", "/v1/executions", Said(200, dict(noon.runs()[0].raw, execution_id="ex_new")))
         await driven.press("r")
         await driven.shows("done")
         sent = service.requests("POST", "/v1/executions")
         assert len(sent) == 4
         assert len({(heard.body, heard.head.header("idempotency-key")) for heard in sent}) == 1
-        assert await driven.desk.outbox.waiting(driven.desk.scope) == []
+        assert await driven.desk.outbox.unconfirmed(driven.desk.scope) == []
 
 
 # Cancelling.
@@ -625,13 +625,13 @@ async def test_cancelling_one_run_asks_and_begins_on_the_harmless_button(tmp_pat
     async with console(service, tmp_path, size=NARROW) as driven:
         await on_run(driven, noon.LIVE)
         await driven.press("X")
-        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
         check_golden("80x24/cancel-one", _keyless(driven.text))
         await driven.press("enter")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the sheet to close")
         assert service.requests("POST") == []
         await driven.press("X")
-        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
         await driven.press("tab", "enter")
         await driven.shows("done")
         await driven.press("enter")
@@ -654,7 +654,7 @@ async def test_marked_runs_are_cancelled_through_one_sheet_with_an_outcome_each(
         await driven.press("g", "space", "j", "V")
         assert len(driven.table.marks) == 3
         await driven.press("X")
-        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
         check_golden("100x30/cancel-three", driven.text)
         await driven.press("tab", "enter")
         await driven.shows("2 of 3 done")
@@ -670,7 +670,7 @@ async def test_a_production_profile_wants_the_end_of_the_id_typed(tmp_path: Path
         await driven.shows("prod  write")
         await on_run(driven, noon.LIVE)
         await driven.press("X")
-        await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
         await driven.shows("type the last 6 characters of the id")
         confirm = driven.app.screen.query_one("#sheet-confirm")
         assert confirm.disabled

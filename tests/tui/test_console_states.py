@@ -14,9 +14,9 @@ from typing import Final
 import pytest
 
 from runwatch.records.run import Run
-from runwatch.store.freshness import LoadState
-from runwatch.tui.screens.places import PAGES, has_screen, is_page
-from runwatch.view.registry import RESOURCES
+from runwatch.store.state.freshness import LoadState
+from runwatch.tui.screens.registry import PAGE_CLASSES, has_screen, is_page
+from runwatch.view.resources.registry import RESOURCES
 from tests.tui import noon
 from tests.tui.console import NARROW, WIDE, Driven, console
 from tests.tui.every_screen import FAILURES, SCREENS, Scene, keep_still, settle_drawn, write_journal
@@ -106,6 +106,6 @@ def test_the_states_of_the_goldens_are_all_there_are() -> None:
 
 def test_screens_are_those_of_the_registry_that_stand_alone_and_all_pages() -> None:
     assert all(has_screen(name) for name in SCREENS)
-    assert {PAGES[name] for name in SCREENS if name in PAGES} == set(PAGES.values())
+    assert {PAGE_CLASSES[name] for name in SCREENS if name in PAGE_CLASSES} == set(PAGE_CLASSES.values())
     assert {spec.name for spec in RESOURCES if spec.has_screen} <= set(SCREENS)
     assert "events" not in SCREENS

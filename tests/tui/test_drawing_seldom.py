@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from runwatch.tui.screens.base import AGES_EVERY
-from runwatch.tui.screens.receipts import ReceiptsScreen
-from runwatch.tui.screens.requests import ROWS_EVERY, RequestsScreen
-from runwatch.tui.screens.resource import ResourceScreen
-from runwatch.tui.widgets.context_bar import ContextBar
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.screens.problems.requests import ROWS_REFRESH_S, RequestsScreen
+from runwatch.tui.screens.reports.receipts import ReceiptsScreen
+from runwatch.tui.shell.console_screen import AGE_REFRESH_S
+from runwatch.tui.widgets.bars.header_bar import HeaderBar
 from tests.tui import noon
 from tests.tui.console import Driven, console
 
 
 def front(driven: Driven) -> ResourceScreen:
     """The screen in front, which shows a list and a detail."""
-    screen = driven.app.front
+    screen = driven.app.mounted_screen
     assert isinstance(screen, ResourceScreen)
     return screen
 
@@ -45,7 +45,7 @@ async def test_a_detail_is_drawn_every_few_seconds(tmp_path: Path, monkeypatch: 
         # While the cursor does not rest the detail waits for it, and no second draws it.
         screen._rested()
         drawn = counted(monkeypatch, screen, "show_detail")
-        for _ in range(3 * AGES_EVERY):
+        for _ in range(3 * AGE_REFRESH_S):
             screen.tick()
         assert len(drawn) == 3
         # Whatever is known anew is drawn at once.
@@ -61,7 +61,7 @@ async def test_requests_are_drawn_when_they_come_and_seldom_for_their_ages(
         assert isinstance(screen, RequestsScreen)
         screen.show_rows()
         drawn = counted(monkeypatch, screen, "show_rows")
-        for _ in range(ROWS_EVERY - 1):
+        for _ in range(ROWS_REFRESH_S - 1):
             screen.tick()
         assert drawn == []
         screen.tick()
@@ -71,26 +71,26 @@ async def test_requests_are_drawn_when_they_come_and_seldom_for_their_ages(
 async def test_a_request_alone_does_not_draw_the_bar(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
         screen = front(driven)
-        bar = screen.query_one(ContextBar)
+        bar = screen.query_one(HeaderBar)
         before = bar.place
         driven.desk.live.budget.note_exchange()
-        screen.show_place(recount=False)
+        screen.update_header(recount=False)
         assert bar.place == before
-        screen.show_place()
+        screen.update_header()
         assert bar.place != before
 
 
 async def test_requests_are_counted_anew_every_few_seconds(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
-        bar = front(driven).query_one(ContextBar)
+        bar = front(driven).query_one(HeaderBar)
         driven.app._seconds = 0
         said: list[str] = []
-        for _ in range(2 * AGES_EVERY):
+        for _ in range(2 * AGE_REFRESH_S):
             driven.desk.live.budget.note_exchange()
             driven.app._second()
             said.append(bar.place.requests)
         changes = [number for number, (one, other) in enumerate(pairwise(said), 2) if one != other]
-        assert changes == [AGES_EVERY, 2 * AGES_EVERY]
+        assert changes == [AGE_REFRESH_S, 2 * AGE_REFRESH_S]
 
 
 async def test_what_comes_to_the_front_is_brought_up_to_date_and_drawn_in_several_turns(

@@ -18,12 +18,12 @@ import pytest
 
 from runwatch.api.operations import OPERATIONS, Operation
 from runwatch.records.record import Record
-from runwatch.tui.screens.action_form import ActionForm, do_action
-from runwatch.tui.screens.base import ConsoleScreen
-from runwatch.tui.widgets.sheet import Sheet
-from runwatch.view.mutation import Action, Entered, Mutation
-from runwatch.view.registry import RESOURCES
-from runwatch.view.resource import ResourceSpec
+from runwatch.tui.screens.action_form import ActionForm, perform_action
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+from runwatch.view.resources.registry import RESOURCES
+from runwatch.view.spec.action import Mutation, PageResult, ResourceAction
+from runwatch.view.spec.resource import ResourceSpec
 from tests.support import resources
 from tests.support.builders import account, problem
 from tests.support.scripted import Said, ScriptedService
@@ -58,25 +58,25 @@ TYPED: Final[dict[str, str]] = {
 }  # fmt: skip
 """What is typed where an action asks for it, by the id of the ask."""
 
-Case = tuple[ResourceSpec[Any], Action[Any], Any]
+Case = tuple[ResourceSpec[Any], ResourceAction[Any], Any]
 
 
 def _cases() -> Iterator[Any]:
     """Everything that is declared, with the steps that come after private pages."""
     for spec in RESOURCES:
-        for action in spec.makes:
+        for action in spec.create_actions:
             yield from _with_next(spec, action, None)
         for action in spec.actions:
             if action.mutation is not None:
                 yield from _with_next(spec, action, SUBJECTS[spec.kind])
 
 
-def _with_next(spec: ResourceSpec[Any], action: Action[Any], subject: Any) -> Iterator[Any]:
+def _with_next(spec: ResourceSpec[Any], action: ResourceAction[Any], subject: Any) -> Iterator[Any]:
     yield pytest.param((spec, action, subject), id=f"{spec.name}-{action.id}")
-    entry = action.mutation.entry if action.mutation is not None else None
+    entry = action.mutation.private_page if action.mutation is not None else None
     if entry is not None and entry.then is not None and entry.then not in spec.actions:
         state = {"pending_key": PENDING, "generation": 3, **resources.handoff("completed").raw}
-        entered = Entered("" if subject is None else subject.id, subject, {}, state)
+        entered = PageResult("" if subject is None else subject.id, subject, {}, state)
         yield pytest.param((spec, entry.then, entered), id=f"{spec.name}-{action.id}-{entry.then.id}")
 
 
@@ -96,12 +96,12 @@ def service_for(case: Case) -> ScriptedService:
     made = noon.service(account=account())
     wire = spec.record.WIRE
     assert wire is not None
-    record = subject.subject if isinstance(subject, Entered) else subject
+    record = subject.subject if isinstance(subject, PageResult) else subject
     listed = [] if record is None else [dict(record.raw)]
     if wire.items:
         made.say("GET", wire.path, Said(200, {wire.items: listed, "next_cursor": None}))
     mutation = mutation_of(case)
-    for read in (mutation.first, mutation.proof):
+    for read in (mutation.prerequisite, mutation.effect_check):
         if read is not None:
             state = dict(resources.key_connection(pending_key=PENDING).raw)
             made.say("GET", path_of(OPERATIONS[read.operation]), Said(200, state))
@@ -131,20 +131,20 @@ async def begin(driven: Driven, case: Case) -> None:
     _, action, subject = case
     screen = driven.app.screen
     assert isinstance(screen, ConsoleScreen)
-    do_action(screen, subject, action, values=TYPED)
+    perform_action(screen, subject, action, values=TYPED)
 
 
 async def sheet(driven: Driven, case: Case) -> None:
     """Do the action until its sheet is open."""
     await begin(driven, case)
-    if mutation_of(case).asks:
+    if mutation_of(case).fields:
         await driven.until(lambda: isinstance(driven.app.screen, ActionForm), "the form to open")
         form = driven.app.screen
         assert isinstance(form, ActionForm)
         await driven.until(lambda: not form.query_one("#start").disabled, "the request to be valid")
         form.query_one("#start").focus()
         await driven.press("enter")
-    await driven.until(lambda: isinstance(driven.app.screen, Sheet), "the sheet to open")
+    await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
 
 
 def sent(service: ScriptedService, case: Case) -> list[Any]:
@@ -175,7 +175,7 @@ async def test_nothing_is_sent_before_the_sheet_is_confirmed_and_a_lost_answer_i
         heard = sent(service, case)
         assert len(heard) == lost + 1
         assert len({(one.body, one.head.header("idempotency-key")) for one in heard}) == 1
-        assert await driven.desk.outbox.waiting(driven.desk.scope) == []
+        assert await driven.desk.outbox.unconfirmed(driven.desk.scope) == []
 
 
 @each_mutation
@@ -192,7 +192,7 @@ async def test_a_read_only_profile_sends_nothing_and_says_why(tmp_path: Path, ca
 async def test_what_the_service_says_of_a_field_stands_at_the_field(tmp_path: Path, case: Case) -> None:
     service, mutation = service_for(case), mutation_of(case)
     operation = OPERATIONS[mutation.operation]
-    asked = [ask for ask in mutation.asks if ask.path]
+    asked = [ask for ask in mutation.fields if ask.path]
     errors = [{"field": ask.path, "message": f"Refused {number}."} for number, ask in enumerate(asked)]
     refused = Said(400, problem("validation_failed", errors=errors))
     service.say(operation.method, path_of(operation), refused)
@@ -217,13 +217,13 @@ async def test_what_the_service_says_of_a_field_stands_at_the_field(tmp_path: Pa
 
 @each_mutation
 def test_what_is_sent_keeps_the_rules_that_the_service_checks(case: Case) -> None:
-    from runwatch.view.form import form_of, has_body
+    from runwatch.view.actions.form import build_form, has_body
 
     mutation = mutation_of(case)
     subject = case[2]
-    if mutation.first is not None and not isinstance(subject, Entered):
-        subject = Entered(subject.id, subject, {}, {"pending_key": PENDING, "generation": 3})
-    form = form_of(mutation, subject)
+    if mutation.prerequisite is not None and not isinstance(subject, PageResult):
+        subject = PageResult(subject.id, subject, {}, {"pending_key": PENDING, "generation": 3})
+    form = build_form(mutation, subject)
     values = {**form.start, **{id: text for id, text in TYPED.items() if id in form.start}}
     assert form.problems(values) == {}
     assert has_body(mutation) or form.body(values) == {}

@@ -8,14 +8,14 @@ import pytest
 from textual.widget import Widget
 from textual.widgets import Input
 
-from runwatch.store.freshness import LoadState
-from runwatch.tui.actions import ACTIONS
-from runwatch.tui.commanding import commands
-from runwatch.tui.screens.base import ConsoleScreen
-from runwatch.tui.screens.list_screen import ListScreen
-from runwatch.tui.widgets.overlay import Overlay
-from runwatch.tui.widgets.status_line import StatusLine
-from runwatch.tui.widgets.tab_bar import TabBar
+from runwatch.store.state.freshness import LoadState
+from runwatch.tui.app.commands import list_commands
+from runwatch.tui.core.key_bindings import KEY_ACTIONS
+from runwatch.tui.screens.base.list_screen import ListScreen
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.widgets.bars.status_bar import StatusBar
+from runwatch.tui.widgets.bars.tab_bar import TabBar
+from runwatch.tui.widgets.panes.overlay import Overlay
 from tests.tui import noon
 from tests.tui.console import NARROW, WIDE, Driven, console
 from tests.tui.every_screen import SCREENS, Scene, keep_still, settle_drawn, write_journal
@@ -72,13 +72,13 @@ async def test_every_key_of_the_status_line_works_as_soon_as_the_screen_is_there
 
 
 async def test_nothing_takes_a_picture_of_the_screen(tmp_path: Path) -> None:
-    assert not [action.id for action in ACTIONS if "screenshot" in action.does]
+    assert not [action.id for action in KEY_ACTIONS if "screenshot" in action.handler]
     async with console(noon.service(), tmp_path) as driven:
         assert not driven.app.use_command_palette
         bound = [binding.action for _, binding, _, _ in driven.app.screen.active_bindings.values()]
         assert bound
         assert not [action for action in bound if "screenshot" in action or "command_palette" in action]
-        assert not [command.name for command in commands(driven.app) if "screenshot" in command.name.lower()]
+        assert not [command.name for command in list_commands(driven.app) if "screenshot" in command.name.lower()]
 
 
 @each_screen
@@ -93,8 +93,8 @@ async def test_a_click_on_a_hint_does_what_its_key_does(
             clicked.append(action)
             return True
 
-        monkeypatch.setattr(driven.app, "do", do)
-        status = screen.query_one(StatusLine)
+        monkeypatch.setattr(driven.app, "run_key_action", do)
+        status = screen.query_one(StatusBar)
         parts = [(start, part.target) for start, part, _ in status._placed()]
         for start, _ in parts:
             await driven.pilot.click(offset=(start, status.region.y))

@@ -8,7 +8,7 @@ import sys
 import pytest
 from textual.widget import Widget
 
-from runwatch.tui.themes import PLAIN
+from runwatch.tui.core.themes import PLAIN
 from tests.tui.gallery import PAGES, Gallery
 from tests.tui.look import lines_of
 
@@ -57,7 +57,7 @@ async def test_a_page_says_the_same_in_every_theme(page: str, theme: str) -> Non
 
 def test_the_widgets_bring_nothing_heavy_with_them() -> None:
     program = (
-        "import importlib, pkgutil, sys, runwatch.tui.kit, runwatch.tui.widgets as place\n"
+        "import importlib, pkgutil, sys, runwatch.tui.core.widget_app, runwatch.tui.widgets as place\n"
         "for found in pkgutil.iter_modules(place.__path__):\n"
         "    importlib.import_module(f'runwatch.tui.widgets.{found.name}')\n"
         f"print([name for name in {HEAVY!r} if name in sys.modules])"

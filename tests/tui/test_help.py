@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.tui.actions import ACTIONS
+from runwatch.tui.core.key_bindings import KEY_ACTIONS
 from runwatch.tui.screens.help import HelpScreen
-from runwatch.tui.screens.runs import RunsScreen
-from runwatch.tui.widgets.detail_view import DetailView
-from runwatch.tui.widgets.record_table import RecordTable
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.record_table import RecordTable
 from tests.support.builders import echo_events, run
 from tests.support.scripted import ScriptedService
 from tests.tui.console import NARROW, Driven, console
@@ -51,7 +51,7 @@ async def test_every_action_is_named_once_with_its_id(service: ScriptedService, 
         await driven.press("question_mark")
         view = driven.app.screen.query_one("#help-text", DetailView)
         named = [entry.note for part in view._sections for entry in part.lines]
-        assert sorted(named) == sorted(action.id for action in ACTIONS)
+        assert sorted(named) == sorted(action.id for action in KEY_ACTIONS)
 
 
 async def test_keys_of_the_settings_are_the_ones_that_are_shown(service: ScriptedService, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.tui.widgets.sheet import Sheet
-from runwatch.view.drawn import line
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+from runwatch.view.text.safe_text import line
 from tests.support.environment import clean_environment
 from tests.support.hostile import ALL_AT_ONCE, CORPUS, Hostile
 from tests.support.screen import foreign_controls
@@ -63,13 +63,13 @@ async def test_the_sheet_shows_them_too(hostile: Hostile) -> None:
         await pilot.pause()
         assert_clean(app, name)
         sheet.show_outcome(text, line(text))
-        sheet.lose(line(text))
+        sheet.show_unknown_outcome(line(text))
         await pilot.pause()
         assert_clean(app, name)
-        sheet.refuse(app.problem(text), next_step=line(text))
+        sheet.show_refusal(app.problem(text), next_step=line(text))
         await pilot.pause()
         assert_clean(app, name)
-        assert isinstance(app.screen, Sheet)
+        assert isinstance(app.screen, ConfirmDialog)
 
 
 def test_nothing_but_the_renderers_own_reaches_a_terminal(tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ from typing import Any, Final
 import pytest
 
 from runwatch.records.record import Record
-from runwatch.store.freshness import LoadState
-from runwatch.tui.screens.resource import ResourceScreen
-from runwatch.tui.screens.tail import TailScreen
-from runwatch.tui.widgets.detail_view import DetailView
-from runwatch.tui.widgets.drawer import Drawer
-from runwatch.tui.widgets.event_log import EventLog
+from runwatch.store.state.freshness import LoadState
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.screens.runs.merged_tail import MergedTailScreen
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.event_log import EventLog
+from runwatch.tui.widgets.panes.drawer import Drawer
 from tests.support.odd_events import SHAPES, mark, odd_events
 from tests.tui import noon
 from tests.tui.console import WIDE, Driven, console
@@ -127,7 +127,7 @@ async def test_odd_events_are_shown_whole_in_the_tail_of_several_runs(tmp_path: 
     async with console(noon.service(runs=live, events=events), tmp_path, size=WIDE) as driven:
         await driven.select(noon.LIVE)
         await driven.press("L")
-        await driven.until(lambda: isinstance(driven.app.screen, TailScreen), "the tail to open")
+        await driven.until(lambda: isinstance(driven.app.screen, MergedTailScreen), "the tail to open")
         log = driven.app.screen.query_one(EventLog)
         await at_events(driven, log)
         for words in ("telemetry_burst", "hovering", "unheard-01"):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.settings.session import View, read_session, write_session
-from runwatch.tui.screens.runs import RunsScreen
-from runwatch.tui.screens.settings import SettingsScreen
+from runwatch.settings.view_state import ViewState, load_view_state, save_view_state
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.screens.settings.settings import SettingsScreen
 from tests.support.builders import run
 from tests.support.scripted import ScriptedService
 from tests.tui.console import NARROW, console
@@ -36,20 +36,20 @@ async def test_screen_filter_order_row_and_open_record_come_back(service: Script
         await driven.until(lambda: screen.table.select("ex_two"), "the row")
         await driven.press("enter")
         await driven.until(lambda: screen.has_class("-opened"), "the run to be open")
-        left = screen.view("runs")
+        left = screen.view_state("runs")
         driven.app.exit()
-    assert read_session(session_file(tmp_path)) == left
-    assert left == View("runs", filter="is:live", sort=left.sort, selected="ex_two", is_open=True)
+    assert load_view_state(session_file(tmp_path)) == left
+    assert left == ViewState("runs", filter="is:live", sort=left.sort, selected="ex_two", is_open=True)
     async with console(service, tmp_path, settings=RESTORE, size=NARROW) as driven:
         again = driven.app.screen
         assert isinstance(again, RunsScreen)
-        await driven.until(lambda: again.view("runs") == left, "the view as it was left")
+        await driven.until(lambda: again.view_state("runs") == left, "the view as it was left")
 
 
 async def test_without_the_setting_nothing_is_kept_and_nothing_restored(
     service: ScriptedService, tmp_path: Path
 ) -> None:
-    write_session(session_file(tmp_path), View("settings"))
+    save_view_state(session_file(tmp_path), ViewState("settings"))
     kept = session_file(tmp_path).read_bytes()
     async with console(service, tmp_path) as driven:
         assert isinstance(driven.app.screen, RunsScreen)
@@ -58,7 +58,7 @@ async def test_without_the_setting_nothing_is_kept_and_nothing_restored(
 
 
 async def test_a_screen_that_is_asked_for_goes_first(service: ScriptedService, tmp_path: Path) -> None:
-    write_session(session_file(tmp_path), View("runs", filter="is:live"))
+    save_view_state(session_file(tmp_path), ViewState("runs", filter="is:live"))
     async with console(service, tmp_path, settings=RESTORE, open_at="settings") as driven:
         assert isinstance(driven.app.screen, SettingsScreen)
 
@@ -70,11 +70,11 @@ async def test_a_broken_file_is_ignored_with_a_notice(service: ScriptedService, 
         assert isinstance(driven.app.screen, RunsScreen)
         assert "The last session is not restored" in driven.text
         driven.app.exit()
-    assert read_session(session_file(tmp_path)) is not None
+    assert load_view_state(session_file(tmp_path)) is not None
 
 
 async def test_a_screen_that_has_gone_is_told_and_the_runs_are_shown(service: ScriptedService, tmp_path: Path) -> None:
-    write_session(session_file(tmp_path), View("nowhere"))
+    save_view_state(session_file(tmp_path), ViewState("nowhere"))
     async with console(service, tmp_path, settings=RESTORE) as driven:
         assert isinstance(driven.app.screen, RunsScreen)
         assert "There is no screen named nowhere." in driven.text
@@ -87,5 +87,5 @@ async def test_what_was_typed_into_the_form_is_not_kept(service: ScriptedService
         await driven.type("xyzzy")
         assert "xyzzy" in driven.text
         driven.app.exit()
-    assert read_session(session_file(tmp_path)) is not None
+    assert load_view_state(session_file(tmp_path)) is not None
     assert all(b"xyzzy" not in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runwatch.tui.screens.tabbed import TabbedScreen
+from runwatch.tui.screens.base.tabbed_screen import TabbedScreen
 from tests.support import resources
 from tests.support.builders import problem
 from tests.support.scripted import Said, ScriptedService

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.tui import tail
+from runwatch.tui.sources import event_tail
 from tests.support.builders import event, run
 from tests.support.scripted import ScriptedService
 from tests.tui.console import console
@@ -17,8 +17,8 @@ HOUR_S = 3600.0
 async def test_a_run_that_is_chosen_right_after_another_does_not_wait_for_that_ones_pause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tail, "GATHER_S", HOUR_S)
-    monkeypatch.setattr(tail, "FLOOD_S", HOUR_S)
+    monkeypatch.setattr(event_tail, "GATHER_S", HOUR_S)
+    monkeypatch.setattr(event_tail, "FLOOD_S", HOUR_S)
     names = ("ex_a", "ex_b")
     events = {
         name: [event(number, "progress", execution_id=name, reason=f"{name}-{number}") for number in range(200)]

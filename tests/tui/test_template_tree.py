@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from runwatch.records.template import Template
-from runwatch.tui.widgets.detail_view import DetailView
+from runwatch.tui.widgets.lists.detail_view import DetailView
 from tests.support import hostile, resources
 from tests.support.builders import account
 from tests.support.scripted import Said, ScriptedService

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runwatch.tui.command_words import Command
-from runwatch.tui.screens.base import ConsoleScreen
+from runwatch.tui.core.command_parser import PaletteCommand
 from runwatch.tui.screens.help import HelpScreen
-from runwatch.tui.widgets.command_line import CommandLine
-from runwatch.tui.widgets.filter_bar import FilterBar
-from runwatch.tui.widgets.note_editor import NoteEditor
-from runwatch.tui.widgets.overlay import Overlay
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.widgets.bars.filter_bar import FilterBar
+from runwatch.tui.widgets.panes.command_line import CommandLine
+from runwatch.tui.widgets.panes.note_editor import NoteEditor
+from runwatch.tui.widgets.panes.overlay import Overlay
 from tests.tui import noon
 from tests.tui.console import console
 
@@ -26,7 +26,7 @@ async def test_a_key_typed_twice_at_once_opens_one_overlay(tmp_path: Path) -> No
         screen = driven.app.screen
         assert isinstance(screen, ConsoleScreen)
         for _ in range(2):
-            screen.put_over(CommandLine([Command("runs", "Go to Runs.", nothing)], id="command"))
+            screen.open_overlay(CommandLine([PaletteCommand("runs", "Go to Runs.", nothing)], id="command"))
         await driven.until(lambda: len(screen.query(Overlay)) == 1, "one of them to stay")
 
 

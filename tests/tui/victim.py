@@ -15,8 +15,8 @@ from textual.widget import Widget
 
 from runwatch.base.errors import RunwatchError
 from runwatch.base.log import start_log
-from runwatch.tui.terminal import TerminalApp, run_app
-from runwatch.tui.work import start_work
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.terminal.terminal_app import TerminalApp, run_app
 
 
 class _Label(Widget):
@@ -48,7 +48,7 @@ class Victim(TerminalApp):
         if self.way == "worker":
             self.run_worker(self.fail(secret))
         if self.way == "guarded worker":
-            start_work(self, self.fail(secret), "reading")
+            start_worker(self, self.fail(secret), "reading")
         if self.way == "flood":
             self.set_interval(0.001, self.flood)
 

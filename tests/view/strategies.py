@@ -8,24 +8,24 @@ from typing import Any, Final
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from runwatch.base.json import Numeral
+from runwatch.base.json import ExactNumber
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.records.template import Template
-from runwatch.store.versions import Version
-from runwatch.view.decisions import Decision
-from runwatch.view.eligibility import TemplateFacts
-from runwatch.view.facts import OwnRequest, RunFacts
-from runwatch.view.format import Context
-from runwatch.view.glyphs import ASCII
-from runwatch.view.resource import ResourceSpec
+from runwatch.store.repositories.record_versions import RecordVersion
+from runwatch.view.runs.run_facts import RunFacts, SubmittedRequest
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.templates.decisions import ReviewDecision
+from runwatch.view.templates.eligibility import TemplateFacts
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.glyphs import ASCII
 from tests.support.hostile import CORPUS
 
 NOW: Final = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-CONTEXT: Final = Context(NOW)
-CONTEXTS: Final = (CONTEXT, Context(NOW, glyphs=ASCII, time="utc"), Context(NOW, time="local", zone=UTC))
+CONTEXT: Final = RenderContext(NOW)
+CONTEXTS: Final = (CONTEXT, RenderContext(NOW, glyphs=ASCII, time="utc"), RenderContext(NOW, time="local", zone=UTC))
 
 # No deadline: how fast the machine is says nothing about the code.
 few: Final = settings(max_examples=60, deadline=None, database=None)
@@ -54,7 +54,7 @@ numbers: Final = st.one_of(
     st.integers(),
     st.integers(-(10**300), 10**300),
     st.floats(allow_nan=False, allow_infinity=False),
-    st.sampled_from(["0.10", "1e400", "-0.0", "1e999999999", "123456789012345678901234.5", "1e-400"]).map(Numeral),
+    st.sampled_from(["0.10", "1e400", "-0.0", "1e999999999", "123456789012345678901234.5", "1e-400"]).map(ExactNumber),
 )
 
 scalars: Final = st.one_of(st.none(), st.booleans(), numbers, texts, words, moments)
@@ -97,7 +97,7 @@ def subjects(spec: ResourceSpec[Any]) -> st.SearchStrategy[Any]:
         return st.builds(
             RunFacts,
             garbage(Run).map(Run),
-            st.one_of(st.none(), garbage(OwnRequest).map(OwnRequest)),
+            st.one_of(st.none(), garbage(SubmittedRequest).map(SubmittedRequest)),
             st.one_of(st.none(), garbage(Receipt).map(Receipt)),
             st.one_of(st.none(), garbage(RunEvent).map(RunEvent)),
         )
@@ -105,11 +105,13 @@ def subjects(spec: ResourceSpec[Any]) -> st.SearchStrategy[Any]:
         return st.builds(
             TemplateFacts,
             garbage(Template).map(Template),
-            st.one_of(st.none(), st.builds(Decision, st.sampled_from(["go", "no-go"]), texts, texts, st.just(NOW))),
+            st.one_of(
+                st.none(), st.builds(ReviewDecision, st.sampled_from(["go", "no-go"]), texts, texts, st.just(NOW))
+            ),
             st.lists(garbage(Template).map(_version), max_size=2).map(tuple),
         )
     return garbage(spec.record).map(spec.record).map(spec.subject)
 
 
-def _version(raw: dict[str, Any]) -> Version[Template]:
-    return Version(Template(raw), "sha256:0", NOW, NOW)
+def _version(raw: dict[str, Any]) -> RecordVersion[Template]:
+    return RecordVersion(Template(raw), "sha256:0", NOW, NOW)

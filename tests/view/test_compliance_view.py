@@ -11,23 +11,23 @@ from hypothesis import strategies as st
 from runwatch.base.json import loads
 from runwatch.base.text import is_clean
 from runwatch.records.compliance import ComplianceExport
-from runwatch.view.compliance import (
-    CHECKED,
-    DIFFERS,
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.reports.compliance import (
+    DIGEST_DIFFERS,
+    DIGEST_MATCHES,
+    count_receipts,
     decision_sections,
     digest_agrees,
-    file_text,
-    receipts_in,
+    export_text,
     summary_sections,
 )
-from runwatch.view.detail import Line, Section
-from runwatch.view.glyphs import Role
+from runwatch.view.text.glyphs import Role
 from tests.support import resources
 from tests.support.builders import KEY_ID
 from tests.view.strategies import CONTEXT, json_values, many
 
 
-def by_label(section: Section) -> dict[str, Line]:
+def by_label(section: DetailSection) -> dict[str, DetailLine]:
     return {entry.label: entry for entry in section.lines}
 
 
@@ -41,7 +41,7 @@ def test_what_is_in_the_export_is_counted_before_it_is_written() -> None:
 
 def test_the_digest_is_checked_here() -> None:
     shown = by_label(summary_sections(resources.compliance_export(), CONTEXT)[0])
-    assert (shown[""].text, shown[""].role) == (f"✓ {CHECKED}", Role.GOOD)
+    assert (shown[""].text, shown[""].role) == (f"✓ {DIGEST_MATCHES}", Role.GOOD)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_digest_that_cannot_be_told_is_called_neither_right_nor_wrong(
 
 def test_another_digest_is_a_warning_and_no_accusation() -> None:
     exported = resources.compliance_export(attestation={"algorithm": "sha256", "digest": "0" * 64})
-    assert by_label(summary_sections(exported, CONTEXT)[0])[""].text == f"◷ {DIFFERS}"
+    assert by_label(summary_sections(exported, CONTEXT)[0])[""].text == f"◷ {DIGEST_DIFFERS}"
 
 
 def test_the_log_says_who_decided_what_and_leads_to_it() -> None:
@@ -103,13 +103,13 @@ def test_an_export_without_a_decision_log_is_not_one_of_no_decisions() -> None:
 
 def test_the_file_holds_exactly_what_the_service_sent() -> None:
     exported = resources.compliance_export(more={"exact": 1.10})
-    assert loads(file_text(exported)) == dict(exported.raw)
-    assert file_text(exported).isascii()
+    assert loads(export_text(exported)) == dict(exported.raw)
+    assert export_text(exported).isascii()
 
 
 def test_receipts_are_lines_that_hold_something() -> None:
-    assert receipts_in(ComplianceExport({"receipts_ndjson": '{"a":1}\n\n{"b":2}'})) == 2
-    assert receipts_in(ComplianceExport({})) is None
+    assert count_receipts(ComplianceExport({"receipts_ndjson": '{"a":1}\n\n{"b":2}'})) == 2
+    assert count_receipts(ComplianceExport({})) is None
 
 
 exports = st.builds(

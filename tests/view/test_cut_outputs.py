@@ -6,24 +6,24 @@ import pytest
 
 from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.records.run import Slice
-from runwatch.view.format import Context
-from runwatch.view.glyphs import ASCII, UNICODE, Glyphs, Role
-from runwatch.view.resource import Styled
-from runwatch.view.resources.common import output_end
 from runwatch.view.resources.receipts import RECEIPTS
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.glyphs import ASCII, UNICODE, Glyphs, Role
+from runwatch.view.text.member_format import output_end
+from runwatch.view.text.styled_text import StyledText
 from tests.view.strategies import NOW
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
 def test_a_cut_output_is_a_warning(glyphs: Glyphs) -> None:
-    shown = output_end(None, Slice({"finish_reason": "length"}), Context(NOW, glyphs=glyphs))
-    assert isinstance(shown, Styled)
+    shown = output_end(None, Slice({"finish_reason": "length"}), RenderContext(NOW, glyphs=glyphs))
+    assert isinstance(shown, StyledText)
     assert (shown.role, shown.text) == (Role.WARN, f"{glyphs.warn} cut at the limit of output tokens, length")
 
 
 def test_every_other_reason_is_shown_as_it_came_and_none_not_at_all() -> None:
-    assert output_end(None, ReceiptSlice({"finish_reason": "sto\x1bp"}), Context(NOW)) == "sto␛p"
-    assert output_end(None, ReceiptSlice({}), Context(NOW)) is None
+    assert output_end(None, ReceiptSlice({"finish_reason": "sto\x1bp"}), RenderContext(NOW)) == "sto␛p"
+    assert output_end(None, ReceiptSlice({}), RenderContext(NOW)) is None
 
 
 def test_cut_outputs_are_filtered_for() -> None:

@@ -16,16 +16,17 @@ from runwatch.base.json import dumps, loads
 from runwatch.base.text import is_clean
 from runwatch.records.compliance import ComplianceExport
 from runwatch.records.template import Template
-from runwatch.view import plain, table
-from runwatch.view.compliance import decision_sections, summary_sections
-from runwatch.view.detail import Section, sections
-from runwatch.view.drawn import Drawn, json_block, line
-from runwatch.view.eligibility import TemplateFacts
-from runwatch.view.exports import encoded, export
-from runwatch.view.registry import RESOURCES
-from runwatch.view.resource import ResourceSpec
+from runwatch.view.detail.sections import DetailSection, build_sections
+from runwatch.view.export import text_output
+from runwatch.view.export.file_formats import encode_for_file, export_records
+from runwatch.view.export.template_report import render_report
+from runwatch.view.reports.compliance import decision_sections, summary_sections
 from runwatch.view.resources.organization import COMPLIANCE, EVALS, USAGE
-from runwatch.view.template_report import report
+from runwatch.view.resources.registry import RESOURCES
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.table import rows as table
+from runwatch.view.templates.eligibility import TemplateFacts
+from runwatch.view.text.safe_text import SafeText, json_block, line
 from tests.support.filled import all_members, one_string_after_another, whole
 from tests.support.hostile import ALL_AT_ONCE, CORPUS
 from tests.support.safe_files import assert_safe_csv, assert_safe_markdown
@@ -47,32 +48,32 @@ each_resource = pytest.mark.parametrize("spec", SPECS, ids=lambda spec: str(spec
 def assert_drawn(spec: ResourceSpec[Any], raw: dict[str, Any], number: int = 0) -> None:
     """What of a record a screen or a terminal would get is made by the gate alone; the number picks how it is told."""
     subject, context = spec.subject(spec.record(raw)), CONTEXTS[number % len(CONTEXTS)]
-    rows = table.rows(spec, [subject], context)
+    rows = table.build_rows(spec, [subject], context)
     assert_lines(rows[0].cell(column).text for column in spec.columns)
-    assert_lines(plain.table(spec, rows, width=80))
-    assert_sections(sections(spec, subject, context))
-    assert_lines(plain.details(spec, subject, context))
-    assert_lines(plain.csv_lines(spec.record, [raw]))
+    assert_lines(text_output.table_lines(spec, rows, width=80))
+    assert_sections(build_sections(spec, subject, context))
+    assert_lines(text_output.detail_lines(spec, subject, context))
+    assert_lines(text_output.csv_lines(spec.record, [raw]))
     shown = json_block(raw)
-    assert isinstance(shown, Drawn)
+    assert isinstance(shown, SafeText)
     assert is_clean(shown)
 
 
 def assert_lines(texts: Iterable[str]) -> None:
     """Every text is one clean line that the gate made."""
     for text in texts:
-        assert isinstance(text, Drawn)
+        assert isinstance(text, SafeText)
         assert is_clean(text)
         assert "\n" not in text
 
 
-def assert_sections(made: Iterable[Section]) -> None:
+def assert_sections(made: Iterable[DetailSection]) -> None:
     """Headings, labels, values and notes are clean; what opening a line says too."""
     for section in made:
         assert_lines([section.title])
         for each in section.lines:
             assert_lines([each.label, line(each.note)])
-            assert isinstance(each.text, Drawn)
+            assert isinstance(each.text, SafeText)
             assert is_clean(each.text)
             assert is_clean(each.does)
 
@@ -101,7 +102,10 @@ def test_every_text_in_one_string_of_an_ordinary_record_is_drawn_as_text(spec: R
 def test_every_file_for_people_is_safe_to_open_and_every_file_for_programs_exact(spec: ResourceSpec[Any]) -> None:
     raws = [all_members(spec.record, text) for text in SHORT]
     subjects = [spec.subject(spec.record(raw)) for raw in raws]
-    files = {form: encoded("".join(export(form, spec, subjects, CONTEXT))) for form in ("csv", "md", "json", "ndjson")}
+    files = {
+        form: encode_for_file("".join(export_records(form, spec, subjects, CONTEXT)))
+        for form in ("csv", "md", "json", "ndjson")
+    }
     assert_safe_csv(files["csv"].decode("utf-8"))
     markdown = files["md"].decode("utf-8")
     assert_safe_markdown(markdown)
@@ -113,9 +117,9 @@ def test_every_file_for_people_is_safe_to_open_and_every_file_for_programs_exact
 
 def test_the_report_on_templates_is_safe_to_open() -> None:
     facts = [TemplateFacts(Template(all_members(Template, text)), None, ()) for text in SHORT]
-    assert_safe_csv("".join(report("csv", facts, SHORT[0], NOW)))
+    assert_safe_csv("".join(render_report("csv", facts, SHORT[0], NOW)))
     for text in SHORT:
-        told = "".join(report("md", facts[:3], text, NOW))
+        told = "".join(render_report("md", facts[:3], text, NOW))
         assert_safe_markdown(told)
 
 

@@ -7,7 +7,8 @@ import sys
 
 CODE = """
 import sys
-import runwatch.view.registry, runwatch.view.plain, runwatch.view.query_text, runwatch.view.timeline
+import runwatch.view.resources.registry, runwatch.view.export.text_output
+import runwatch.view.query.parser, runwatch.view.runs.event_lines
 print(sorted({name.partition(".")[0] for name in sys.modules}))
 """
 

@@ -7,14 +7,15 @@ from typing import Any, Final
 
 import pytest
 
-from runwatch.view.format import Context
-from runwatch.view.glyphs import ASCII, UNICODE, Role
-from runwatch.view.plain import details
-from runwatch.view.resource import ResourceSpec, styled
+from runwatch.view.export.text_output import detail_lines
 from runwatch.view.resources.applications import APPLICATION, PLAN, SELECTION
 from runwatch.view.resources.organization import COMPLIANCE, EVALS, USAGE
-from runwatch.view.resources.standing import as_standing, standing
 from runwatch.view.resources.verifiers import KEY_CONNECTION, VERIFIER_OUTCOME, VERIFIER_TEST
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.glyphs import ASCII, UNICODE, Role
+from runwatch.view.text.status_format import detail_status, status_cell
+from runwatch.view.text.styled_text import with_role
 from tests.support import resources
 from tests.view import test_resources
 from tests.view.strategies import CONTEXT, NOW
@@ -53,25 +54,25 @@ def test_there_are_checks_that_every_resource_has_to_pass() -> None:
 def test_a_standing_is_a_glyph_and_a_word_and_unknown_ones_claim_nothing(
     word: str | None, role: Role, shown: str
 ) -> None:
-    drawn = styled(standing(word, Context(NOW, glyphs=UNICODE)))
+    drawn = with_role(status_cell(word, RenderContext(NOW, glyphs=UNICODE)))
     assert (drawn.text, drawn.role) == (shown, role)
-    assert styled(standing(word, Context(NOW, glyphs=ASCII))).text.isascii()
+    assert with_role(status_cell(word, RenderContext(NOW, glyphs=ASCII))).text.isascii()
 
 
 def test_a_standing_of_a_wrong_type_is_shown_as_it_came() -> None:
-    assert styled(as_standing(3, CONTEXT)).text == "3"
+    assert with_role(detail_status(3, CONTEXT)).text == "3"
 
 
 @pytest.mark.parametrize(("reachable", "headline"), [(True, "can be used"), (False, "cannot be used yet")])
 def test_a_test_begins_with_whether_the_check_can_be_used(reachable: bool, headline: str) -> None:
-    text = "\n".join(details(VERIFIER_TEST, resources.verifier_test(reachable=reachable), CONTEXT))
+    text = "\n".join(detail_lines(VERIFIER_TEST, resources.verifier_test(reachable=reachable), CONTEXT))
     assert headline in text
     # The verdict of a probe looks bad and is right.
     assert ("A probe is never correct" in text) == reachable
 
 
 def test_a_plan_shows_what_it_does_and_what_it_costs() -> None:
-    text = "\n".join(details(PLAN, resources.plan(), CONTEXT))
+    text = "\n".join(detail_lines(PLAN, resources.plan(), CONTEXT))
     assert "0.15 USD" in text
     assert "Submits a test run." in text
     assert "A plan changes nothing" in text

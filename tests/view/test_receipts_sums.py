@@ -12,27 +12,27 @@ from hypothesis import strategies as st
 from runwatch.base.json import loads
 from runwatch.records.receipt import Receipt
 from runwatch.records.usage import Usage
-from runwatch.view.drawn import line
-from runwatch.view.glyphs import Role
-from runwatch.view.query_text import parse
-from runwatch.view.receipt_context import context_section
-from runwatch.view.receipt_plots import MOST_LINES, spend_sections
-from runwatch.view.receipt_sums import (
+from runwatch.view.query.parser import parse_filter
+from runwatch.view.receipts.charts import MAX_LINES, spend_sections
+from runwatch.view.receipts.run_context import run_context_section
+from runwatch.view.receipts.totals import (
     FEE,
     NO_DAY,
     NO_MODEL,
-    Compared,
-    ReceiptSums,
-    Sum,
-    amount,
+    ReceiptTotals,
+    SpendComparison,
+    SpendSum,
     comparable_days,
     day_filter,
-    day_of,
-    reconcile,
-    total_words,
+    find_receipt_day,
+    format_amount,
+    reconcile_with_usage,
+    total_text,
 )
 from runwatch.view.resources.receipts import RECEIPTS
-from runwatch.view.table import rows
+from runwatch.view.table.rows import build_rows
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
 from tests.support.builders import run
 from tests.support.receipts import echo_receipt, live_receipt
 from tests.view.strategies import CONTEXT, CONTEXTS, garbage, many
@@ -51,15 +51,15 @@ def part(usd: Any, model: str | None) -> dict[str, Any]:
     return {"slice_id": "sl_1", "route": {"selected": option}, "cost": {"usd": usd}}
 
 
-def added(*listed: Receipt) -> ReceiptSums:
-    sums = ReceiptSums()
+def added(*listed: Receipt) -> ReceiptTotals:
+    sums = ReceiptTotals()
     for one in listed:
         sums.add(one)
     return sums
 
 
-def told(sums: dict[str, Sum]) -> dict[str, tuple[str, int]]:
-    return {name: (amount(found.usd), found.count) for name, found in sums.items()}
+def told(sums: dict[str, SpendSum]) -> dict[str, tuple[str, int]]:
+    return {name: (format_amount(found.usd), found.count) for name, found in sums.items()}
 
 
 def test_spend_is_usage_and_fee_in_decimals() -> None:
@@ -69,9 +69,9 @@ def test_spend_is_usage_and_fee_in_decimals() -> None:
 
 def test_a_receipt_counts_on_the_day_in_utc_on_which_it_became_final() -> None:
     late = Receipt({"completed_at": "2026-11-20T23:30:00-02:00", "created_at": "2026-11-19T00:00:00Z"})
-    assert day_of(late) == "2026-11-21"
-    assert day_of(Receipt({"created_at": "2026-11-19T00:00:00Z"})) == "2026-11-19"
-    assert day_of(Receipt({"completed_at": "soon"})) == NO_DAY
+    assert find_receipt_day(late) == "2026-11-21"
+    assert find_receipt_day(Receipt({"created_at": "2026-11-19T00:00:00Z"})) == "2026-11-19"
+    assert find_receipt_day(Receipt({"completed_at": "soon"})) == NO_DAY
 
 
 def test_each_model_has_what_its_slices_cost_and_the_fee_a_line_of_its_own() -> None:
@@ -95,12 +95,12 @@ def test_a_test_run_costs_nothing_and_is_counted_as_one() -> None:
 def test_a_receipt_without_a_cost_makes_the_total_a_least() -> None:
     sums = added(live_receipt(), live_receipt(totals={"usd": 1}))
     assert sums.untold == 1
-    assert total_words(sums, is_whole=True) == "spend at least 0.0642 USD"
+    assert total_text(sums, is_whole=True) == "spend at least 0.0642 USD"
 
 
 @pytest.mark.parametrize(("is_whole", "words"), [(True, "spend 4.12 USD"), (False, "spend at least 4.12 USD")])
 def test_a_total_whose_end_is_not_proven_is_a_least(is_whole: bool, words: str) -> None:
-    assert total_words(added(receipt(4, 0.12)), is_whole=is_whole) == words
+    assert total_text(added(receipt(4, 0.12)), is_whole=is_whole) == words
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_total_whose_end_is_not_proven_is_a_least(is_whole: bool, words: str) 
      ("1e-40", "1E-40"), ("1e40", "1E+40")],
 )  # fmt: skip
 def test_an_amount_has_all_its_digits_and_at_least_two_decimals(text: str, shown: str) -> None:
-    assert amount(Decimal(text)) == shown
+    assert format_amount(Decimal(text)) == shown
 
 
 @many
@@ -117,7 +117,7 @@ def test_an_amount_has_all_its_digits_and_at_least_two_decimals(text: str, shown
 def test_the_parts_always_add_up_to_the_total(listed: list[Receipt]) -> None:
     sums = added(*listed)
     for parts in (sums.days, sums.models):
-        whole = Sum()
+        whole = SpendSum()
         for one in parts.values():
             whole.merge(one)
         # Amounts a thousand powers of ten apart are beyond the digits that a sum keeps.
@@ -138,7 +138,7 @@ def usage(*days: tuple[str, Any], whole: Any) -> Usage:
 def test_receipts_and_usage_that_say_the_same_agree() -> None:
     sums = added(receipt(0.1, 0.05), receipt(0.2, 0, day="2026-11-21"))
     report = usage(("2026-11-20", 0.15), ("2026-11-21", 0.2), whole=0.35)
-    found = reconcile(sums.days, report, "2026-11-20", "2026-11-21")
+    found = reconcile_with_usage(sums.days, report, "2026-11-20", "2026-11-21")
     assert found.whole.words == "agrees: 0.35 USD"
     assert found.differing == ()
 
@@ -146,13 +146,15 @@ def test_receipts_and_usage_that_say_the_same_agree() -> None:
 def test_a_difference_is_told_day_by_day() -> None:
     sums = added(receipt(0.1, 0.05), receipt(0.2, 0, day="2026-11-21"))
     report = usage(("2026-11-20", 0.15), ("2026-11-21", 0.25), whole=0.4)
-    found = reconcile(sums.days, report, "2026-11-20", "2026-11-21")
+    found = reconcile_with_usage(sums.days, report, "2026-11-20", "2026-11-21")
     assert found.whole.words == "differs by 0.05 USD: usage 0.40, receipts 0.35"
     assert [day.day for day in found.differing] == ["2026-11-21"]
 
 
 def test_a_day_that_only_one_side_knows_is_compared_too() -> None:
-    found = reconcile(added(receipt(1, 0)).days, usage(("2026-11-19", 2), whole=2), "2026-11-19", "2026-11-20")
+    found = reconcile_with_usage(
+        added(receipt(1, 0)).days, usage(("2026-11-19", 2), whole=2), "2026-11-19", "2026-11-20"
+    )
     assert [(day.day, str(day.words)) for day in found.differing] == [
         ("2026-11-19", "differs by 2.00 USD: usage 2.00, receipts 0.00"),
         ("2026-11-20", "usage tells nothing of it; receipts 1.00 USD"),
@@ -160,12 +162,12 @@ def test_a_day_that_only_one_side_knows_is_compared_too() -> None:
 
 
 def test_a_day_of_test_runs_that_usage_leaves_out_agrees() -> None:
-    assert Compared("2026-11-20", Decimal(0), None).agrees
+    assert SpendComparison("2026-11-20", Decimal(0), None).agrees
 
 
 def test_days_outside_the_report_are_not_compared() -> None:
     sums = added(receipt(1, 0, day="2026-10-01"), receipt(1, 0))
-    found = reconcile(sums.days, usage(("2026-11-20", 1), whole=1), "2026-11-20", "2026-11-20")
+    found = reconcile_with_usage(sums.days, usage(("2026-11-20", 1), whole=1), "2026-11-20", "2026-11-20")
     assert found.whole.agrees
     assert found.day("2026-10-01") is None
 
@@ -175,7 +177,7 @@ def test_the_earliest_day_of_a_cut_list_is_left_out_because_it_may_have_more() -
     assert comparable_days(sums, "2026-11-21", is_whole=True) == ("2026-11-18", "2026-11-21")
     assert comparable_days(sums, "2026-11-21", is_whole=False) == ("2026-11-20", "2026-11-21")
     assert comparable_days(added(receipt(1, 0)), "2026-11-21", is_whole=False) is None
-    assert comparable_days(ReceiptSums(), "2026-11-21", is_whole=True) is None
+    assert comparable_days(ReceiptTotals(), "2026-11-21", is_whole=True) is None
 
 
 # As a person sees them.
@@ -185,7 +187,7 @@ def room(_: object) -> int:
     return 40
 
 
-def texts_of(sums: ReceiptSums, **over: Any) -> dict[str, list[str]]:
+def texts_of(sums: ReceiptTotals, **over: Any) -> dict[str, list[str]]:
     compared = over.pop("compared", line("not compared: no usage"))
     made = spend_sections(sums, compared, room, CONTEXT, is_whole=over.pop("is_whole", True))
     return {str(one.title): [f"{entry.label} {entry.text}".strip() for entry in one.lines] for one in made}
@@ -197,8 +199,8 @@ def test_days_stand_with_the_newest_first_and_lead_to_their_receipts() -> None:
     days = next(one for one in made if one.title.startswith("Spend by day"))
     assert [str(entry.label) for entry in days.lines] == ["2026-11-20", "2026-11-19"]
     assert days.lines[0].target == "completed>=2026-11-20 completed<2026-11-21"
-    query = parse(str(days.lines[0].target), RECEIPTS)
-    found = rows(RECEIPTS, [receipt(1, 0, day="2026-11-19"), receipt(2, 0, day="2026-11-20")], CONTEXT)
+    query = parse_filter(str(days.lines[0].target), RECEIPTS)
+    found = build_rows(RECEIPTS, [receipt(1, 0, day="2026-11-19"), receipt(2, 0, day="2026-11-20")], CONTEXT)
     assert [query.matches(row) for row in found] == [False, True]
 
 
@@ -216,9 +218,9 @@ def test_many_days_are_columns_too_and_days_without_a_run_are_gaps() -> None:
 
 
 def test_more_models_than_there_is_room_for_are_one_line() -> None:
-    listed = [receipt(1, 0, slices=[part(1, f"m{number}")]) for number in range(MOST_LINES + 5)]
+    listed = [receipt(1, 0, slices=[part(1, f"m{number}")]) for number in range(MAX_LINES + 5)]
     models = texts_of(added(*listed))["Spend by model"]
-    assert len(models) == MOST_LINES + 1
+    assert len(models) == MAX_LINES + 1
     assert models[-1].startswith("5 other models")
     assert "5 receipts" in models[-1]
 
@@ -245,10 +247,10 @@ def test_what_is_not_known_stands_beside_what_is() -> None:
 def test_any_receipts_can_be_drawn(listed: list[Receipt], context: Any) -> None:
     sums = added(*listed)
     days = comparable_days(sums, "2026-11-21", is_whole=True)
-    compared = line("none") if days is None else reconcile(sums.days, Usage({}), *days)
+    compared = line("none") if days is None else reconcile_with_usage(sums.days, Usage({}), *days)
     assert spend_sections(sums, compared, room, context, is_whole=True)
     for one in listed:
-        assert context_section(one, run(), context.now, compared, context).lines
+        assert run_context_section(one, run(), context.now, compared, context).lines
 
 
 # One receipt.
@@ -256,19 +258,19 @@ def test_any_receipts_can_be_drawn(listed: list[Receipt], context: Any) -> None:
 
 def test_a_receipt_is_compared_with_the_usage_of_its_day() -> None:
     one = receipt(1, 0)
-    compared = reconcile(added(one).days, usage(("2026-11-20", 1), whole=1), "2026-11-20", "2026-11-21")
-    shown = context_section(one, None, None, compared, CONTEXT).lines
+    compared = reconcile_with_usage(added(one).days, usage(("2026-11-20", 1), whole=1), "2026-11-20", "2026-11-21")
+    shown = run_context_section(one, None, None, compared, CONTEXT).lines
     assert [str(entry.text) for entry in shown] == ["✓ agrees: 1.00 USD, of 2026-11-20 (UTC), all receipts of that day"]
     assert shown[0].role is Role.GOOD
-    differing = reconcile(added(one).days, usage(("2026-11-20", 2), whole=2), "2026-11-20", "2026-11-21")
-    assert context_section(one, None, None, differing, CONTEXT).lines[0].role is Role.WARN
+    differing = reconcile_with_usage(added(one).days, usage(("2026-11-20", 2), whole=2), "2026-11-20", "2026-11-21")
+    assert run_context_section(one, None, None, differing, CONTEXT).lines[0].role is Role.WARN
 
 
 def test_dates_that_a_receipt_lacks_come_from_its_run_and_say_so() -> None:
     known = run("ex_1", "completed", created_at="2026-11-21T11:50:00Z", completed_at="2026-11-21T11:55:00Z")
     bare = Receipt({"execution_id": "ex_1", "totals": {"runtime_s": 9.8}})
     shown = {
-        str(entry.label): str(entry.text) for entry in context_section(bare, known, None, line("-"), CONTEXT).lines
+        str(entry.label): str(entry.text) for entry in run_context_section(bare, known, None, line("-"), CONTEXT).lines
     }
     assert shown["created_at"] == "10 m ago, from the run"
     assert shown["completed_at"] == "5 m ago, from the run"
@@ -278,6 +280,7 @@ def test_the_runtime_stands_beside_its_cap() -> None:
     capped = run("ex_1", policy={"budget": {"max_runtime_s": 60}})
     parsed = Receipt(loads('{"totals": {"runtime_s": 9.8}}'))
     shown = {
-        str(entry.label): str(entry.text) for entry in context_section(parsed, capped, None, line("-"), CONTEXT).lines
+        str(entry.label): str(entry.text)
+        for entry in run_context_section(parsed, capped, None, line("-"), CONTEXT).lines
     }
     assert shown["runtime"] == "9.8 s of 1 min, the cap from the run"

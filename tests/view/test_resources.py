@@ -11,16 +11,17 @@ from hypothesis import strategies as st
 
 from runwatch.base.json import dumps, loads
 from runwatch.base.text import is_clean
-from runwatch.view import plain, table
-from runwatch.view.bounds import as_number
-from runwatch.view.detail import sections
-from runwatch.view.drawn import Drawn, block, decimal_text, json_text, line
-from runwatch.view.glyphs import Role
-from runwatch.view.mutation import Action
-from runwatch.view.query_text import parse
-from runwatch.view.registry import RESOURCES, by_kind, by_name
-from runwatch.view.resource import Column, ResourceSpec, SortKey
-from runwatch.view.resource_index import RESOURCE_INDEX
+from runwatch.view.detail.sections import build_sections
+from runwatch.view.export import text_output
+from runwatch.view.query.parser import parse_filter
+from runwatch.view.resources.registry import RESOURCES, resource_for_kind, resource_named
+from runwatch.view.resources.resource_index import RESOURCE_INDEX
+from runwatch.view.spec.action import ResourceAction
+from runwatch.view.spec.resource import Column, ResourceSpec, SortKey
+from runwatch.view.table import rows as table
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, block, json_text, line, plain_decimal
+from runwatch.view.text.values import to_decimal
 from tests.support.rows import cells_of, roles_of
 from tests.view.strategies import CONTEXTS, few, subjects
 
@@ -28,7 +29,7 @@ each_resource = pytest.mark.parametrize("spec", RESOURCES, ids=lambda spec: spec
 
 
 def is_one_clean_line(text: str) -> bool:
-    return isinstance(text, Drawn) and is_clean(text) and "\n" not in text
+    return isinstance(text, SafeText) and is_clean(text) and "\n" not in text
 
 
 def test_the_index_calls_every_resource_as_its_specification_does() -> None:
@@ -45,7 +46,7 @@ def test_every_cell_of_any_record_is_one_clean_line(spec: ResourceSpec[Any]) -> 
     @few
     @given(subjects(spec), st.sampled_from(CONTEXTS))
     def check(subject: Any, context: Any) -> None:
-        (row,) = table.rows(spec, [subject], context)
+        (row,) = table.build_rows(spec, [subject], context)
         assert set(cells_of(row)) == {column.id for column in spec.columns}
         assert all(is_one_clean_line(text) for text in cells_of(row).values())
         assert all(isinstance(role, Role) for role in roles_of(row).values())
@@ -59,11 +60,11 @@ def test_every_printed_line_of_any_record_is_clean(spec: ResourceSpec[Any]) -> N
     @few
     @given(st.lists(subjects(spec), max_size=3), st.sampled_from([None, 20, 80]), st.sampled_from(CONTEXTS))
     def check(found: list[Any], width: int | None, context: Any) -> None:
-        rows = table.rows(spec, found, context)
-        assert all(map(is_one_clean_line, plain.table(spec, rows, width=width)))
-        assert all(map(is_one_clean_line, plain.csv_lines(spec.record, [subject.raw for subject in found])))
+        rows = table.build_rows(spec, found, context)
+        assert all(map(is_one_clean_line, text_output.table_lines(spec, rows, width=width)))
+        assert all(map(is_one_clean_line, text_output.csv_lines(spec.record, [subject.raw for subject in found])))
         for subject in found:
-            assert all(map(is_one_clean_line, plain.details(spec, subject, context)))
+            assert all(map(is_one_clean_line, text_output.detail_lines(spec, subject, context)))
 
     check()
 
@@ -74,10 +75,10 @@ def test_json_gives_any_record_back_exactly(spec: ResourceSpec[Any]) -> None:
     @given(st.lists(subjects(spec), max_size=3))
     def check(found: list[Any]) -> None:
         raws = [subject.raw for subject in found]
-        text = "\n".join(plain.json_array(raws))
+        text = "\n".join(text_output.json_array_lines(raws))
         assert text.isascii()
         assert dumps(loads(text)) == dumps(raws)
-        assert [dumps(loads(one)) for one in plain.ndjson(raws)] == [dumps(raw) for raw in raws]
+        assert [dumps(loads(one)) for one in text_output.ndjson_lines(raws)] == [dumps(raw) for raw in raws]
 
     check()
 
@@ -87,7 +88,9 @@ def test_no_value_of_a_record_is_missing_from_its_detail(spec: ResourceSpec[Any]
     @few
     @given(subjects(spec))
     def check(subject: Any) -> None:
-        shown = "\n".join(entry.text for section in sections(spec, subject, CONTEXTS[0]) for entry in section.lines)
+        shown = "\n".join(
+            entry.text for section in build_sections(spec, subject, CONTEXTS[0]) for entry in section.lines
+        )
         for value in _scalars(dict(subject.raw)):
             assert _shows(shown, value), value
 
@@ -109,9 +112,9 @@ def _shows(shown: str, value: object) -> bool:
     """Whether the value stands there: on its own lines, on one line, as JSON, or as a plain decimal."""
     forms = [block(json_text(value)), line(value, None), block(dumps(value, readable=True))]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        number = as_number(value)
+        number = to_decimal(value)
         assert number is not None
-        forms.append(line(decimal_text(number)))
+        forms.append(line(plain_decimal(number)))
     return any(text in shown for text in forms)
 
 
@@ -120,11 +123,11 @@ def test_any_rows_can_be_sorted_by_any_field_in_either_direction(spec: ResourceS
     @few
     @given(st.lists(subjects(spec), max_size=5), st.booleans())
     def check(found: list[Any], descending: bool) -> None:
-        rows = table.rows(spec, found, CONTEXTS[0])
+        rows = table.build_rows(spec, found, CONTEXTS[0])
         for field in spec.all_fields():
-            ordered = table.sort(spec, rows, [SortKey(field.id, descending)])
+            ordered = table.sort_rows(spec, rows, [SortKey(field.id, descending)])
             assert sorted(map(id, ordered)) == sorted(map(id, rows))
-        assert len(table.sort(spec, rows)) == len(rows)
+        assert len(table.sort_rows(spec, rows)) == len(rows)
 
     check()
 
@@ -133,13 +136,13 @@ def test_any_rows_can_be_sorted_by_any_field_in_either_direction(spec: ResourceS
 def test_any_row_can_be_filtered_by_every_field_and_flag(spec: ResourceSpec[Any]) -> None:
     names = [field.id for field in spec.all_fields()] + list(spec.record.MEMBERS)
     shapes = ("{}:a", "{}=1", "{}!=x", "{}>0.5", "{}<10m", "{}>=2026-11-20", "has:{}")
-    queries = [parse(shape.format(name), spec) for name in names for shape in shapes]
-    queries += [parse(f"is:{flag}", spec) for flag in spec.flags] + [parse("/a.*b/ | word", spec)]
+    queries = [parse_filter(shape.format(name), spec) for name in names for shape in shapes]
+    queries += [parse_filter(f"is:{flag}", spec) for flag in spec.flags] + [parse_filter("/a.*b/ | word", spec)]
 
     @few
     @given(subjects(spec))
     def check(subject: Any) -> None:
-        (row,) = table.rows(spec, [subject], CONTEXTS[0])
+        (row,) = table.build_rows(spec, [subject], CONTEXTS[0])
         assert {query.matches(row) for query in queries} <= {True, False}
 
     check()
@@ -158,8 +161,8 @@ def test_actions_and_links_answer_for_any_record(spec: ResourceSpec[Any]) -> Non
 
 def test_the_registry_finds_each_resource_by_its_noun_and_its_kind() -> None:
     for spec in RESOURCES:
-        assert by_name(spec.name) is spec
-        assert by_kind(spec.kind) is spec
+        assert resource_named(spec.name) is spec
+        assert resource_for_kind(spec.kind) is spec
 
 
 @each_resource
@@ -172,19 +175,19 @@ def test_names_of_fields_are_unique_and_do_not_collide_with_the_grammar(spec: Re
 @each_resource
 def test_every_default_sort_key_and_link_leads_somewhere(spec: ResourceSpec[Any]) -> None:
     assert all(spec.field(key.field) is not None for key in spec.sort)
-    assert all(by_kind(link.kind) for link in spec.links)
+    assert all(resource_for_kind(link.kind) for link in spec.links)
 
 
 @each_resource
 def test_columns_leave_one_after_another_and_some_never_do(spec: ResourceSpec[Any]) -> None:
-    order = [column.leaves for column in spec.columns if column.leaves]
+    order = [column.hide_order for column in spec.columns if column.hide_order]
     assert sorted(order) == list(range(1, len(order) + 1))
     assert len(order) < len(spec.columns)
 
 
 @each_resource
 def test_an_action_that_can_be_off_says_why(spec: ResourceSpec[Any]) -> None:
-    is_never_off = Action.__dataclass_fields__["enabled_when"].default
+    is_never_off = ResourceAction.__dataclass_fields__["enabled_when"].default
     for action in spec.actions:
         assert action.label[:1].isupper()
         assert action.off_because or action.enabled_when is is_never_off
@@ -195,4 +198,4 @@ def test_every_column_has_a_head_and_every_server_filter_belongs_to_the_wire(spe
     allowed = spec.record.WIRE.filters if spec.record.WIRE is not None else ()
     for field in spec.all_fields():
         assert not isinstance(field, Column) or field.title
-        assert not field.server or field.server in allowed
+        assert not field.server_parameter or field.server_parameter in allowed

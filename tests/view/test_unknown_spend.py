@@ -13,23 +13,23 @@ import pytest
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.records.usage import Usage
-from runwatch.view import plain
-from runwatch.view.census import census
-from runwatch.view.compliance import summary_sections
-from runwatch.view.drawn import line
-from runwatch.view.exports import export
-from runwatch.view.facts import RunFacts
-from runwatch.view.format import money_exact, spent
-from runwatch.view.overview import live_lines
-from runwatch.view.profile_usage import PROFILE_USAGE, ProfileUsage
-from runwatch.view.profile_usage import total_words as profile_words
-from runwatch.view.receipt_plots import spend_sections
-from runwatch.view.receipt_sums import ReceiptSums, reconcile, total_words
-from runwatch.view.resource import styled
+from runwatch.view.export import text_output
+from runwatch.view.export.file_formats import export_records
+from runwatch.view.overview.run_counts import count_runs
+from runwatch.view.overview.run_lines import live_lines
+from runwatch.view.receipts.charts import spend_sections
+from runwatch.view.receipts.totals import ReceiptTotals, reconcile_with_usage, total_text
+from runwatch.view.reports.compliance import summary_sections
+from runwatch.view.reports.profile_usage import PROFILE_USAGE, ProfileUsage
+from runwatch.view.reports.profile_usage import combined_total_text as profile_words
+from runwatch.view.reports.usage import NameLookup, usage_sections
 from runwatch.view.resources.organization import USAGE
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.runs import RUNS
-from runwatch.view.usage import Names, usage_sections
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.text.format import money_exact, spent_amount
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import with_role
 from tests.support import builders, resources
 from tests.support.receipts import live_receipt
 from tests.view.strategies import CONTEXT
@@ -63,7 +63,7 @@ def text_of(lines: Iterable[object]) -> str:
     ],
 )
 def test_a_spend_is_exact_at_least_its_known_part_or_unknown(known: str | None, calls: int | None, text: str) -> None:
-    assert spent(None if known is None else Decimal(known), calls, money_exact) == text
+    assert spent_amount(None if known is None else Decimal(known), calls, money_exact) == text
 
 
 @pytest.mark.parametrize(("known", "text"), [(0.0031, "at least 0.0031"), (0, "unknown")])
@@ -72,13 +72,13 @@ def test_lists_and_details_of_runs_and_receipts_say_so(known: float, text: str) 
     cost, spend = RUNS.column("cost"), RECEIPTS.column("spend")
     assert cost is not None
     assert spend is not None
-    assert styled(cost.draw(run, CONTEXT) or line("")).text == text
-    assert styled(spend.draw(receipt, CONTEXT) or line("")).text == text
+    assert with_role(cost.draw(run, CONTEXT) or line("")).text == text
+    assert with_role(spend.draw(receipt, CONTEXT) or line("")).text == text
     assert (cost.value(run), spend.value(receipt)) == (None, None)
-    shown = text_of(plain.details(RUNS, run, CONTEXT))
+    shown = text_of(text_output.detail_lines(RUNS, run, CONTEXT))
     assert f"  {text}" in shown
     assert "1 of unknown cost" in shown
-    shown = text_of(plain.details(RECEIPTS, receipt, CONTEXT))
+    shown = text_of(text_output.detail_lines(RECEIPTS, receipt, CONTEXT))
     assert f"usage {text}" in shown
     assert "the cost of 1 call is not known" in shown
     assert not re.search(r"(?m)^ +(usd|spend|cost_usd) +0( USD)?\b", shown)
@@ -92,10 +92,10 @@ def test_the_receipt_of_the_first_version_wins_over_the_0_of_its_run() -> None:
 
 
 def test_sums_of_receipts_are_least_amounts_and_name_the_calls() -> None:
-    sums = ReceiptSums()
+    sums = ReceiptTotals()
     for receipt in (live_receipt(), lacking(0.01, 2), lacking(0)):
         sums.add(receipt)
-    assert total_words(sums, is_whole=True) == "spend at least 0.0742 USD"
+    assert total_text(sums, is_whole=True) == "spend at least 0.0742 USD"
     assert (sums.partial, sums.total.unknown_calls) == (2, 3)
     sections = spend_sections(sums, line("no report"), lambda _: 40, CONTEXT, is_whole=True)
     shown = {str(entry.label): str(entry.text) for section in sections for entry in section.lines}
@@ -105,16 +105,16 @@ def test_sums_of_receipts_are_least_amounts_and_name_the_calls() -> None:
 
 
 def test_a_usage_report_that_names_other_calls_of_unknown_cost_differs() -> None:
-    sums = ReceiptSums()
+    sums = ReceiptTotals()
     sums.add(lacking(0.01, 2))
     day = {"date": "2026-11-20", "usd": 0.01, "unknown_calls": 2}
-    compared = reconcile(
+    compared = reconcile_with_usage(
         sums.days, Usage({"totals": {"usd": 0.01, "unknown_calls": 2}, "by_day": [day]}), "2026-11-20", "2026-11-20"
     )
     assert compared.whole.words == "agrees: 0.01 USD, and 2 calls of unknown cost"
     assert not compared.differing
     other = Usage({"totals": {"usd": 0.01, "unknown_calls": 1}, "by_day": [{**day, "unknown_calls": 1}]})
-    compared = reconcile(sums.days, other, "2026-11-20", "2026-11-20")
+    compared = reconcile_with_usage(sums.days, other, "2026-11-20", "2026-11-20")
     assert compared.whole.words == "differs: usage names 1 call of unknown cost, receipts name 2"
     assert [one.day for one in compared.differing] == ["2026-11-20"]
 
@@ -132,11 +132,11 @@ def report() -> Usage:
 
 
 def test_usage_names_what_is_not_known_on_its_page_and_in_print() -> None:
-    sections = usage_sections(report(), Names({}, {}), lambda _: 48, CONTEXT)
+    sections = usage_sections(report(), NameLookup({}, {}), lambda _: 48, CONTEXT)
     shown = text_of(f"{entry.label} {entry.text}" for section in sections for entry in section.lines)
     assert "spend at least 1.62 USD: the cost of 1 call is not known" in shown
     assert shown.count("at least") >= 4
-    printed = text_of(plain.details(USAGE, report(), CONTEXT))
+    printed = text_of(text_output.detail_lines(USAGE, report(), CONTEXT))
     assert "at least 1.62 USD" in printed
     assert "at least 0.52 USD" in printed
     assert "1.1 USD" in printed
@@ -146,13 +146,15 @@ def test_usage_names_what_is_not_known_on_its_page_and_in_print() -> None:
 def test_several_profiles_add_up_to_a_least_amount() -> None:
     rows = [ProfileUsage("a", report()), ProfileUsage("b", resources.usage())]
     assert "at least 3.24 USD" in profile_words(rows)
-    cells = {column.id: str(styled(column.draw(rows[0], CONTEXT) or line("")).text) for column in PROFILE_USAGE.columns}
+    cells = {
+        column.id: str(with_role(column.draw(rows[0], CONTEXT) or line("")).text) for column in PROFILE_USAGE.columns
+    }
     assert (cells["usd"], cells["platform"]) == ("at least 1.6200", "1.1000")
 
 
 def test_the_overview_adds_up_known_parts_as_a_least_amount() -> None:
     runs = [partial_run(0.01), RunFacts(builders.open_run("ex_2"))]
-    text = " ".join(spot.text for spots in live_lines(census(runs), CONTEXT, 60) for spot in spots)
+    text = " ".join(spot.text for spots in live_lines(count_runs(runs), CONTEXT, 60) for spot in spots)
     assert "at least 0.0242 of 0.5000" in text
 
 
@@ -165,16 +167,16 @@ def test_a_compliance_export_says_at_least_too() -> None:
 
 
 def test_a_table_has_the_word_and_the_known_part_beside_it() -> None:
-    (row,) = csv.DictReader("".join(export("csv", RECEIPTS, [lacking(0.0031)], CONTEXT)).splitlines())
+    (row,) = csv.DictReader("".join(export_records("csv", RECEIPTS, [lacking(0.0031)], CONTEXT)).splitlines())
     assert (row["totals.usd"], row["totals.known_usd"], row["totals.unknown_calls"]) == ("unknown", "0.0031", "1")
     assert row["totals.platform_fee_usd"] == "0"
-    (printed,) = csv.DictReader(map(str, plain.csv_lines(Run, [partial_run(0.0031).raw])))
+    (printed,) = csv.DictReader(map(str, text_output.csv_lines(Run, [partial_run(0.0031).raw])))
     assert (printed["spend_usd"], printed["known_spend_usd"]) == ("unknown", "0.0031")
-    (chosen,) = csv.DictReader(map(str, plain.csv_lines(Run, [partial_run(0.0031).raw], ["spend_usd"])))
+    (chosen,) = csv.DictReader(map(str, text_output.csv_lines(Run, [partial_run(0.0031).raw], ["spend_usd"])))
     assert chosen == {"spend_usd": "unknown"}
 
 
 def test_what_is_known_is_written_as_before() -> None:
-    (row,) = csv.DictReader("".join(export("csv", RECEIPTS, [live_receipt()], CONTEXT)).splitlines())
+    (row,) = csv.DictReader("".join(export_records("csv", RECEIPTS, [live_receipt()], CONTEXT)).splitlines())
     assert (row["totals.usd"], row["totals.unknown_calls"]) == ("0.0142", "")
     assert "totals.known_usd" not in row

@@ -9,37 +9,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.base.text import cell_width, is_clean
-from runwatch.records.apikey import ApiKey
+from runwatch.records.api_key import ApiKey
 from runwatch.records.arm import Arm
 from runwatch.records.usage import Period, Usage
-from runwatch.settings.session import View
-from runwatch.view.account import account_sections
-from runwatch.view.detail import Line, Section
-from runwatch.view.drawn import Drawn
-from runwatch.view.format import Context
-from runwatch.view.glyphs import ASCII, Role
-from runwatch.view.query_text import parse, quoted
+from runwatch.settings.view_state import ViewState
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.query.parser import parse_filter, quote_value
+from runwatch.view.reports.usage import NameLookup, build_receipts_view, usage_sections
+from runwatch.view.resources.account_sections import account_sections
 from runwatch.view.resources.receipts import RECEIPTS
-from runwatch.view.usage import Names, receipts_of, usage_sections
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.glyphs import ASCII, Role
+from runwatch.view.text.safe_text import SafeText
 from tests.support import builders, resources
 from tests.support.builders import KEY_ID
 from tests.view.strategies import CONTEXT, NOW, json_values, many, texts
 
-NAMES = Names(
+NAMES = NameLookup(
     {"arm_01HX7": resources.arm(display_name="Ember"), "arm_2": resources.arm("arm_2", display_name="Atlas")},
     {KEY_ID: resources.api_key()},
 )
 
 
-def room(_: Sequence[Drawn]) -> int:
+def room(_: Sequence[SafeText]) -> int:
     return 48
 
 
-def shown(usage: Usage, names: Names = NAMES, context: Context = CONTEXT) -> dict[str, Section]:
+def shown(usage: Usage, names: NameLookup = NAMES, context: RenderContext = CONTEXT) -> dict[str, DetailSection]:
     return {section.title: section for section in usage_sections(usage, names, room, context)}
 
 
-def by_label(section: Section) -> dict[str, Line]:
+def by_label(section: DetailSection) -> dict[str, DetailLine]:
     return {entry.label: entry for entry in section.lines}
 
 
@@ -65,31 +65,31 @@ def test_a_service_that_tells_no_parts_has_its_sum_shown() -> None:
 
 def test_every_number_leads_to_the_receipts_that_it_sums_up() -> None:
     used = by_label(shown(resources.usage())["Used"])
-    assert used["runs"].target == View("receipts", filter="completed>=2026-11-01 completed<2026-12-01")
+    assert used["runs"].target == ViewState("receipts", filter="completed>=2026-11-01 completed<2026-12-01")
     day = by_label(shown(resources.usage())["Day by day"])["2026-11-20"]
-    assert day.target == View("receipts", filter="completed>=2026-11-20 completed<2026-11-21")
+    assert day.target == ViewState("receipts", filter="completed>=2026-11-20 completed<2026-11-21")
 
 
 def test_what_is_named_by_id_is_shown_by_its_name_and_leads_there() -> None:
     sections = shown(resources.usage())
     arm = by_label(sections["Spend by saved model"])["Ember"]
     assert "0.4000" in arm.text
-    assert arm.target == View("receipts", filter="completed>=2026-11-01 completed<2026-12-01 arm=arm_01HX7")
+    assert arm.target == ViewState("receipts", filter="completed>=2026-11-01 completed<2026-12-01 arm=arm_01HX7")
     assert by_label(sections["Spend by API key"])["ci"].target == ("api_key", KEY_ID)
 
 
 def test_saved_models_of_one_model_are_added_up() -> None:
-    names = Names({"a": Arm({"arm_id": "a", "model_id": "ember"}), "b": Arm({"arm_id": "b", "model_id": "ember"})})
+    names = NameLookup({"a": Arm({"arm_id": "a", "model_id": "ember"}), "b": Arm({"arm_id": "b", "model_id": "ember"})})
     arms = [{"arm_id": "a", "usd": 0.1, "selected_count": 2}, {"arm_id": "b", "usd": 0.25, "selected_count": 1},
             {"arm_id": "gone", "usd": 0.05, "selected_count": 1}]  # fmt: skip
     models = by_label(shown(Usage({"by_arm": arms}), names)["Spend by model"])
     assert "0.3500  3 selections" in models["ember"].text
-    assert models["ember"].target == View("receipts", filter="model=ember")
+    assert models["ember"].target == ViewState("receipts", filter="model=ember")
     assert models["not known here"].target is None
 
 
 def test_without_any_known_model_there_is_no_plot_by_model() -> None:
-    assert "Spend by model" not in shown(resources.usage(), Names())
+    assert "Spend by model" not in shown(resources.usage(), NameLookup())
 
 
 def test_a_long_period_is_drawn_as_columns_with_gaps_for_days_that_nobody_told() -> None:
@@ -141,32 +141,32 @@ usages = st.builds(
 
 
 @many
-@given(usages, st.sampled_from([CONTEXT, Context(NOW, glyphs=ASCII)]))
-def test_any_report_is_drawn_clean_and_within_its_cells(usage: Usage, context: Context) -> None:
+@given(usages, st.sampled_from([CONTEXT, RenderContext(NOW, glyphs=ASCII)]))
+def test_any_report_is_drawn_clean_and_within_its_cells(usage: Usage, context: RenderContext) -> None:
     for section in usage_sections(usage, NAMES, room, context):
         for entry in section.lines:
             assert is_clean(entry.label)
             assert is_clean(entry.text)
             if section.title.startswith("Spend"):
                 assert cell_width(entry.text) <= 48
-            if isinstance(entry.target, View) and entry.target.screen == "receipts":
-                parse(entry.target.filter, RECEIPTS)
+            if isinstance(entry.target, ViewState) and entry.target.screen == "receipts":
+                parse_filter(entry.target.filter, RECEIPTS)
 
 
 @many
 @given(texts)
 def test_any_id_survives_a_filter(value: str) -> None:
-    term: Any = parse(f"arm={quoted(value)}", RECEIPTS).term if len(value) < 900 and value else None
+    term: Any = parse_filter(f"arm={quote_value(value)}", RECEIPTS).term if len(value) < 900 and value else None
     assert term is None or term.terms[0].text == value
 
 
 def test_a_period_at_the_end_of_the_calendar_has_no_day_behind_it() -> None:
-    assert receipts_of(Period({"from": "9999-12-31", "to": "9999-12-31"})).filter == "completed>=9999-12-31"
+    assert build_receipts_view(Period({"from": "9999-12-31", "to": "9999-12-31"})).filter == "completed>=9999-12-31"
 
 
 def test_the_account_says_what_is_left_and_leads_to_it() -> None:
     left = by_label(account_sections(builders.account(), CONTEXT)[0])
-    assert left["live now"].target == View("runs", filter="is:live")
+    assert left["live now"].target == ViewState("runs", filter="is:live")
     assert left["fees"].text == "0.05 USD a run, 0.4 USD a review"
     assert left["begins anew"].text.startswith("in 9 d, 12-01")
 
@@ -194,7 +194,7 @@ def test_a_limit_that_is_not_told_is_not_called_unlimited() -> None:
 
 
 def test_names_fall_back_to_ids() -> None:
-    names = Names({}, {"key_x": ApiKey({"api_key_id": "key_x"})})
+    names = NameLookup({}, {"key_x": ApiKey({"api_key_id": "key_x"})})
     assert names.key("key_x", CONTEXT) == "key_x"
     assert names.arm(None, CONTEXT) == "?"
     assert names.model("arm_nowhere") is None

@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
-from runwatch.api import failures
-from runwatch.api.errors import ApiError, ApiProblem, NoAnswer
-from runwatch.api.failures import Call, History
-from runwatch.api.gate import Gate, hold_seconds
-from runwatch.api.items import Unreadable
-from runwatch.api.problems import problem_of
-from runwatch.api.reply import Lost, Reply
-from runwatch.api.retry import Stop, decide
-from runwatch.api.transport import Transport
+from runwatch.api import error_builder
+from runwatch.api.decoding.item_scanner import UnreadableBodyError
+from runwatch.api.error_builder import AttemptHistory, OperationCall
+from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
+from runwatch.api.http.exchange import ConnectionLostError, HttpResponse
+from runwatch.api.http.transport import Transport
+from runwatch.api.problem_parser import parse_problem
+from runwatch.api.rate_limit_gate import RateLimitGate, parse_retry_after_s
+from runwatch.api.retry_policy import NoRetry, decide_retry
 from runwatch.base.clock import Clock
-from runwatch.base.target import Target
+from runwatch.base.service_target import Target
 from runwatch.records.problem import Problem
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CallResult:
     """A successful call.
 
     Attributes:
@@ -42,14 +42,14 @@ class Answer:
         elapsed_s: Seconds from the first attempt to the end, waits included.
     """
 
-    reply: Reply
+    reply: HttpResponse
     value: object = field(repr=False)
     attempts: int
     elapsed_s: float
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class RequestAttempt:
     """One attempt, for the journal of requests; it never holds a secret.
 
     Attributes:
@@ -64,7 +64,7 @@ class Exchange:
         key: The idempotency key, or ``None``.
         sent_bytes: Bytes of the request's body.
         received_bytes: Bytes of the answer's body on the wire.
-        error: What went wrong where no Problem says it: a kind of :class:`~runwatch.api.errors.NoAnswer`,
+        error: What went wrong where no Problem says it: a kind of :class:`~runwatch.api.errors.NoResponseError`,
             ``unusable``, or ``cancelled`` when the caller gave up.
         problem: The Problem of an error answer.
         profile: The profile's name.
@@ -88,7 +88,7 @@ class Exchange:
     origin: str
 
 
-class Caller:
+class CallExecutor:
     """Makes the calls of one client.
 
     Args:
@@ -105,9 +105,9 @@ class Caller:
         target: Target,
         transport: Transport,
         clock: Clock,
-        gate: Gate,
+        gate: RateLimitGate,
         retries: int,
-        observe: Callable[[Exchange], None] | None,
+        observe: Callable[[RequestAttempt], None] | None,
     ) -> None:
         self._target = target
         self._transport = transport
@@ -116,12 +116,13 @@ class Caller:
         self._retries = retries
         self._observe = observe
 
-    async def make(self, call: Call, read: Callable[[Reply], Awaitable[T]]) -> tuple[T, Answer]:
+    async def make(self, call: OperationCall, read: Callable[[HttpResponse], Awaitable[T]]) -> tuple[T, CallResult]:
         """Send the request until it is answered or must not be sent again, and read the answer.
 
         Args:
             call: What to do.
-            read: Turns a success into what the caller wants, or raises :class:`~runwatch.api.items.Unreadable`.
+            read: Turns a success into what the caller wants, or raises
+                :class:`~runwatch.api.decoding.item_scanner.UnreadableBodyError`.
 
         Returns:
             What ``read`` made, and the facts of the call with ``None`` as their value.
@@ -133,12 +134,12 @@ class Caller:
         operation, request = call.operation, call.request
         self._gate.check(self._target.origin, operation.id, key=request.key)
         start = self._clock.monotonic()
-        history = History()
+        history = AttemptHistory()
         while True:
             history.attempts += 1
             try:
                 value, reply = await self._attempt(call, read, history)
-                return value, Answer(reply, None, history.attempts, self._clock.monotonic() - start)
+                return value, CallResult(reply, None, history.attempts, self._clock.monotonic() - start)
             except ApiError as error:
                 failure = error
             wait = self._wait_after(failure, call, history)
@@ -150,20 +151,22 @@ class Caller:
                 # Another call has met a 429 meanwhile: this one ends with the failure it has.
                 raise failure
 
-    def _wait_after(self, failure: ApiError, call: Call, history: History) -> float | None:
+    def _wait_after(self, failure: ApiError, call: OperationCall, history: AttemptHistory) -> float | None:
         """Seconds until the next attempt; ``None`` when there is none."""
-        step = decide(
+        step = decide_retry(
             call.request.method,
             keyed=call.request.key is not None,
             attempt=history.attempts,
             status=failure.status if isinstance(failure, ApiProblem) else None,
-            lost=failure.kind if isinstance(failure, NoAnswer) else None,
+            lost=failure.kind if isinstance(failure, NoResponseError) else None,
             retries=self._retries,
             chance=self._clock.chance(),
         )
-        return None if isinstance(step, Stop) else step.seconds
+        return None if isinstance(step, NoRetry) else step.seconds
 
-    async def _attempt(self, call: Call, read: Callable[[Reply], Awaitable[T]], history: History) -> tuple[T, Reply]:
+    async def _attempt(
+        self, call: OperationCall, read: Callable[[HttpResponse], Awaitable[T]], history: AttemptHistory
+    ) -> tuple[T, HttpResponse]:
         """Send once, tell the observer, and answer or raise what this attempt means."""
         attempt = _Attempt(self._clock.now(), self._clock.monotonic())
         try:
@@ -177,11 +180,15 @@ class Caller:
         return value, attempt.reply
 
     async def _converse(
-        self, call: Call, read: Callable[[Reply], Awaitable[T]], history: History, attempt: _Attempt
-    ) -> tuple[T, Reply]:
+        self,
+        call: OperationCall,
+        read: Callable[[HttpResponse], Awaitable[T]],
+        history: AttemptHistory,
+        attempt: _Attempt,
+    ) -> tuple[T, HttpResponse]:
         try:
             reply = await self._transport.send(call.request)
-        except Lost as error:
+        except ConnectionLostError as error:
             lost = error
         else:
             attempt.reply = reply
@@ -189,38 +196,45 @@ class Caller:
             return await self._read(reply, call, read, history, attempt), reply
         attempt.error = lost.kind
         attempt.received_bytes = lost.received_bytes
-        raise failures.no_answer(lost, call, history, self._target)
+        raise error_builder.build_no_response(lost, call, history, self._target)
 
     async def _read(
-        self, reply: Reply, call: Call, read: Callable[[Reply], Awaitable[T]], history: History, attempt: _Attempt
+        self,
+        reply: HttpResponse,
+        call: OperationCall,
+        read: Callable[[HttpResponse], Awaitable[T]],
+        history: AttemptHistory,
+        attempt: _Attempt,
     ) -> T:
         if not reply.is_success:
-            problem, is_synthetic = problem_of(reply)
+            problem, is_synthetic = parse_problem(reply)
             attempt.problem = problem
             wait_s = self._close_gate(problem, reply, call) if reply.status == 429 else None
-            raise failures.problem(problem, reply.status, call, history, is_synthetic=is_synthetic, wait_s=wait_s)
+            raise error_builder.build_api_problem(
+                problem, reply.status, call, history, is_synthetic=is_synthetic, wait_s=wait_s
+            )
         try:
             if reply.flaw is not None:
-                raise Unreadable(reply.flaw)
+                raise UnreadableBodyError(reply.flaw)
             return await read(reply)
-        except Unreadable as error:
+        except UnreadableBodyError as error:
             reason = str(error)
         attempt.error = "unusable"
-        raise failures.unusable(reason, reply, call, history)
+        raise error_builder.build_unusable_response(reason, reply, call, history)
 
-    def _close_gate(self, problem: Problem, reply: Reply, call: Call) -> float:
+    def _close_gate(self, problem: Problem, reply: HttpResponse, call: OperationCall) -> float:
         """Close the gate after a 429 and say for how long; any code but ``quota_exceeded`` holds the whole origin."""
-        seconds = hold_seconds(problem, reply.headers.get("retry-after"), self._clock.now())
+        seconds = parse_retry_after_s(problem, reply.headers.get("retry-after"), self._clock.now())
         operation = call.operation.id if problem.code == "quota_exceeded" else None
         self._gate.close(self._target.origin, operation, seconds, problem.instance)
         return seconds
 
-    def _tell(self, call: Call, history: History, attempt: _Attempt) -> None:
+    def _tell(self, call: OperationCall, history: AttemptHistory, attempt: _Attempt) -> None:
         if self._observe is None:
             return
         request, reply = call.request, attempt.reply
         ended = self._clock.monotonic() if attempt.ended is None else attempt.ended
-        exchange = Exchange(
+        exchange = RequestAttempt(
             at=attempt.at,
             operation=call.operation.id,
             method=request.method,
@@ -250,7 +264,7 @@ class _Attempt:
     at: datetime
     began: float
     ended: float | None = None
-    reply: Reply | None = None
+    reply: HttpResponse | None = None
     received_bytes: int = 0
     error: str | None = None
     problem: Problem | None = None

@@ -18,31 +18,37 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from runwatch.api.calls import Answer, Caller, Exchange
-from runwatch.api.decode import BIG, decode_page, decode_page_sliced, decode_record, decode_value
-from runwatch.api.errors import InvalidRequest, ReadOnlyRefused, UnusableAnswer
-from runwatch.api.failures import Call
-from runwatch.api.follower import RunFollower
-from runwatch.api.gate import Gate
-from runwatch.api.items import Unreadable
+from runwatch.api.calls import CallExecutor, CallResult, RequestAttempt
+from runwatch.api.decoding.decoder import (
+    SLICED_DECODE_BYTES,
+    decode_page,
+    decode_page_sliced,
+    decode_record,
+    decode_value,
+)
+from runwatch.api.decoding.item_scanner import UnreadableBodyError
+from runwatch.api.error_builder import OperationCall
+from runwatch.api.errors import InvalidRequestError, ReadOnlyError, UnusableResponseError
+from runwatch.api.http.exchange import HttpResponse
+from runwatch.api.http.transport import Transport
 from runwatch.api.operations import OPERATIONS, PRIVATE_ENTRY, Operation
-from runwatch.api.private import entry_request, keep_secrets_of
-from runwatch.api.reply import Reply
-from runwatch.api.request import QueryValue, build_request
-from runwatch.api.retry import RETRIES
-from runwatch.api.tail import Done, Pause, RunTail
-from runwatch.api.transport import Transport
+from runwatch.api.rate_limit_gate import RateLimitGate
+from runwatch.api.request_builder import QueryValue, build_request
+from runwatch.api.retry_policy import RETRIES
+from runwatch.api.run_follower import RunFollower
+from runwatch.api.run_tail import EndStep, PauseStep, RunTail
+from runwatch.api.secrets import build_secret_request, redact_answer_secrets
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
-from runwatch.base.target import Target
+from runwatch.base.service_target import Target
 from runwatch.records.account import Account
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Page, Record
 from runwatch.records.run import Run, RunResult
 
-__all__ = ["Answer", "Client", "Exchange"]
+__all__ = ["CallResult", "Client", "RequestAttempt"]
 
 R = TypeVar("R", bound=Record)
 
@@ -73,15 +79,15 @@ class Client:
         clock: Clock | None = None,
         read_only: bool = False,
         retries: int = RETRIES,
-        gate: Gate | None = None,
-        observe: Callable[[Exchange], None] | None = None,
+        gate: RateLimitGate | None = None,
+        observe: Callable[[RequestAttempt], None] | None = None,
     ) -> None:
         self.target: Final = target
         self.read_only: Final = read_only
         self._clock = clock if clock is not None else SystemClock()
-        self.gate: Final = gate if gate is not None else Gate(self._clock)
+        self.gate: Final = gate if gate is not None else RateLimitGate(self._clock)
         self._transport = Transport(target)
-        self._caller = Caller(target, self._transport, self._clock, self.gate, retries, observe)
+        self._caller = CallExecutor(target, self._transport, self._clock, self.gate, retries, observe)
         if target.key is not None:
             keep_secret(target.key)
 
@@ -105,7 +111,7 @@ class Client:
         query: Mapping[str, QueryValue] = _NOTHING,
         body: bytes | None = None,
         key: str | None = None,
-    ) -> Answer:
+    ) -> CallResult:
         """Call any operation and get its decoded JSON; ``None`` for a 204 or, where no record is declared, no body.
 
         A write without a key is sent once and never again (specification, Errors); give one to every mutation.
@@ -127,13 +133,13 @@ class Client:
         """
         call = self._call(operation, path=path, query=query, body=body, key=key)
 
-        async def read(reply: Reply) -> object:
+        async def read(reply: HttpResponse) -> object:
             if not reply.body and (reply.status == 204 or call.operation.record is None):
                 return None
             return decode_value(reply.body)
 
         value, answer = await self._caller.make(call, read)
-        keep_secrets_of(call.operation, value)
+        redact_answer_secrets(call.operation, value)
         return replace(answer, value=value)
 
     async def enter_secret(self, address: Secret, secret: Secret) -> object:
@@ -150,10 +156,10 @@ class Client:
             ApiError: as for :meth:`request`.
         """
         if self.read_only:
-            raise ReadOnlyRefused(operation=PRIVATE_ENTRY.id, what=PRIVATE_ENTRY.title)
-        call = Call(PRIVATE_ENTRY, entry_request(self.target, address, secret))
+            raise ReadOnlyError(operation=PRIVATE_ENTRY.id, what=PRIVATE_ENTRY.title)
+        call = OperationCall(PRIVATE_ENTRY, build_secret_request(self.target, address, secret))
 
-        async def read(reply: Reply) -> object:
+        async def read(reply: HttpResponse) -> object:
             return decode_value(reply.body)
 
         return (await self._caller.make(call, read))[0]
@@ -166,15 +172,15 @@ class Client:
             key: The idempotency key; the same key with the same bytes is one run, always.
 
         Raises:
-            ApiError: as for :meth:`request`. An answer without an ``execution_id`` is an ``UnusableAnswer``, after
-                which the outcome is unknown.
+            ApiError: as for :meth:`request`. An answer without an ``execution_id`` is an ``UnusableResponseError``,
+                after which the outcome is unknown.
         """
         call = self._call("postExecutions", body=body, key=key, needs_key=True)
 
-        async def read(reply: Reply) -> Run:
+        async def read(reply: HttpResponse) -> Run:
             run = decode_record(reply.body, Run)
             if not run.id:
-                raise Unreadable("the answer has no execution_id")
+                raise UnreadableBodyError("the answer has no execution_id")
             return run
 
         return (await self._caller.make(call, read))[0]
@@ -298,7 +304,7 @@ class Client:
             again: Gives the record that is kept for one that came: the known one where the two are equal.
 
         Raises:
-            ApiError: as for :meth:`request`. A cursor that comes back a second time is an ``UnusableAnswer``.
+            ApiError: as for :meth:`request`. A cursor that comes back a second time is an ``UnusableResponseError``.
         """
         known = self._operation(operation)
         record = _record_of(known)
@@ -317,7 +323,7 @@ class Client:
             if cursor is None:
                 return
             if cursor in seen:
-                raise UnusableAnswer(
+                raise UnusableResponseError(
                     "The list does not end",
                     status=200,
                     operation=known.id,
@@ -335,7 +341,7 @@ class Client:
 
         A failure that the retries do not get over is raised; go on later with the id of the last event as ``after``.
         A service that does not know that id any more gives all events again. To survive both without thinking about
-        it, follow through the store (:mod:`runwatch.store.follow`).
+        it, follow through the store (:mod:`runwatch.store.live.run_follower`).
 
         Args:
             execution_id: The run.
@@ -345,8 +351,8 @@ class Client:
             ApiError: as for :meth:`request`.
         """
         follower = RunFollower(self, execution_id, RunTail(after))
-        while not isinstance(step := await follower.step(), Done):
-            if isinstance(step, Pause):
+        while not isinstance(step := await follower.step(), EndStep):
+            if isinstance(step, PauseStep):
                 await self._clock.sleep(step.seconds)
                 continue
             for event in step.new:
@@ -358,7 +364,7 @@ class Client:
         known = OPERATIONS.get(operation)
         if known is None:
             errors = [{"field": "operation", "message": f"There is no operation {operation}."}]
-            raise InvalidRequest(operation=operation, errors=errors)
+            raise InvalidRequestError(operation=operation, errors=errors)
         return known
 
     def _call(
@@ -370,11 +376,13 @@ class Client:
         body: bytes | None = None,
         key: str | None = None,
         needs_key: bool = False,
-    ) -> Call:
+    ) -> OperationCall:
         known = self._operation(operation)
         if known.mutates and self.read_only:
-            raise ReadOnlyRefused(operation=known.id, what=known.title, key=key)
-        return Call(known, build_request(known, path=path, query=query, body=body, key=key, needs_key=needs_key))
+            raise ReadOnlyError(operation=known.id, what=known.title, key=key)
+        return OperationCall(
+            known, build_request(known, path=path, query=query, body=body, key=key, needs_key=needs_key)
+        )
 
     async def _record(
         self,
@@ -387,14 +395,16 @@ class Client:
     ) -> R:
         path = _NOTHING if execution_id is None else {"execution_id": execution_id}
 
-        async def read(reply: Reply) -> R:
+        async def read(reply: HttpResponse) -> R:
             return decode_record(reply.body, record)
 
         return (await self._caller.make(self._call(operation, path=path, key=key, needs_key=needs_key), read))[0]
 
-    async def _page(self, call: Call, record: type[R], again: Callable[[Record], Record] | None = None) -> Page[R]:
-        async def read(reply: Reply) -> Page[R]:
-            if len(reply.body) > BIG:
+    async def _page(
+        self, call: OperationCall, record: type[R], again: Callable[[Record], Record] | None = None
+    ) -> Page[R]:
+        async def read(reply: HttpResponse) -> Page[R]:
+            if len(reply.body) > SLICED_DECODE_BYTES:
                 return await decode_page_sliced(reply.body, record, self._clock, again)
             return decode_page(reply.body, record, again)
 
@@ -404,7 +414,7 @@ class Client:
 def _record_of(operation: Operation) -> type[Record]:
     if operation.record is None or not operation.lists:
         errors = [{"field": "operation", "message": f"{operation.id} does not list records."}]
-        raise InvalidRequest(operation=operation.id, errors=errors)
+        raise InvalidRequestError(operation=operation.id, errors=errors)
     return operation.record
 
 

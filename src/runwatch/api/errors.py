@@ -1,12 +1,12 @@
 """What a call of the service can end in; the tree is drawn in :mod:`runwatch.base.errors`.
 
 Every error says whether the outcome of the call is known. It always is for a call that changes nothing; for a write
-see :mod:`runwatch.api.outcome`. Nothing here carries a key of the service or a header.
+see :mod:`runwatch.api.write_outcome`. Nothing here carries a key of the service or a header.
 """
 
 from __future__ import annotations
 
-from runwatch.api.retry import FINAL_LOSSES
+from runwatch.api.retry_policy import FINAL_LOSSES
 from runwatch.base.errors import RunwatchError
 from runwatch.records.problem import Problem
 
@@ -47,7 +47,7 @@ class ApiError(RunwatchError):
         self.key = key
 
 
-class ReadOnlyRefused(ApiError):
+class ReadOnlyError(ApiError):
     """The operation mutates and the client is read-only; nothing was sent."""
 
     def __init__(self, *, operation: str, what: str, key: str | None = None) -> None:
@@ -60,7 +60,7 @@ class ReadOnlyRefused(ApiError):
         )
 
 
-class InvalidRequest(ApiError):
+class InvalidRequestError(ApiError):
     """The request breaks a rule of the interface; nothing was sent.
 
     Attributes:
@@ -78,7 +78,7 @@ class InvalidRequest(ApiError):
         self.errors = errors
 
 
-class Held(ApiError):
+class RateLimitedError(ApiError):
     """An earlier 429 holds this call back until its time is over; nothing was sent.
 
     Attributes:
@@ -105,7 +105,7 @@ class Held(ApiError):
         self.seconds = seconds
 
 
-class NoAnswer(ApiError):
+class NoResponseError(ApiError):
     """No complete answer came back over the network.
 
     Attributes:
@@ -141,7 +141,7 @@ class NoAnswer(ApiError):
         self.was_sent = was_sent
 
 
-class UnusableAnswer(ApiError):
+class UnusableResponseError(ApiError):
     """A success came back that cannot be read as what was asked.
 
     Attributes:

@@ -13,21 +13,21 @@ from typing import Final
 
 from runwatch.records.account import Account, TopUpIntent
 from runwatch.records.agent import ReviewAgent
-from runwatch.records.answered import ProblemLookup
-from runwatch.records.apikey import ApiKey
+from runwatch.records.api_key import ApiKey
 from runwatch.records.arm import Arm, ArmOutcome
-from runwatch.records.codes import CODES
 from runwatch.records.compliance import ComplianceExport
 from runwatch.records.credential import Credential
+from runwatch.records.error_codes import CODES
 from runwatch.records.evaluation import EvalSummary
 from runwatch.records.event import RunEvent
 from runwatch.records.github import GithubConnection, GithubIntent
 from runwatch.records.model import CatalogEntry, Definition, Deployment
-from runwatch.records.modelserver import ModelServerSearch
+from runwatch.records.model_server import ModelServerSearch
 from runwatch.records.proposal import Proposal
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
 from runwatch.records.run import Run, RunResult
+from runwatch.records.service_problem import ProblemLookup
 from runwatch.records.source import Disconnected, Handoff, SourceConnection, SourceProfile
 from runwatch.records.template import Application, Plan, Selection, Template
 from runwatch.records.usage import Usage
@@ -331,12 +331,12 @@ def read_operation(kind: type[Record]) -> Operation | None:
     return None
 
 
-def parameter_of(operation: Operation) -> str:
+def find_path_parameter(operation: Operation) -> str:
     """The name of the one parameter in an operation's path."""
     return operation.path.partition("{")[2].partition("}")[0]
 
 
-def has_list(kind: type[Record]) -> bool:
+def is_listable(kind: type[Record]) -> bool:
     """Whether the service lists this kind of record by itself, not only as a part of another record."""
     return kind.WIRE is not None and bool(kind.WIRE.items) and "{" not in kind.WIRE.path
 
@@ -350,6 +350,6 @@ def list_operation(kind: type[Record]) -> Operation:
     for operation in OPERATIONS.values():
         if operation.lists and operation.record is kind and "{" not in operation.path:
             return operation
-    if kind.WIRE is None or not has_list(kind):
+    if kind.WIRE is None or not is_listable(kind):
         raise LookupError(f"no operation lists {kind.KIND}")
     return Operation(f"list {kind.KIND}", "GET", kind.WIRE.path, f"List {kind.WIRE.items}", record=kind, lists=True)

@@ -89,7 +89,7 @@ _V4_BITS: Final = 0xFFFF_FFFF
 _OLD_SPELLING: Final = re.compile(r"(?i)[0-9a-fx]+(?:\.[0-9a-fx]+){0,3}")
 
 
-def kind_of(address: Address) -> AddressKind:
+def classify_address(address: Address) -> AddressKind:
     """The kind of an address.
 
     An IPv4-mapped IPv6 address is the IPv4 address inside. An address of a tunnel or a translator (6to4, NAT64, ISATAP)
@@ -108,7 +108,7 @@ def kind_of(address: Address) -> AddressKind:
     return AddressKind.PUBLIC if is_public and _is_translator_or_public(address, bits) else AddressKind.REFUSED
 
 
-def address_named(host: str) -> Address | None:
+def parse_address(host: str) -> Address | None:
     """The address that a host is written as, with or without brackets and a scope; ``None`` for a name.
 
     An IPv4 address may have every spelling that the system's resolver takes: ``127.1``, ``0x7f.1`` and ``2130706433``.

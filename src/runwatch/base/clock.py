@@ -50,7 +50,7 @@ class SystemClock:
         return random.random()  # noqa: S311
 
 
-async def first_of(*waits: Awaitable[object]) -> int:
+async def wait_first(*waits: Awaitable[object]) -> int:
     """Wait until one of these is over, however it ends, and let go of the others; answers its place among them.
 
     Of several that are over at once it is the earliest named. What they answer or raise is not looked at: this is for
@@ -66,6 +66,6 @@ async def first_of(*waits: Awaitable[object]) -> int:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def iso(moment: datetime) -> str:
+def format_iso(moment: datetime) -> str:
     """A moment as the interface writes it: ISO 8601, UTC, milliseconds, ``Z``."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

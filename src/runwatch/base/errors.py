@@ -5,24 +5,24 @@
     RunwatchError
     ├── UsageError                 the command line asks for something that cannot be
     │   ├── ConfirmationRequired   a destroying verb without a terminal and without --yes
-    │   └── QueryError             a filter expression cannot be read (runwatch.view.query)
+    │   └── QueryError             a filter expression cannot be read (runwatch.view.query.expressions)
     ├── SettingsError              the settings file, a profile or a key source is not usable
     │   └── NotConfigured          nothing says which service to call
     ├── DataError                  the data directory is not usable: newer schema, corrupt, not writable
     ├── LocalServiceError          the local service could not be started, reached or stopped
     │   └── UntrustedSocketError   its socket is not the user's own alone; nothing was sent
-    ├── EditorError                a text could not be written in a person's editor (runwatch.tui.editor)
-    ├── Refusal                    the local service answers a request with a Problem (runwatch.service.errors)
-    │   └── FormRefusal            a browser gets a page of its own for it (runwatch.service.http.pages)
+    ├── EditorError                a text could not be written in a person's editor (runwatch.tui.terminal.editor)
+    ├── RefusalError               the local service answers a request with a Problem (runwatch.service.errors)
+    │   └── FormRefusalError       a browser gets a page of its own for it (runwatch.service.http.html_pages)
     ├── OutboundError              a call of the local service to another server failed (runwatch.service.outbound)
-    ├── ProviderError              a model provider gave no usable answer (runwatch.service.models.providers.model)
+    ├── ProviderError              a model provider gave no usable answer (runwatch.service.models.providers.types)
     └── ApiError                   a call of the service did not give what was asked (runwatch.api.errors)
-        ├── ReadOnlyRefused        the operation mutates and the client is read-only; nothing was sent
-        ├── InvalidRequest         the request breaks a rule of the interface; nothing was sent
-        ├── Held                   a 429 holds this call back until its time is over; nothing was sent
-        ├── NoAnswer               no complete answer came back over the network
-        ├── UnusableAnswer         a success came back that cannot be read as what was asked
-        └── ApiProblem             the service answered with a Problem, or with an error body that is none
+        ├── ReadOnlyError          the operation mutates and the client is read-only; nothing was sent
+        ├── InvalidRequestError    the request breaks a rule of the interface; nothing was sent
+        ├── RateLimitedError       a 429 holds this call back until its time is over; nothing was sent
+        ├── NoResponseError        no complete answer came back over the network
+        ├── UnusableResponseError  a success came back that cannot be read as what was asked
+        └── ApiProblem             the service answered with a Problem, or with another error body
 
 A test walks the classes and holds this drawing to them.
 """

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from runwatch.base.errors import DataError
-from runwatch.base.shell import quote_word
+from runwatch.base.shell_words import quote_word
 
 if sys.platform == "win32":
     import msvcrt
@@ -376,7 +376,7 @@ def _flush_directory(path: Path) -> None:
         os.close(descriptor)
 
 
-def set_aside(path: Path, suffix: str) -> Path:
+def rename_aside(path: Path, suffix: str) -> Path:
     """Copy a file beside itself as ``name.suffix`` (mode 0600) before something replaces it, and return the copy.
 
     Raises:
@@ -421,7 +421,7 @@ class FileLock:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
+def hold_lock(path: Path) -> Iterator[None]:
     """Hold the lock of ``path`` while the block runs, waiting for it first."""
     lock = FileLock(path)
     lock.acquire(wait=True)

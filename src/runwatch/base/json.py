@@ -13,29 +13,29 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final
 
 
-class Numeral(float):
+class ExactNumber(float):
     """A float that remembers the digits it was written with."""
 
     literal: str
 
-    def __new__(cls, literal: str) -> Numeral:
+    def __new__(cls, literal: str) -> ExactNumber:
         number = super().__new__(cls, literal)
         number.literal = literal
         return number
 
-    def __reduce__(self) -> tuple[type[Numeral], tuple[str]]:
+    def __reduce__(self) -> tuple[type[ExactNumber], tuple[str]]:
         """Keep the digits over pickling and copying."""
-        return (Numeral, (self.literal,))
+        return (ExactNumber, (self.literal,))
 
 
 def _float(literal: str) -> float:
     number = float(literal)
-    return number if repr(number) == literal else Numeral(literal)
+    return number if repr(number) == literal else ExactNumber(literal)
 
 
-def _int(literal: str) -> int | Numeral:
+def _int(literal: str) -> int | ExactNumber:
     # Python refuses to convert more than 4,300 digits; such a number keeps its digits as a numeral.
-    return int(literal) if len(literal) < 4000 else Numeral(literal)
+    return int(literal) if len(literal) < 4000 else ExactNumber(literal)
 
 
 def _constant(name: str) -> Any:
@@ -153,7 +153,7 @@ def _quote_ascii(text: str) -> str:
     return encode_basestring_ascii(text).replace("\x7f", "\\u007f")
 
 
-def dumps_body(value: Any) -> bytes:
+def encode_body(value: Any) -> bytes:
     """Encode a request body: compact UTF-8, member order and digits as given, the same bytes for the same value.
 
     Raises:
@@ -169,7 +169,7 @@ def _write(value: Any, parts: list[str], quote: Callable[[str], str], indent: in
         parts.append("null")
     elif isinstance(value, bool):
         parts.append("true" if value else "false")
-    elif isinstance(value, Numeral):
+    elif isinstance(value, ExactNumber):
         parts.append(value.literal)
     elif isinstance(value, (int, float)):
         parts.append(json.dumps(value, allow_nan=False))

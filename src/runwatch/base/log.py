@@ -74,7 +74,7 @@ class _JsonLines(logging.Formatter):
         return json.dumps(entry, ensure_ascii=True)
 
 
-class AtMost(logging.Filter):
+class MaxLevelFilter(logging.Filter):
     """Lets so many lines of a logger through in any minute; the first of the next one says how many were left out.
 
     Args:

@@ -32,7 +32,7 @@ _TAG_BYTES: Final = 16
 _HEAD_BYTES: Final = len(MAGIC) + ID_BYTES
 
 
-class CannotOpen(Exception):
+class UnsealError(Exception):
     """A sealed secret that no master key at hand opens; the message names the reason and no part of the secret."""
 
 
@@ -120,18 +120,18 @@ class MasterKeys:
             CannotOpen: the key is not at hand, or the bytes are not those that were sealed for this handle.
         """
         if not is_sealed(sealed) or len(sealed) < _HEAD_BYTES + NONCE_BYTES + _TAG_BYTES:
-            raise CannotOpen("it is not a sealed secret")
+            raise UnsealError("it is not a sealed secret")
         head, nonce = sealed[:_HEAD_BYTES], sealed[_HEAD_BYTES : _HEAD_BYTES + NONCE_BYTES]
         key = next((key for key in self.keys if key.id == head[len(MAGIC) :]), None)
         if key is None:
-            raise CannotOpen(f"its master key, {head[len(MAGIC) :].hex()}, is missing")
+            raise UnsealError(f"its master key, {head[len(MAGIC) :].hex()}, is missing")
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         try:
             return AESGCM(key.key).decrypt(nonce, sealed[len(head) + NONCE_BYTES :], head + handle.encode())
         except InvalidTag:
-            raise CannotOpen("it was changed, or sealed for something else") from None
+            raise UnsealError("it was changed, or sealed for something else") from None
 
     def is_newest(self, sealed: bytes) -> bool:
         """Whether a secret is sealed under the newest key."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.commands import COMPLETE
-from runwatch.commands.call import Call
-from runwatch.commands.grammar import CONSOLE, Verb, all_options, group_summary, verbs
+from runwatch.commands.cli.grammar import CONSOLE, CommandSpec, all_options, group_summary, list_commands
+from runwatch.commands.cli.invocation import Invocation
 
 
-def completion(call: Call) -> int:
-    """``completion``: print the script for one shell."""
+def print_script(call: Invocation) -> int:
+    """``print_script``: print the script for one shell."""
     call.output.text(SCRIPTS[call.options.shell]())
     return 0
 
@@ -18,7 +18,7 @@ def completion(call: Call) -> int:
 def _nodes() -> dict[tuple[str, ...], dict[str, str]]:
     """Every path of words that something follows, with the words and what they mean."""
     nodes: dict[tuple[str, ...], dict[str, str]] = {}
-    for verb in verbs():
+    for verb in list_commands():
         for depth in range(len(verb.path)):
             path, word = verb.path[:depth], verb.path[depth]
             is_last = depth + 1 == len(verb.path)
@@ -26,7 +26,7 @@ def _nodes() -> dict[tuple[str, ...], dict[str, str]]:
     return nodes
 
 
-def _flag_words(verb: Verb | None) -> dict[str, str]:
+def _flag_words(verb: CommandSpec | None) -> dict[str, str]:
     flags = {flag.name: flag.help for flag in (CONSOLE if verb is None else verb.flags) if not flag.hidden}
     extra = {"--help": "show help"} if verb else {"--version": "print the version", "--help": "show help"}
     return {**flags, **extra}
@@ -37,7 +37,7 @@ def _offers() -> dict[str, dict[str, str]]:
     offers: dict[str, dict[str, str]] = {}
     for path, words in _nodes().items():
         offers[" ".join(path)] = words if path else {**words, **_flag_words(None)}
-    for verb in verbs():
+    for verb in list_commands():
         choices = {choice: argument.help for argument in verb.arguments for choice in argument.choices}
         offers[verb.name] = {**choices, **_flag_words(verb)}
     return offers
@@ -45,7 +45,7 @@ def _offers() -> dict[str, dict[str, str]]:
 
 def _values() -> dict[str, tuple[str, ...]]:
     """The accepted values of each flag that has a fixed set."""
-    return {flag.name: flag.choices for verb in verbs() for flag in verb.flags if flag.choices}
+    return {flag.name: flag.choices for verb in list_commands() for flag in verb.flags if flag.choices}
 
 
 def _valued() -> list[str]:
@@ -54,13 +54,13 @@ def _valued() -> list[str]:
 
 def _named_flags() -> list[str]:
     """The flags whose values are asked for."""
-    every = (CONSOLE, *(verb.flags for verb in verbs()))
+    every = (CONSOLE, *(verb.flags for verb in list_commands()))
     return sorted({flag.name for flags in every for flag in flags if flag.names})
 
 
 def _named_verbs() -> list[str]:
     """The verbs whose arguments are asked for."""
-    return [verb.name for verb in verbs() if any(argument.names for argument in verb.arguments)]
+    return [verb.name for verb in list_commands() if any(argument.names for argument in verb.arguments)]
 
 
 def _quoted(text: str) -> str:

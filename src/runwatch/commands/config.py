@@ -7,24 +7,24 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from runwatch.base.closest import closest_word
+from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import RunwatchError, SettingsError, UsageError
-from runwatch.base.shell import runwatch_command
+from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
-from runwatch.commands.call import Call
-from runwatch.commands.exits import DONE, USAGE
-from runwatch.commands.rows import print_rows
+from runwatch.commands.cli.exit_codes import SUCCESS, USAGE
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.shared.row_printer import print_rows
 
 if TYPE_CHECKING:
-    from runwatch.settings.model import Profile
-    from runwatch.settings.resolve import Resolved
+    from runwatch.settings.declarations import Profile
+    from runwatch.settings.resolver import ResolvedSetting
 
 
-def path(call: Call) -> int:
+def path(call: Invocation) -> int:
     """``config path``: the settings file alone, so that an editor can take it; in the other forms every place."""
     if call.output.form == "table":
         call.output.clean_block(clean_line(str(call.paths.settings_file)))
-        return DONE
+        return SUCCESS
     places = {
         "settings_file": str(call.paths.settings_file),
         "data_dir": str(call.paths.data_dir),
@@ -35,72 +35,72 @@ def path(call: Call) -> int:
         call.output.json(places)
     else:
         print_rows(call.output, [places])
-    return DONE
+    return SUCCESS
 
 
-def show(call: Call) -> int:
+def show(call: Invocation) -> int:
     """``config show``: every setting with its value and the place that won; the address in use comes last."""
-    from runwatch.commands.session import load_settings, resolver
+    from runwatch.commands.shared.session import load_settings, make_resolver
 
-    chosen = resolver(call, load_settings(call))
+    chosen = make_resolver(call, load_settings(call))
     rows = [_row(item) for item in chosen.values()]
     address = chosen.base_url()
     if address is not None:
         rows.append(_row(address))
     print_rows(call.output, rows)
-    return DONE
+    return SUCCESS
 
 
-def _row(item: Resolved) -> dict[str, Any]:
+def _row(item: ResolvedSetting) -> dict[str, Any]:
     value = dict(item.value) if isinstance(item.value, Mapping) else item.value
     return {"key": item.key, "value": value, "source": str(item.source), "where": item.where}
 
 
-def get(call: Call) -> int:
+def get(call: Invocation) -> int:
     """``config get``: the value of one setting, whatever place it comes from."""
-    from runwatch.commands.session import load_settings, resolver
-    from runwatch.settings.model import find_setting, nearest_key
-    from runwatch.view.drawn import line
+    from runwatch.commands.shared.session import load_settings, make_resolver
+    from runwatch.settings.declarations import find_closest_key, find_setting
+    from runwatch.view.text.safe_text import line
 
     key = call.options.name
-    found = [item for item in resolver(call, load_settings(call)).values() if f"{item.key}.".startswith(f"{key}.")]
+    found = [item for item in make_resolver(call, load_settings(call)).values() if f"{item.key}.".startswith(f"{key}.")]
     if not found:
         setting = find_setting(key)
         if setting is None:
-            near = nearest_key(key)
+            near = find_closest_key(key)
             raise UsageError(f"'{key}' is no setting", hint=f"Did you mean '{near}'?" if near else None)
         raise RunwatchError(f"'{key}' is not set", detail=setting.doc)
     if call.output.form == "table" and found[0].key == key:
         call.output.text(f"{line(_row(found[0])['value'], None)}\n")
     else:
         print_rows(call.output, [_row(item) for item in found])
-    return DONE
+    return SUCCESS
 
 
-def set_value(call: Call) -> int:
+def set_value(call: Invocation) -> int:
     """``config set``: write one setting into the settings file; comments in it stay."""
-    from runwatch.settings import file
+    from runwatch.settings import settings_file
 
-    file.set_value(call.paths.settings_file, call.options.name, call.options.value)
-    return DONE
+    settings_file.write_setting(call.paths.settings_file, call.options.name, call.options.value)
+    return SUCCESS
 
 
-def unset(call: Call) -> int:
+def unset(call: Invocation) -> int:
     """``config unset``: remove one setting from the settings file."""
-    from runwatch.settings import file
+    from runwatch.settings import settings_file
 
-    if not file.unset(call.paths.settings_file, call.options.name):
+    if not settings_file.remove_setting(call.paths.settings_file, call.options.name):
         raise UsageError(f"'{call.options.name}' does not stand in the settings file")
-    return DONE
+    return SUCCESS
 
 
-def validate(call: Call) -> int:
+def validate(call: Invocation) -> int:
     """``config validate``: name everything that is wrong with the settings file; exit 2 when a setting is."""
-    from runwatch.settings.file import load
-    from runwatch.settings.model import split_key
-    from runwatch.view.settings_tables import table_faults
+    from runwatch.settings.declarations import split_key
+    from runwatch.settings.settings_file import load_settings_file
+    from runwatch.view.settings.tables import find_table_problems
 
-    loaded = load(call.paths.settings_file, clock=call.clock)
+    loaded = load_settings_file(call.paths.settings_file, clock=call.clock)
     rows = [
         {
             "place": problem.place,
@@ -111,7 +111,7 @@ def validate(call: Call) -> int:
         }
         for problem in loaded.problems
     ]
-    for key, message in table_faults(loaded.settings):
+    for key, message in find_table_problems(loaded.settings):
         number = loaded.lines.get(split_key(key))
         place = f"{loaded.path}:{number}" if number else str(loaded.path)
         rows.append({"place": place, "level": "warning", "key": key, "message": message, "nearest": ""})
@@ -119,41 +119,41 @@ def validate(call: Call) -> int:
     if not rows:
         exists = call.paths.settings_file.exists()
         call.output.note("nothing is wrong with it" if exists else "there is no settings file; the defaults hold")
-    return USAGE if any(not problem.is_warning for problem in loaded.problems) else DONE
+    return USAGE if any(not problem.is_warning for problem in loaded.problems) else SUCCESS
 
 
-def header(call: Call) -> int:
+def header(call: Invocation) -> int:
     """``config header``: the Authorization header of the service that the options choose, for ``curl -H @-``.
 
     Raises:
         UsageError: standard output is a terminal, and ``--show`` does not ask for the key there.
         SettingsError: no source gives a key, or the key serves another address.
     """
-    from runwatch.commands.session import choose
-    from runwatch.settings.model import RESERVED_NAMES
+    from runwatch.commands.shared.session import choose_service
+    from runwatch.settings.declarations import RESERVED_NAMES
 
     if _is_terminal() and not call.options.show:
         raise UsageError(
             "The header holds the API key, and standard output is a terminal",
             hint="Pipe it: runwatch config header | curl -sS -H @- URL. --show prints it all the same.",
         )
-    target = choose(call).target
+    target = choose_service(call).target
     if target.key is None:
         is_profile = target.profile not in RESERVED_NAMES
         store = f", or store one: {runwatch_command('config key set', target.profile)}" if is_profile else "."
         raise SettingsError(f"No source gives a key for {target.origin}", hint=f"Set RUNWATCH_API_KEY{store}")
     call.output.line(f"Authorization: Bearer {target.key.reveal()}")
-    return DONE
+    return SUCCESS
 
 
 def _is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def key_set(call: Call) -> int:
+def key_set(call: Invocation) -> int:
     """``config key set``: store a profile's API key for the profile's address."""
     from runwatch.base.secret import Secret
-    from runwatch.settings.keys import store_key
+    from runwatch.settings.key_sources import store_key
 
     profile = _profile(call)
     if call.stdin.isatty():
@@ -165,23 +165,23 @@ def key_set(call: Call) -> int:
         typed = call.read_input("-").decode("utf-8", "replace")
     where = store_key(profile, Secret(typed.strip()), call.paths.key_file)
     call.output.note(f"kept in the {where}, for {profile.base_url} alone")
-    return DONE
+    return SUCCESS
 
 
-def key_forget(call: Call) -> int:
+def key_forget(call: Invocation) -> int:
     """``config key forget``: remove a profile's stored key from every place."""
-    from runwatch.settings.keys import forget_key
+    from runwatch.settings.key_sources import forget_key
 
     removed = forget_key(call.options.profile, call.paths.key_file)
     call.output.note(f"removed from the {' and the '.join(removed)}" if removed else "no key was stored")
-    return DONE
+    return SUCCESS
 
 
-def _profile(call: Call) -> Profile:
-    from runwatch.settings.file import load
+def _profile(call: Invocation) -> Profile:
+    from runwatch.settings.settings_file import load_settings_file
 
     name = call.options.profile
-    profiles = load(call.paths.settings_file, clock=call.clock).settings.profiles
+    profiles = load_settings_file(call.paths.settings_file, clock=call.clock).settings.profiles
     if name in profiles:
         return profiles[name]
     guess = closest_word(name, profiles)

@@ -15,26 +15,26 @@ from urllib.parse import urlsplit
 
 from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.api.operations import list_operation
-from runwatch.base.closest import closest_word, closest_words
+from runwatch.base.closest_word import closest_word, closest_words
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.secret import Secret
-from runwatch.base.shell import quote_word, runwatch_command
-from runwatch.base.target import may_be_loopback
-from runwatch.commands.call import Call
-from runwatch.commands.entry import enter, read_key
-from runwatch.commands.exits import DONE, REFUSED, exit_code
-from runwatch.commands.models import SAVE, ask_data_classes, catalog, print_outcome, with_data_classes
-from runwatch.commands.resources import as_record, print_record, read_record
-from runwatch.commands.session import Session, with_session
-from runwatch.commands.tell import tell
-from runwatch.commands.writing import may_write, with_given, write
+from runwatch.base.service_target import may_be_loopback
+from runwatch.base.shell_words import quote_word, runwatch_command
+from runwatch.commands.cli.error_report import report_error
+from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS, exit_code
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.models import SAVE, ask_data_classes, print_outcome, read_catalog, with_data_classes
+from runwatch.commands.resources import parse_record_of_kind, print_record, read_record
+from runwatch.commands.shared.secret_entry import enter_secret, read_secret
+from runwatch.commands.shared.session import CommandSession, run_in_session
+from runwatch.commands.shared.writes import merge_options, require_write_access, send_write
 from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogEntry, Deployment
 from runwatch.records.record import Record
 from runwatch.records.source import Handoff, SourceConnection, SourceProfile
-from runwatch.view.entry import handoff_progress
+from runwatch.view.actions.private_page import handoff_progress
+from runwatch.view.problems.source_failures import KEYLESS, explain_failure
 from runwatch.view.resources.sources import SOURCES
-from runwatch.view.source_failures import KEYLESS, explain_failure
 
 HANDOFF: Final = "postSourceCredentialHandoffs"
 READ_HANDOFF: Final = "getSourceCredentialHandoffsByHandoffIntentId"
@@ -64,7 +64,7 @@ NAMED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class SourceRequest:
     """What is to be connected.
 
     Attributes:
@@ -80,20 +80,20 @@ class Order:
     name: str
 
 
-def connect(call: Call) -> int:
+def connect(call: Invocation) -> int:
     """``sources connect``: connect a source, test it, read its models, and save the one that was meant."""
-    order = order_of(call)
-    choice = may_write(call, HANDOFF)
-    key = None if order.auth_scheme == KEYLESS else read_key(call, order.name)
+    order = parse_source_options(call)
+    choice = require_write_access(call, HANDOFF)
+    key = None if order.auth_scheme == KEYLESS else read_secret(call, order.name)
     data_classes = ask_data_classes(call)
 
-    async def work(session: Session) -> int:
+    async def work(session: CommandSession) -> int:
         return await _Connecting(session, await _with_scheme(session, order), key, data_classes).go()
 
-    return with_session(call, work, choice)
+    return run_in_session(call, work, choice)
 
 
-def order_of(call: Call) -> Order:
+def parse_source_options(call: Invocation) -> SourceRequest:
     """What the options ask for.
 
     Raises:
@@ -109,7 +109,7 @@ def order_of(call: Call) -> Order:
     prices = _prices(call)
     if not addresses:
         priced = {"prices": prices} if prices else None
-        return Order(options.source, options.auth_scheme, priced, options.name or options.source)
+        return SourceRequest(options.source, options.auth_scheme, priced, options.name or options.source)
     ((kind, url),) = addresses.items()
     source_id, protocol = COMPATIBLE[kind]
     parts = urlsplit(url)
@@ -123,10 +123,10 @@ def order_of(call: Call) -> Order:
         endpoint["prices"] = prices
     if options.model:
         endpoint["models"] = list(dict.fromkeys(options.model))
-    return Order(source_id, scheme or "api_key", endpoint, options.name or parts.netloc.rpartition("@")[2])
+    return SourceRequest(source_id, scheme or "api_key", endpoint, options.name or parts.netloc.rpartition("@")[2])
 
 
-def _prices(call: Call) -> dict[str, Any] | None:
+def _prices(call: Invocation) -> dict[str, Any] | None:
     """The price of every model of the source, in US dollars per million tokens, as decimal texts."""
     given, taken = call.options.price_input, call.options.price_output
     if (given is None) != (taken is None):
@@ -140,7 +140,7 @@ def _prices(call: Call) -> dict[str, Any] | None:
     return {"*": {"input_usd_per_million": given, "output_usd_per_million": taken}}
 
 
-async def _with_scheme(session: Session, order: Order) -> Order:
+async def _with_scheme(session: CommandSession, order: SourceRequest) -> SourceRequest:
     """The order with the auth scheme that the source takes: a key where it takes one."""
     if order.auth_scheme is not None:
         return order
@@ -157,11 +157,11 @@ async def _with_scheme(session: Session, order: Order) -> Order:
         )
     schemes = [str(one.raw.get("id")) for one in profile.auth_schemes or ()]
     scheme = "api_key" if "api_key" in schemes or not schemes else schemes[0]
-    return Order(order.source_id, scheme, order.endpoint, order.name)
+    return SourceRequest(order.source_id, scheme, order.endpoint, order.name)
 
 
-async def hand_over(
-    session: Session, source_id: str, auth_scheme: str, endpoint: Mapping[str, Any] | None, key: Secret | None
+async def complete_handoff(
+    session: CommandSession, source_id: str, auth_scheme: str, endpoint: Mapping[str, Any] | None, key: Secret | None
 ) -> Handoff:
     """Have a key entered for a source, and give the completed handoff.
 
@@ -169,8 +169,8 @@ async def hand_over(
         RunwatchError: the handoff ended without a key.
         ApiError: a step failed.
     """
-    body = with_given({"source_id": source_id, "auth_scheme": auth_scheme}, {"endpoint": endpoint})
-    begun = as_record(Handoff, await write(session, HANDOFF, f"key for {source_id}", body=body))
+    body = merge_options({"source_id": source_id, "auth_scheme": auth_scheme}, {"endpoint": endpoint})
+    begun = parse_record_of_kind(Handoff, await send_write(session, HANDOFF, f"key for {source_id}", body=body))
     if begun.raw.get("state") == "completed":
         return _handoff(begun.raw)
     latest: list[Handoff] = []
@@ -183,32 +183,32 @@ async def hand_over(
             raise RunwatchError("No key was entered", detail=progress.words, hint="Ask again.")
         return progress.stage == "entered"
 
-    await enter(session, dict(begun.raw), key, is_done)
+    await enter_secret(session, dict(begun.raw), key, is_done)
     if not latest and not await is_done():
         raise RunwatchError("The service did not take the key", detail=f"the handoff is {latest[0].state}")
     return latest[0]
 
 
 def _handoff(value: object) -> Handoff:
-    record = as_record(Handoff, value)
+    record = parse_record_of_kind(Handoff, value)
     assert isinstance(record, Handoff)
     return record
 
 
-async def test_connection(session: Session, connection_id: str) -> SourceConnection:
+async def test_connection(session: CommandSession, connection_id: str) -> SourceConnection:
     """Test a connection, and give it as it is then, whatever the test found.
 
     Raises:
         ApiError: the test could not be made, or the source could not be reached.
     """
     path = {"connection_id": connection_id}
-    record = as_record(SourceConnection, await write(session, TEST, "", path=path, is_kept=False))
+    record = parse_record_of_kind(SourceConnection, await send_write(session, TEST, "", path=path, is_kept=False))
     assert isinstance(record, SourceConnection)
     return record
 
 
 async def sync_models(
-    session: Session, connection_id: str, names: Sequence[str] = (), prices: Mapping[str, Any] | None = None
+    session: CommandSession, connection_id: str, names: Sequence[str] = (), prices: Mapping[str, Any] | None = None
 ) -> list[Deployment]:
     """Read which models a connection serves.
 
@@ -222,8 +222,8 @@ async def sync_models(
         ApiError: the connection is not usable, or the source does not tell.
     """
     path = {"connection_id": connection_id}
-    body = with_given({}, {"models": list(names) or None, "prices": prices})
-    value = await write(session, SYNC, f"models of {connection_id}", path=path, body=body)
+    body = merge_options({}, {"models": list(names) or None, "prices": prices})
+    value = await send_write(session, SYNC, f"models of {connection_id}", path=path, body=body)
     listed = value.get("deployments") if isinstance(value, dict) else None
     return [Deployment(item) for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
 
@@ -231,7 +231,9 @@ async def sync_models(
 class _Connecting:
     """The steps behind the key, each told when it is done."""
 
-    def __init__(self, session: Session, order: Order, key: Secret | None, data_classes: list[str] | None) -> None:
+    def __init__(
+        self, session: CommandSession, order: SourceRequest, key: Secret | None, data_classes: list[str] | None
+    ) -> None:
         self._session = session
         self._order = order
         self._key = key
@@ -246,12 +248,12 @@ class _Connecting:
         except ApiError as error:
             if self._connection is None:
                 raise
-            code = tell(error, self._session.call.output)
+            code = report_error(error, self._session.call.output)
             await self._read_again(self._connection.id)
         except RunwatchError as error:
             if self._connection is None:
                 raise
-            code = tell(error, self._session.call.output)
+            code = report_error(error, self._session.call.output)
         self._print()
         return code
 
@@ -265,7 +267,7 @@ class _Connecting:
     async def _steps(self) -> int:
         known = await self._find_connected()
         code = await (self._connect() if known is None else self._use(known))
-        if code != DONE:
+        if code != SUCCESS:
             return code
         assert self._connection is not None
         prices = (self._order.endpoint or {}).get("prices") if known is not None else None
@@ -304,7 +306,7 @@ class _Connecting:
     async def _connect(self) -> int:
         session, order = self._session, self._order
         assert order.auth_scheme is not None
-        handoff = await hand_over(session, order.source_id, order.auth_scheme, order.endpoint, self._key)
+        handoff = await complete_handoff(session, order.source_id, order.auth_scheme, order.endpoint, self._key)
         self._note("1 of 5  authorised")
         body = {
             "display_name": order.name,
@@ -313,12 +315,14 @@ class _Connecting:
             "handoff_intent_id": handoff.id,
             "source_scope": handoff.raw.get("source_scope"),
         }
-        made = as_record(SourceConnection, await write(session, CONNECT, f"connect {order.name}", body=body))
+        made = parse_record_of_kind(
+            SourceConnection, await send_write(session, CONNECT, f"connect {order.name}", body=body)
+        )
         assert isinstance(made, SourceConnection)
         self._connection = made
         self._note(f"2 of 5  connected as {made.id}")
         code = await self._test_new(made)
-        if code != DONE:
+        if code != SUCCESS:
             await self._remove(made)
         return code
 
@@ -335,7 +339,7 @@ class _Connecting:
 
     async def _remove(self, connection: SourceConnection) -> None:
         path = {"connection_id": connection.id}
-        await write(self._session, DISCONNECT, f"disconnect {connection.id}", path=path)
+        await send_write(self._session, DISCONNECT, f"disconnect {connection.id}", path=path)
         self._connection = None
         self._note("The connection was removed again, with its key. Correct this and connect again.")
 
@@ -351,16 +355,16 @@ class _Connecting:
         is_unfinished = known.raw.get("test_state") == "untested" and known.raw.get("last_tested_at") is None
         test = self._test_new if is_unfinished else self._test
         code = await test(known)
-        if self._key is not None and code == DONE:
+        if self._key is not None and code == SUCCESS:
             self._note(f"        its key is kept; another key: {runwatch_command('sources rotate', known.id)}")
         elif self._key is not None:
             assert order.auth_scheme is not None
-            handoff = await hand_over(session, order.source_id, order.auth_scheme, order.endpoint, self._key)
+            handoff = await complete_handoff(session, order.source_id, order.auth_scheme, order.endpoint, self._key)
             path, rotation = {"connection_id": known.id}, {"handoff_intent_id": handoff.id}
-            await write(session, ROTATE, f"another key for {known.id}", path=path, body=rotation)
+            await send_write(session, ROTATE, f"another key for {known.id}", path=path, body=rotation)
             self._note("        it has the new key")
             code = await test(known)
-        if is_unfinished and code != DONE:
+        if is_unfinished and code != SUCCESS:
             await self._remove(known)
         return code
 
@@ -368,7 +372,7 @@ class _Connecting:
         self._connection = await test_connection(self._session, connection.id)
         if self._connection.is_usable:
             self._note("3 of 5  the test passed")
-            return DONE
+            return SUCCESS
         self._tell_failure(self._connection)
         return REFUSED
 
@@ -410,8 +414,8 @@ class _Connecting:
                 note(f"        {runwatch_command('models save', one.id)}   saves {name}")
             if len(wanted) > NAMED:
                 note(f"        and {len(wanted) - NAMED} more; runwatch models list shows all")
-            return DONE
-        entries = {entry.id: entry for entry in await catalog(self._session)}
+            return SUCCESS
+        entries = {entry.id: entry for entry in await read_catalog(self._session)}
         saved = await _listed(self._session, Arm)
         for one in wanted:
             arm = next((arm for arm in saved if arm.model_deployment_id == one.id and arm.status != "disabled"), None)
@@ -420,7 +424,7 @@ class _Connecting:
                 self._arms.append(await self._granted(arm))
                 continue
             await self._save_one(one, entries.get(one.id))
-        return DONE
+        return SUCCESS
 
     async def _granted(self, arm: Arm) -> Any:
         """A saved model with the data classes that were asked for besides those that it has."""
@@ -429,7 +433,7 @@ class _Connecting:
         if not added:
             return dict(arm.raw)
         body = {"data_class_grants": [*granted, *added]}
-        changed = await write(self._session, EDIT, f"change {arm.id}", path={"arm_id": arm.id}, body=body)
+        changed = await send_write(self._session, EDIT, f"change {arm.id}", path={"arm_id": arm.id}, body=body)
         self._note(f"        runs may give it {', '.join(added)} data too")
         return changed
 
@@ -437,7 +441,7 @@ class _Connecting:
         if entry is None:
             raise RunwatchError("The catalog does not list the model", detail=one.id)
         body = with_data_classes(self._session.call, entry, self._data_classes)
-        arm = await write(self._session, SAVE, f"save {one.id}", body=body)
+        arm = await send_write(self._session, SAVE, f"save {one.id}", body=body)
         self._arms.append(arm)
         saved = arm.get("arm_id") if isinstance(arm, dict) else None
         self._session.call.output.note(f"5 of 5  saved {one.upstream_ref or one.id} as {saved}")
@@ -458,7 +462,7 @@ class _Connecting:
         output.json(value, indent=2 if output.form == "json" else None)
 
 
-async def _listed(session: Session, kind: type[_R]) -> list[_R]:
+async def _listed(session: CommandSession, kind: type[_R]) -> list[_R]:
     """All records of a kind; none where the service does not offer the list."""
     found: list[_R] = []
     try:

@@ -7,15 +7,15 @@ import uuid
 from dataclasses import replace
 from typing import Final
 
-from runwatch.base.json import dumps_body
-from runwatch.commands.call import Call
-from runwatch.commands.printing import Printer
-from runwatch.commands.session import open_session
-from runwatch.commands.submit import send
+from runwatch.base.json import encode_body
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.shared.record_printer import RecordPrinter
+from runwatch.commands.shared.session import open_session
+from runwatch.commands.submit import submit_run
 from runwatch.commands.watch import Watcher
-from runwatch.settings import local
-from runwatch.settings.model import Settings
-from runwatch.settings.throwaway import IDLE_EXIT_S, throw_away_place
+from runwatch.settings import local_service
+from runwatch.settings.declarations import Settings
+from runwatch.settings.temporary_service import IDLE_EXIT_S, temporary_paths
 from runwatch.view.resources.receipts import RECEIPTS
 
 REQUEST: Final = {
@@ -26,25 +26,28 @@ REQUEST: Final = {
 """The run that the demo submits; a test run calls no model and costs nothing."""
 
 
-def demo(call: Call) -> int:
+def demo(call: Invocation) -> int:
     """``demo``: submit a test run, print its events and its receipt, and leave nothing behind."""
-    with throw_away_place() as paths:
+    with temporary_paths() as paths:
         return asyncio.run(_demo(replace(call, paths=paths)))
 
 
-async def _demo(call: Call) -> int:
+async def _demo(call: Invocation) -> int:
     service = await asyncio.to_thread(
-        local.ensure, call.paths.local_service_dir, settings_file=call.paths.settings_file, idle_exit_s=IDLE_EXIT_S
+        local_service.ensure_running,
+        call.paths.local_service_dir,
+        settings_file=call.paths.settings_file,
+        idle_exit_s=IDLE_EXIT_S,
     )
     call.output.note(f"A local service, for this demo alone, listens on {service.base_url}.")
     async with open_session(call, service.target(), Settings()) as session:
-        run = await send(session, dumps_body(REQUEST), str(uuid.uuid4()))
+        run = await submit_run(session, encode_body(REQUEST), str(uuid.uuid4()))
         # The service goes with the demo, and no later command can follow the run.
         call.accepted_run = None
         call.output.note(f"The test run {run.id} is accepted; these are its events as they happen.")
         code = await Watcher(session, [run.id]).watch()
         call.output.note("It has ended. This is its receipt.")
         receipt = await session.client.get_receipt(run.id)
-        Printer(call, session.settings, RECEIPTS).record(receipt, receipt.raw)
+        RecordPrinter(call, session.settings, RECEIPTS).record(receipt, receipt.raw)
     call.output.note("'runwatch --local runs submit --help' shows how to submit your own.")
     return code

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from runwatch.api.operations import list_operation
 from runwatch.base.errors import RunwatchError, UsageError
-from runwatch.commands.call import Call
-from runwatch.commands.resources import as_record, names_of, print_record
-from runwatch.commands.session import Session
-from runwatch.commands.writing import given_key, with_given, write, writing
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.resources import list_record_names, parse_record_of_kind, print_record
+from runwatch.commands.shared.session import CommandSession
+from runwatch.commands.shared.writes import merge_options, read_idempotency_key, run_write, send_write
 from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogEntry
 from runwatch.view.resources.arms import ARMS
@@ -24,31 +24,31 @@ DEFAULT_CLASS: Final = "public"
 """The data class of a saved model when none is named."""
 
 
-def save(call: Call) -> int:
+def save(call: Invocation) -> int:
     """``models save``: as the catalog says, with the data classes that were asked for."""
-    options, key = call.options, given_key(call)
+    options, key = call.options, read_idempotency_key(call)
     data_classes = ask_data_classes(call)
 
-    async def work(session: Session) -> int:
+    async def work(session: CommandSession) -> int:
         entry = await _entry(session, options.id)
         given = {
             "display_name": options.name,
             "capability_tags": options.capability_tag,
             "cost_class": options.cost_class,
         }
-        body = with_given(with_data_classes(call, entry, data_classes), given)
-        print_outcome(session, await write(session, SAVE, f"save {options.id}", body=body, key=key))
+        body = merge_options(with_data_classes(call, entry, data_classes), given)
+        print_outcome(session, await send_write(session, SAVE, f"save {options.id}", body=body, key=key))
         return 0
 
-    return writing(call, SAVE, work)
+    return run_write(call, SAVE, work)
 
 
-def print_outcome(session: Session, value: object) -> None:
+def print_outcome(session: CommandSession, value: object) -> None:
     """Print what came of saving a model, as the service answered it."""
-    print_record(session, ARMS, as_record(Arm, value))
+    print_record(session, ARMS, parse_record_of_kind(Arm, value))
 
 
-def ask_data_classes(call: Call) -> list[str] | None:
+def ask_data_classes(call: Invocation) -> list[str] | None:
     """The data classes that a model is to be granted, from ``--data-class`` or from a user at the terminal.
 
     Returns:
@@ -62,13 +62,13 @@ def ask_data_classes(call: Call) -> list[str] | None:
     return call.stdin.readline().replace(",", " ").split() or [DEFAULT_CLASS]
 
 
-def with_data_classes(call: Call, entry: CatalogEntry, data_classes: list[str] | None) -> dict[str, Any]:
+def with_data_classes(call: Invocation, entry: CatalogEntry, data_classes: list[str] | None) -> dict[str, Any]:
     """The body that saves a catalog entry with some data classes; with ``public`` alone where none were asked for.
 
     Raises:
         RunwatchError: the entry has no such body, or may not be given ``public`` and no class was asked for.
     """
-    body = template_of(entry)
+    body = build_save_body(entry)
     allowed = [str(name) for name in body.get("data_class_grants") or ()]
     if data_classes:
         return body | {"data_class_grants": data_classes}
@@ -84,7 +84,7 @@ def with_data_classes(call: Call, entry: CatalogEntry, data_classes: list[str] |
     return body | {"data_class_grants": [DEFAULT_CLASS]}
 
 
-def template_of(entry: CatalogEntry) -> dict[str, Any]:
+def build_save_body(entry: CatalogEntry) -> dict[str, Any]:
     """The body that saves a catalog entry as it is.
 
     Raises:
@@ -96,7 +96,7 @@ def template_of(entry: CatalogEntry) -> dict[str, Any]:
     return dict(template.raw)
 
 
-async def catalog(session: Session) -> list[CatalogEntry]:
+async def read_catalog(session: CommandSession) -> list[CatalogEntry]:
     """The whole catalog.
 
     Raises:
@@ -105,8 +105,8 @@ async def catalog(session: Session) -> list[CatalogEntry]:
     return [entry async for page in session.client.pages(list_operation(CatalogEntry)) for entry in page.records]
 
 
-async def _entry(session: Session, name: str) -> CatalogEntry:
-    found = [entry for entry in await catalog(session) if name in names_of(entry)]
+async def _entry(session: CommandSession, name: str) -> CatalogEntry:
+    found = [entry for entry in await read_catalog(session) if name in list_record_names(entry)]
     if not found:
         raise RunwatchError(f"The catalog has no model '{name}'", hint="runwatch models list shows what can be saved.")
     if len(found) > 1:

@@ -4,45 +4,49 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
-from runwatch.base.closest import closest_word
+from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import RunwatchError, UsageError
-from runwatch.commands.call import Call
-from runwatch.commands.listing import LIMIT, since_of
-from runwatch.commands.printing import Printer
-from runwatch.commands.profiles import asks_for_several, names_of
-from runwatch.commands.session import load_settings, open_journal
-from runwatch.store.journal import ProblemLine
-from runwatch.store.lookback import problems_of
-from runwatch.view import explain as explaining
-from runwatch.view.entries import ProblemEntry, problem_entry
-from runwatch.view.happenings import with_answered
-from runwatch.view.owners import with_profile_first
-from runwatch.view.resource import ResourceSpec
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.shared.export_file import check_not_existing, save_export
+from runwatch.commands.shared.list_reader import DEFAULT_LIMIT, parse_since
+from runwatch.commands.shared.profile_reader import is_multi_profile, parse_profiles
+from runwatch.commands.shared.record_printer import RecordPrinter
+from runwatch.commands.shared.session import load_settings, make_resolver, open_journal
+from runwatch.store.repositories.activity import ActivityResult, find_activity, list_latest_problems
+from runwatch.store.repositories.journal import JournalProblem
+from runwatch.view.problems import explanations as explaining
+from runwatch.view.problems.activity import merge_activity, merge_service_problems
+from runwatch.view.problems.journal_entries import ProblemEntry, entry_from_problem
+from runwatch.view.problems.support_bundle import build_bundle, encode_bundle
+from runwatch.view.problems.time_query import TimeQuery
 from runwatch.view.resources.problems import PROBLEMS
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.table.profile_column import move_profile_column_first
 
 EVERYTHING: Final = 1_000_000_000
 """A limit that no journal reaches."""
 
 
-def list_problems(call: Call) -> int:
+def list_problems(call: Invocation) -> int:
     """``problems list``: the latest problems, of one profile, of several or of all; each names its profile itself."""
-    one, several = call.options.profile, asks_for_several(call)
-    profiles = names_of(call) if several else None if one is None else (one,)
+    one, several = call.options.profile, is_multi_profile(call)
+    profiles = parse_profiles(call) if several else None if one is None else (one,)
 
-    async def read() -> list[ProblemLine]:
-        limit = LIMIT if call.options.limit is None else call.options.limit or EVERYTHING
+    async def read() -> list[JournalProblem]:
+        limit = DEFAULT_LIMIT if call.options.limit is None else call.options.limit or EVERYTHING
         async with open_journal(call) as journal:
-            return await problems_of(journal, profiles, limit)
+            return await list_latest_problems(journal, profiles, limit)
 
-    since = since_of(call)
+    since = parse_since(call)
     found = [_entry(line) for line in asyncio.run(read()) if since is None or line.at >= since]
-    _print(call, found, with_profile_first(PROBLEMS) if several else PROBLEMS)
+    _print(call, found, move_profile_column_first(PROBLEMS) if several else PROBLEMS)
     return 0
 
 
-def find(call: Call) -> int:
+def find(call: Invocation) -> int:
     """``problems find``: the problems whose instance stands in a text, or what happened around a time.
 
     Raises:
@@ -51,9 +55,9 @@ def find(call: Call) -> int:
     """
     given = call.options
     if given.at is not None:
-        from runwatch.commands.around import find_around
+        from runwatch.commands.problem_search import find_by_time
 
-        return find_around(call)
+        return find_by_time(call)
     if given.within is not None or given.tz is not None:
         raise UsageError("--within and --tz go with --at", hint="For example --at 2026-11-22T03:10 --within 5m")
     if given.text is None:
@@ -69,7 +73,7 @@ def find(call: Call) -> int:
     return 0
 
 
-def show(call: Call) -> int:
+def show(call: Invocation) -> int:
     """``problems show``: one problem, with what it means and what to do next."""
     found, kept, without = _search(call, call.options.instance)
     if not found:
@@ -82,28 +86,26 @@ def show(call: Call) -> int:
     if len(instances) > 1:
         raise UsageError("More than one problem matches", detail="\n".join(instances), hint="Give more of the id.")
     if call.options.bundle is not None:
-        from runwatch.commands.bundles import write_bundle
-
         write_bundle(call, found[0])
-    Printer(call, load_settings(call).settings, PROBLEMS).record(found[0], found[0].raw)
+    RecordPrinter(call, load_settings(call).settings, PROBLEMS).record(found[0], found[0].raw)
     return 0
 
 
-def _search(call: Call, text: str) -> tuple[list[ProblemEntry], int, str]:
+def _search(call: Invocation, text: str) -> tuple[list[ProblemEntry], int, str]:
     """What was found in the journal and in the local service's store, how many the journal has, and why not the store.
 
     A problem that both have is one, with the cause that the service keeps of it.
     """
-    from runwatch.commands.around import find_answered
+    from runwatch.commands.problem_search import find_in_service
 
-    async def read() -> tuple[list[ProblemLine], int]:
+    async def read() -> tuple[list[JournalProblem], int]:
         async with open_journal(call) as journal:
             return await journal.find(wanted), await journal.count_problems()
 
     wanted = call.read_input("-").decode("utf-8", "replace") if text == "-" else text
     lines, kept = asyncio.run(read())
-    answered, without = find_answered(call, wanted)
-    return with_answered([_entry(line) for line in lines], answered), kept, without
+    answered, without = find_in_service(call, wanted)
+    return merge_service_problems([_entry(line) for line in lines], answered), kept, without
 
 
 def _searched(kept: int, without: str) -> str:
@@ -112,12 +114,12 @@ def _searched(kept: int, without: str) -> str:
     return f"searched: the {kept} problems of this machine's journal; of the local service {store}"
 
 
-def _print(call: Call, entries: Sequence[ProblemEntry], spec: ResourceSpec[Any] = PROBLEMS) -> None:
-    Printer(call, load_settings(call).settings, spec).records([dict(entry.raw) for entry in entries])
+def _print(call: Invocation, entries: Sequence[ProblemEntry], spec: ResourceSpec[Any] = PROBLEMS) -> None:
+    RecordPrinter(call, load_settings(call).settings, spec).records([dict(entry.raw) for entry in entries])
 
 
-def _entry(line: ProblemLine) -> ProblemEntry:
-    return problem_entry(
+def _entry(line: JournalProblem) -> ProblemEntry:
+    return entry_from_problem(
         line.problem,
         time=line.at,
         profile=line.profile,
@@ -130,10 +132,10 @@ def _entry(line: ProblemLine) -> ProblemEntry:
     )
 
 
-def explain(call: Call) -> int:
+def explain(call: Invocation) -> int:
     """``problems explain``: what a code or reason means; needs neither settings nor a service."""
     word = call.options.code
-    found = explaining.all_explanations() if word is None else explaining.explain_word(word)
+    found = explaining.all_explanations() if word is None else explaining.explain_code_or_reason(word)
     if word is not None and not any(item.is_known for item in found):
         known = [str(item.word) for item in explaining.all_explanations()]
         guess = closest_word(word, known)
@@ -151,7 +153,7 @@ def explain(call: Call) -> int:
             output.json(value, indent=None)
     elif output.form == "csv":
         from runwatch.records.record import Record
-        from runwatch.view.plain import csv_lines
+        from runwatch.view.export.text_output import csv_lines
 
         output.text("".join(f"{line}\n" for line in csv_lines(Record, values)))
     else:
@@ -171,3 +173,25 @@ def _paragraph(item: explaining.Explanation) -> str:
     if item.effect:
         lines.append(f"  submit  {item.effect}")
     return "\n".join([*lines, f"  next    {item.next_step}"]) + "\n"
+
+
+def write_bundle(call: Invocation, problem: ProblemEntry) -> None:
+    """Write the bundle of a problem, and name the file.
+
+    Raises:
+        UsageError: the file is there already.
+        RunwatchError: the file cannot be written.
+    """
+    name = str(Path(call.options.bundle).expanduser().absolute())
+    check_not_existing(call, name)
+    around = TimeQuery((problem.time,)) if problem.time is not None else TimeQuery(())
+
+    async def read() -> ActivityResult:
+        async with open_journal(call) as journal:
+            return await find_activity(journal, around.windows)
+
+    near = merge_activity(around, asyncio.run(read()))
+    chosen = make_resolver(call, load_settings(call))
+    settings = [{"key": item.key, "value": item.value, "source": str(item.source)} for item in chosen.values()]
+    content = build_bundle(problem, near, made_at=call.clock.now(), settings=settings)
+    save_export(call, name, encode_bundle(content), "the support bundle is in")

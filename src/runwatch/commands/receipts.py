@@ -7,43 +7,43 @@ from typing import Any
 
 from runwatch.base.errors import UsageError
 from runwatch.base.json import dumps
-from runwatch.commands.call import Call
-from runwatch.commands.export_file import check_free, save
-from runwatch.commands.listing import meets_options, query_of, read_list
-from runwatch.commands.printing import Printer, context_of
-from runwatch.commands.resources import list_of
-from runwatch.commands.rows import print_rows
-from runwatch.commands.session import Session, with_session
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.resources import read_named_list
+from runwatch.commands.shared.export_file import check_not_existing, save_export
+from runwatch.commands.shared.list_reader import build_query, filter_by_options, read_list
+from runwatch.commands.shared.record_printer import RecordPrinter, make_render_context
+from runwatch.commands.shared.row_printer import print_rows
+from runwatch.commands.shared.session import CommandSession, run_in_session
 from runwatch.records.receipt import Receipt
-from runwatch.view.compare import Difference, differences
-from runwatch.view.exports import FORMS, encoded, form_of
-from runwatch.view.exports import export as exported
+from runwatch.view.detail.record_diff import Difference, diff_records
+from runwatch.view.export.file_formats import FILE_FORMATS, encode_for_file, format_from_name
+from runwatch.view.export.file_formats import export_records as exported
 from runwatch.view.resources.receipts import RECEIPTS
 
 
-def list_receipts(call: Call) -> int:
+def list_receipts(call: Invocation) -> int:
     """``receipts list``: every receipt that the service lists."""
-    return list_of(call, RECEIPTS)
+    return read_named_list(call, RECEIPTS)
 
 
-def show(call: Call) -> int:
+def show(call: Invocation) -> int:
     """``receipts show``: the receipt of one run."""
 
-    async def work(session: Session) -> int:
+    async def work(session: CommandSession) -> int:
         receipt = await session.client.get_receipt(call.options.id)
-        Printer(call, session.settings, RECEIPTS).record(receipt, receipt.raw)
+        RecordPrinter(call, session.settings, RECEIPTS).record(receipt, receipt.raw)
         return 0
 
-    return with_session(call, work)
+    return run_in_session(call, work)
 
 
-def compare(call: Call) -> int:
+def compare(call: Invocation) -> int:
     """``receipts compare``: every value in which the receipts of two runs differ, by its path."""
 
-    async def work(session: Session) -> int:
+    async def work(session: CommandSession) -> int:
         left = await session.client.get_receipt(call.options.id)
         right = await session.client.get_receipt(call.options.other)
-        found = list(differences(left.raw, right.raw))
+        found = list(diff_records(left.raw, right.raw))
         rows = [_row(one) for one in found] if call.output.form == "table" else [one.raw for one in found]
         if rows and call.output.form == "table":
             rows.insert(0, {"path": "", "left": left.id, "right": right.id})
@@ -52,7 +52,7 @@ def compare(call: Call) -> int:
             call.output.note("the receipts are the same")
         return 0
 
-    return with_session(call, work)
+    return run_in_session(call, work)
 
 
 def _row(difference: Difference) -> Mapping[str, Any]:
@@ -62,31 +62,33 @@ def _row(difference: Difference) -> Mapping[str, Any]:
     return {"path": difference.path, **texts}
 
 
-def export(call: Call) -> int:
+def export(call: Invocation) -> int:
     """``receipts export``: NDJSON to stdout, or a file whose ending says how it is written.
 
     Raises:
         UsageError: the file's name ends in nothing that is known.
     """
     name = call.options.output
-    form = "ndjson" if name is None else form_of(name)
+    form = "ndjson" if name is None else format_from_name(name)
     if form is None:
-        raise UsageError(f"'{name}' has no ending that says how it is written", hint=f"Use .{', .'.join(FORMS)}.")
-    check_free(call, name)
+        raise UsageError(
+            f"'{name}' has no ending that says how it is written", hint=f"Use .{', .'.join(FILE_FORMATS)}."
+        )
+    check_not_existing(call, name)
 
-    async def work(session: Session) -> int:
-        query = query_of(call, RECEIPTS, session.settings.filters)
-        values = meets_options(call, await read_list(session, "getReceipts", query))
+    async def work(session: CommandSession) -> int:
+        query = build_query(call, RECEIPTS, session.settings.filters)
+        values = filter_by_options(call, await read_list(session, "getReceipts", query))
         receipts = [Receipt(value) for value in values if isinstance(value, dict)]
         if len(receipts) < len(values):
             call.output.warn(f"{len(values) - len(receipts)} items of the list are no records")
-        pieces = exported(form, RECEIPTS, receipts, context_of(call, session.settings))
+        pieces = exported(form, RECEIPTS, receipts, make_render_context(call, session.settings))
         if name is None:
             for piece in pieces:
                 call.output.text(piece)
         else:
-            save(call, name, (encoded(piece) for piece in pieces))
+            save_export(call, name, (encode_for_file(piece) for piece in pieces))
             call.output.note(f"{len(receipts)} receipts")
         return 0
 
-    return with_session(call, work)
+    return run_in_session(call, work)

@@ -5,41 +5,41 @@ from __future__ import annotations
 import asyncio
 
 from runwatch.base.errors import RunwatchError
-from runwatch.base.servicefile import read_service_file
-from runwatch.commands.call import Call
-from runwatch.commands.listing import LIMIT, since_of
-from runwatch.commands.printing import Printer
+from runwatch.base.service_file import read_service_file
+from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.problems import EVERYTHING
-from runwatch.commands.session import load_settings, open_journal
-from runwatch.store.journal import Sent
-from runwatch.view.curl import curl
-from runwatch.view.entries import problem_of_line, request_of_line, with_problems
+from runwatch.commands.shared.list_reader import DEFAULT_LIMIT, parse_since
+from runwatch.commands.shared.record_printer import RecordPrinter
+from runwatch.commands.shared.session import load_settings, open_journal
+from runwatch.store.repositories.journal import JournalPage
+from runwatch.view.problems.copy_options import build_curl_command
+from runwatch.view.problems.journal_entries import attach_problems, problem_from_journal, request_from_journal
 from runwatch.view.resources.requests import REQUESTS
 
 
-def list_requests(call: Call) -> int:
+def list_requests(call: Invocation) -> int:
     """``requests list``: the latest requests, or the curl commands that repeat them."""
 
-    async def read() -> Sent:
-        limit = LIMIT if call.options.limit is None else call.options.limit or EVERYTHING
+    async def read() -> JournalPage:
+        limit = DEFAULT_LIMIT if call.options.limit is None else call.options.limit or EVERYTHING
         async with open_journal(call) as journal:
             return await journal.sent(profile=call.options.profile, limit=limit)
 
-    since = since_of(call)
+    since = parse_since(call)
     sent = asyncio.run(read())
-    kept = (request_of_line(line) for line in sent.requests if since is None or line.at >= since)
-    found = with_problems(kept, map(problem_of_line, sent.problems))
+    kept = (request_from_journal(line) for line in sent.requests if since is None or line.at >= since)
+    found = attach_problems(kept, map(problem_from_journal, sent.problems))
     if call.options.curl:
         # Only read: a service that does not run is not started for a command that nobody may ever use.
         written = read_service_file(call.paths.local_service_dir)
         socket = None if written is None else written.socket
         for entry in found:
             try:
-                command = curl(entry, socket=socket)
+                command = build_curl_command(entry, socket=socket)
             except RunwatchError as error:
                 call.output.warn(f"{error} ({entry.id})")
             else:
                 call.output.text(f"{command}\n")
         return 0
-    Printer(call, load_settings(call).settings, REQUESTS).records([dict(entry.raw) for entry in found])
+    RecordPrinter(call, load_settings(call).settings, REQUESTS).records([dict(entry.raw) for entry in found])
     return 0

@@ -1,4 +1,5 @@
-"""Verbs that change records, made from the mutations of the resources' specifications (:mod:`runwatch.view.mutation`).
+"""Verbs that change records, made from the mutations of the resources' specifications
+(:mod:`runwatch.view.spec.action`).
 
 The same declaration gives the console its form; here its fields are options.
 """
@@ -12,29 +13,30 @@ from urllib.parse import quote
 
 from runwatch.api.operations import OPERATIONS
 from runwatch.base.errors import UsageError
-from runwatch.base.shell import runwatch_command
+from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
-from runwatch.commands.call import Call
-from runwatch.commands.outcomes import for_each
-from runwatch.commands.resource_verbs import actions_of_verb, option_attribute
-from runwatch.commands.resources import as_record, print_record
-from runwatch.commands.session import Session
-from runwatch.commands.writing import body_from, given_key, need, write, writing
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.cli.resource_commands import find_command_actions, option_attribute
+from runwatch.commands.resources import parse_record_of_kind, print_record
+from runwatch.commands.shared.bulk_writes import run_for_each_id
+from runwatch.commands.shared.session import CommandSession
+from runwatch.commands.shared.writes import read_body_option, read_idempotency_key, require_members, send_write
+from runwatch.commands.shared.writes import run_write as writing
 from runwatch.records.record import Record
-from runwatch.view.bounds import read_seconds
-from runwatch.view.form import form_of, has_body, put, value_of
-from runwatch.view.mutation import Action, Ask, Mutation
-from runwatch.view.resource import ResourceSpec
+from runwatch.view.actions.form import build_form, has_body, parse_field, put
+from runwatch.view.spec.action import FormField, Mutation, ResourceAction
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.text.values import read_seconds
 
-Finish = Callable[[Session, Record, Mapping[str, Any]], None]
+Finish = Callable[[CommandSession, Record, Mapping[str, Any]], None]
 
 
-def run(call: Call) -> int:
+def run(call: Invocation) -> int:
     """``NOUN VERB``: do the write of that verb, and print the answer as a record."""
     return run_write(call)
 
 
-def run_write(call: Call, *, shown: ResourceSpec[Any] | None = None, finish: Finish | None = None) -> int:
+def run_write(call: Invocation, *, shown: ResourceSpec[Any] | None = None, finish: Finish | None = None) -> int:
     """Do the write that the call's words name, and print the answer.
 
     Args:
@@ -45,7 +47,7 @@ def run_write(call: Call, *, shown: ResourceSpec[Any] | None = None, finish: Fin
     Raises:
         UsageError: options are missing, contradict each other or cannot be read.
     """
-    spec, actions = actions_of_verb(call.words)
+    spec, actions = find_command_actions(call.words)
     record_id = call.options.id
     if isinstance(record_id, list):
         return _destroy_each(call, spec, actions[0])
@@ -56,16 +58,18 @@ def run_write(call: Call, *, shown: ResourceSpec[Any] | None = None, finish: Fin
     if record_id is None and not content:
         # What makes something may need no member at all, and the public clients send no body then.
         content = None
-    path, key = mutation.path(subject), given_key(call)
+    path, key = mutation.path(subject), read_idempotency_key(call)
     if call.options.dry_run:
         return _print_request(call, mutation, subject, path, content, key)
 
-    async def work(session: Session) -> int:
-        value = await write(session, mutation.operation, _label(action, record_id), path=path, body=content, key=key)
-        record = as_record(spec.record, value)
+    async def work(session: CommandSession) -> int:
+        value = await send_write(
+            session, mutation.operation, _label(action, record_id), path=path, body=content, key=key
+        )
+        record = parse_record_of_kind(spec.record, value)
         print_record(session, shown or spec, record)
-        if mutation.copies:
-            has_copy = bool(record.raw.get(mutation.copies))
+        if mutation.one_time_member:
+            has_copy = bool(record.raw.get(mutation.one_time_member))
             tell = call.output.note if has_copy else call.output.warn
             tell(mutation.copy_note if has_copy else mutation.no_copy_note)
         if finish is not None:
@@ -75,7 +79,7 @@ def run_write(call: Call, *, shown: ResourceSpec[Any] | None = None, finish: Fin
     return writing(call, mutation.operation, work)
 
 
-def _mutation(action: Action[Any]) -> Mutation[Any]:
+def _mutation(action: ResourceAction[Any]) -> Mutation[Any]:
     assert action.mutation is not None
     return action.mutation
 
@@ -86,22 +90,22 @@ def _bare_record(spec: ResourceSpec[Any], record_id: str) -> Record:
     return spec.record({spec.record.WIRE.id: record_id})
 
 
-def _label(action: Action[Any], record_id: str | None) -> str:
+def _label(action: ResourceAction[Any], record_id: str | None) -> str:
     """What is written, for people who find it among the kept writes: ``change arm_1``."""
     label = action.label[:1].lower() + action.label[1:]
     return label if record_id is None else re.sub(r"\bit\b", lambda _: record_id, label, count=1)
 
 
-def _destroy_each(call: Call, spec: ResourceSpec[Any], action: Action[Any]) -> int:
+def _destroy_each(call: Invocation, spec: ResourceSpec[Any], action: ResourceAction[Any]) -> int:
     mutation = _mutation(action)
 
-    async def one(session: Session, record_id: str) -> str | None:
+    async def one(session: CommandSession, record_id: str) -> str | None:
         path = mutation.path(_bare_record(spec, record_id))
-        value = await write(session, mutation.operation, _label(action, record_id), path=path)
+        value = await send_write(session, mutation.operation, _label(action, record_id), path=path)
         return value.get("status") if isinstance(value, dict) else None
 
     assert spec.record.WIRE is not None
-    return for_each(
+    return run_for_each_id(
         call,
         mutation.operation,
         one,
@@ -112,7 +116,9 @@ def _destroy_each(call: Call, spec: ResourceSpec[Any], action: Action[Any]) -> i
     )
 
 
-def _action_and_body(call: Call, actions: Sequence[Action[Any]]) -> tuple[Action[Any], dict[str, Any]]:
+def _action_and_body(
+    call: Invocation, actions: Sequence[ResourceAction[Any]]
+) -> tuple[ResourceAction[Any], dict[str, Any]]:
     """The action that the call means, and the members that its options and ``--from`` give.
 
     Several actions have one verb where their fixed members tell them apart, as the ``kind`` of what is saved does.
@@ -120,8 +126,8 @@ def _action_and_body(call: Call, actions: Sequence[Action[Any]]) -> tuple[Action
     Raises:
         UsageError: an option cannot be read, contradicts another one, or is missing.
     """
-    body = body_from(call)
-    asks = {ask.path: ask for action in actions for ask in _mutation(action).option_asks}
+    body = read_body_option(call)
+    asks = {ask.path: ask for action in actions for ask in _mutation(action).option_fields}
     for ask in asks.values():
         value = _given(call, ask)
         if value is not None:
@@ -134,8 +140,10 @@ def _action_and_body(call: Call, actions: Sequence[Action[Any]]) -> tuple[Action
         command = runwatch_command(" ".join(call.words))
         raise UsageError("Nothing is to be changed", hint=f"{command} --help lists what can be.")
     if not mutation.changes_only:
-        needed = [ask for ask in mutation.option_asks if ask.is_needed]
-        need({ask.path: _member(body, ask.path) for ask in needed}, {a.path: a.option.name for a in needed if a.option})
+        needed = [ask for ask in mutation.option_fields if ask.is_needed]
+        require_members(
+            {ask.path: _member(body, ask.path) for ask in needed}, {a.path: a.option.name for a in needed if a.option}
+        )
     return action, body
 
 
@@ -152,7 +160,7 @@ def _member(body: Mapping[str, Any], path: str) -> Any:
     return value
 
 
-def _given(call: Call, ask: Ask) -> Any:
+def _given(call: Invocation, ask: FormField) -> Any:
     """The value that an option gives a field; ``None`` where it is left out.
 
     Raises:
@@ -173,10 +181,10 @@ def _given(call: Call, ask: Ask) -> Any:
         return _text_of_file(call, given)
     if ask.kind == "span":
         return _seconds(option.name, given, ask.max_s)
-    return value_of(ask, given) if ask.kind == "json" else given
+    return parse_field(ask, given) if ask.kind == "json" else given
 
 
-def _text_of_file(call: Call, name: str) -> str:
+def _text_of_file(call: Invocation, name: str) -> str:
     try:
         return call.read_input(name).decode("utf-8")
     except UnicodeDecodeError:
@@ -194,23 +202,23 @@ def _seconds(option: str, text: str, max_s: int) -> int:
 
 
 def _content(
-    call: Call, mutation: Mutation[Any], subject: Record | None, body: Mapping[str, Any]
+    call: Invocation, mutation: Mutation[Any], subject: Record | None, body: Mapping[str, Any]
 ) -> dict[str, Any] | None:
     """The body as it is sent: with what nobody types and what is usual; ``None`` where the write has no body."""
     if not has_body(mutation):
         return None
     members = {} if mutation.members is None else mutation.members(subject)
     content = {**members, **body}
-    for ask in mutation.option_asks:
+    for ask in mutation.option_fields:
         around = ask.path.rpartition(".")[0]
         is_open = not around or isinstance(_member(content, around), Mapping)
         if ask.option is not None and ask.option.uses_start and is_open and _member(content, ask.path) is None:
-            put(content, ask.path, value_of(ask, ask.start(subject)))
-    return content if mutation.shapes is None else mutation.shapes(content)
+            put(content, ask.path, parse_field(ask, ask.start(subject)))
+    return content if mutation.transform is None else mutation.transform(content)
 
 
 def _print_request(
-    call: Call,
+    call: Invocation,
     mutation: Mutation[Any],
     subject: Record | None,
     path: Mapping[str, str],
@@ -222,9 +230,9 @@ def _print_request(
     Raises:
         UsageError: it breaks one; every field is named, by its option where it has one.
     """
-    form = form_of(mutation, subject)
-    options = {ask.id: ask.option.name for ask in mutation.option_asks if ask.option}
-    problems = form.problems_of(content or {})
+    form = build_form(mutation, subject)
+    options = {ask.id: ask.option.name for ask in mutation.option_fields if ask.option}
+    problems = form.validate_body(content or {})
     if problems:
         lines = [f"{options[id]}: {said}" if id in options else said for id, said in problems.items()]
         raise UsageError(

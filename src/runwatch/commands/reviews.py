@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from typing import Final
 
-from runwatch.commands.call import Call
-from runwatch.commands.entry import tell_intent
-from runwatch.commands.resources import as_record
-from runwatch.commands.session import Session
-from runwatch.commands.writing import given_key, write, writing
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.resources import parse_record_of_kind
+from runwatch.commands.shared.secret_entry import print_intent
+from runwatch.commands.shared.session import CommandSession
+from runwatch.commands.shared.writes import read_idempotency_key, run_write, send_write
 from runwatch.records.github import GithubIntent
 
 CONNECT: Final = "postGithubConnectionsIntents"
 
 
-def connect(call: Call) -> int:
+def connect(call: Invocation) -> int:
     """``github connect``: begin to connect a repository; a person completes it on a private page."""
-    repository, key = call.options.repository, given_key(call)
+    repository, key = call.options.repository, read_idempotency_key(call)
 
-    async def work(session: Session) -> int:
-        value = await write(session, CONNECT, f"connect {repository}", body={"repository": repository}, key=key)
-        tell_intent(call, as_record(GithubIntent, value), "runwatch github list shows the repository once that is done")
+    async def work(session: CommandSession) -> int:
+        value = await send_write(session, CONNECT, f"connect {repository}", body={"repository": repository}, key=key)
+        print_intent(
+            call,
+            parse_record_of_kind(GithubIntent, value),
+            "runwatch github list shows the repository once that is done",
+        )
         return 0
 
-    return writing(call, CONNECT, work)
+    return run_write(call, CONNECT, work)

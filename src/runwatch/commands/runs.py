@@ -8,28 +8,35 @@ from typing import Any
 
 from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.base.errors import RunwatchError, UsageError
-from runwatch.base.shell import runwatch_command
-from runwatch.commands.call import Call
-from runwatch.commands.exits import REFUSED
-from runwatch.commands.listing import NOT_OFFERED, limit_of, meets_options, query_of, raws, read_list
-from runwatch.commands.printing import Printer, print_events, print_outcomes
-from runwatch.commands.session import Session, choose, with_session
-from runwatch.commands.tell import tell
+from runwatch.base.shell_words import runwatch_command
+from runwatch.commands.cli.error_report import report_error
+from runwatch.commands.cli.exit_codes import REFUSED
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.shared.list_reader import (
+    NOT_OFFERED,
+    build_query,
+    filter_by_options,
+    parse_limit,
+    read_list,
+    to_raw_objects,
+)
+from runwatch.commands.shared.record_printer import RecordPrinter, print_events, print_outcomes
+from runwatch.commands.shared.session import CommandSession, choose_service, run_in_session
 from runwatch.records.run import Run
-from runwatch.store.notes import Purpose
-from runwatch.store.outbox import Order
-from runwatch.view.facts import RunFacts, own_request
+from runwatch.store.repositories.notes import NotePurpose
+from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.view.resources.runs import RUNS
+from runwatch.view.runs.run_facts import RunFacts, parse_submitted_request
 
 CANCEL = "postExecutionsByExecutionIdCancel"
 
 
-def list_runs(call: Call) -> int:
+def list_runs(call: Invocation) -> int:
     """``runs list``: every run the service lists, or those on the watch list where it lists none."""
 
-    async def work(session: Session) -> int:
-        printer = Printer(call, session.settings, RUNS)
-        query = query_of(call, RUNS, session.settings.filters)
+    async def work(session: CommandSession) -> int:
+        printer = RecordPrinter(call, session.settings, RUNS)
+        query = build_query(call, RUNS, session.settings.filters)
         try:
             values = await read_list(session, "getExecutions", query)
         except ApiProblem as problem:
@@ -37,30 +44,30 @@ def list_runs(call: Call) -> int:
                 raise
             call.output.note("this service has no list of runs; these are the runs on your watch list")
             values = await _watched(session)
-        values = meets_options(call, values)
+        values = filter_by_options(call, values)
         # What goes beyond the records is drawn and filtered by, and in no exact output.
         is_drawn = call.output.form == "table" or call.options.filter
         printer.records(values, await _facts(session, values) if is_drawn else {})
         return 0
 
-    return with_session(call, work)
+    return run_in_session(call, work)
 
 
-async def _watched(session: Session) -> list[Any]:
+async def _watched(session: CommandSession) -> list[Any]:
     """The runs on the watch list, read one by one; one that cannot be read is told and left out."""
     watched = await session.watch_list.list(await session.scope())
     runs: list[Run] = []
-    for item in watched[: limit_of(session.call)]:
+    for item in watched[: parse_limit(session.call)]:
         try:
             runs.append(await session.client.get_run(item.run_id))
         except ApiProblem as problem:
             if problem.status != 404:
                 raise
             session.call.output.warn(f"{item.run_id}: {problem.title}")
-    return raws(runs)
+    return to_raw_objects(runs)
 
 
-async def _facts(session: Session, values: Sequence[Any]) -> Mapping[int, RunFacts]:
+async def _facts(session: CommandSession, values: Sequence[Any]) -> Mapping[int, RunFacts]:
     """What is known of listed runs beside their records: the requests that were sent from here."""
     watched = await session.watch_list.list(await session.scope())
     requests = {item.run_id: item.request for item in watched if item.request is not None}
@@ -70,33 +77,33 @@ async def _facts(session: Session, values: Sequence[Any]) -> Mapping[int, RunFac
         if isinstance(value, dict):
             run = Run(value)
             label = labels.get(run.id, "")
-            facts[position] = RunFacts(run, request=own_request(requests.get(run.id)), label=label)
+            facts[position] = RunFacts(run, request=parse_submitted_request(requests.get(run.id)), label=label)
     return facts
 
 
-async def _labels(session: Session, purpose: Purpose = "label") -> Mapping[str, str]:
+async def _labels(session: CommandSession, purpose: NotePurpose = "label") -> Mapping[str, str]:
     """What people call runs on this machine, or wrote about them, by id."""
-    notes = await session.notes.of(await session.scope(), Run.KIND)
+    notes = await session.notes.list_for(await session.scope(), Run.KIND)
     return {note.record_id: note.text for note in notes if note.purpose == purpose}
 
 
-def show(call: Call) -> int:
+def show(call: Invocation) -> int:
     """``runs show``: one run, with what its receipt and our own request say of it."""
 
-    async def work(session: Session) -> int:
-        printer = Printer(call, session.settings, RUNS)
+    async def work(session: CommandSession) -> int:
+        printer = RecordPrinter(call, session.settings, RUNS)
         run = await session.client.get_run(call.options.id)
-        facts = await facts_of(session, run) if call.output.form == "table" else RunFacts(run)
+        facts = await load_run_facts(session, run) if call.output.form == "table" else RunFacts(run)
         printer.record(facts, run.raw)
         return 0
 
-    return with_session(call, work)
+    return run_in_session(call, work)
 
 
-async def facts_of(session: Session, run: Run) -> RunFacts:
+async def load_run_facts(session: CommandSession, run: Run) -> RunFacts:
     """A run with everything that goes with it; a receipt that cannot be read is left out."""
     scope = await session.scope()
-    request = own_request(await session.watch_list.request_of(scope, run.id))
+    request = parse_submitted_request(await session.watch_list.request_of(scope, run.id))
     last = await session.events.window(scope, run.id, -1, 1)
     receipt = None
     if run.is_final:
@@ -108,21 +115,21 @@ async def facts_of(session: Session, run: Run) -> RunFacts:
     return RunFacts(run, request, receipt, last[0] if last else None, label, note)
 
 
-def events(call: Call) -> int:
+def events(call: Invocation) -> int:
     """``runs events``: what the service has now, read once."""
 
-    async def work(session: Session) -> int:
+    async def work(session: CommandSession) -> int:
         page = await session.client.list_events(call.options.id, after=call.options.after)
         print_events(call, session.settings, page)
         return 0
 
-    return with_session(call, work)
+    return run_in_session(call, work)
 
 
-def cancel(call: Call) -> int:
+def cancel(call: Invocation) -> int:
     """``runs cancel``: one outcome a run; the exit code is the worst of them."""
     ids: list[str] = list(dict.fromkeys(call.options.id))
-    choice = choose(call)
+    choice = choose_service(call)
     choice.check_may_write(CANCEL)
     named = f"run {ids[0]}" if len(ids) == 1 else f"{len(ids)} runs ({', '.join(ids)})"
     # Asked before the event loop begins, which would not let Ctrl+C end the question.
@@ -130,7 +137,7 @@ def cancel(call: Call) -> int:
         call.output.note("nothing was cancelled")
         return REFUSED
 
-    async def work(session: Session) -> int:
+    async def work(session: CommandSession) -> int:
         outcomes: list[dict[str, Any]] = []
         codes: list[int] = []
         try:
@@ -143,17 +150,17 @@ def cancel(call: Call) -> int:
             print_outcomes(call, outcomes)
         return max(codes)
 
-    return with_session(call, work, choice)
+    return run_in_session(call, work, choice)
 
 
-async def _cancel(session: Session, run_id: str) -> tuple[dict[str, Any], int]:
+async def _cancel(session: CommandSession, run_id: str) -> tuple[dict[str, Any], int]:
     key = str(uuid.uuid4())
     row: dict[str, Any] = {"execution_id": run_id}
     try:
-        order = Order(CANCEL, {"execution_id": run_id}, None, key, f"cancel {run_id}")
+        order = WriteRequest(CANCEL, {"execution_id": run_id}, None, key, f"cancel {run_id}")
         answer = await session.outbox.deliver(session.client, await session.scope(), order)
     except ApiError as error:
-        code = tell(error, session.call.output)
+        code = report_error(error, session.call.output)
         state = await _state_after_refusal(session, run_id, error)
         outcome = "unknown" if not error.outcome_known else "already final" if state else "refused"
         return {**row, "outcome": outcome, "status": state, "idempotency_key": key}, code
@@ -162,7 +169,7 @@ async def _cancel(session: Session, run_id: str) -> tuple[dict[str, Any], int]:
     return {**row, "outcome": outcome, "status": status, "idempotency_key": key}, 0
 
 
-async def _state_after_refusal(session: Session, run_id: str, error: ApiError) -> str | None:
+async def _state_after_refusal(session: CommandSession, run_id: str, error: ApiError) -> str | None:
     """The final status of a run whose cancel was refused because of its state."""
     if not isinstance(error, ApiProblem) or error.status != 409:
         return None
@@ -173,11 +180,11 @@ async def _state_after_refusal(session: Session, run_id: str, error: ApiError) -
     return run.status if run.is_final else None
 
 
-def result(call: Call) -> int:
+def result(call: Invocation) -> int:
     """``runs result``: the model output. A test run has none, and it is not asked for (specification, rule 9)."""
     run_id = call.options.id
 
-    async def work(session: Session) -> int:
+    async def work(session: CommandSession) -> int:
         run = await session.client.get_run(run_id)
         if await _is_test_run(session, run_id, run):
             raise RunwatchError(
@@ -196,22 +203,24 @@ def result(call: Call) -> int:
             call.output.note("the output was cut at the limit of output tokens")
         return 0
 
-    return with_session(call, work)
+    return run_in_session(call, work)
 
 
-async def _is_test_run(session: Session, run_id: str, run: Run) -> bool:
+async def _is_test_run(session: CommandSession, run_id: str, run: Run) -> bool:
     """Whether a run is known to be a test run: by its record, by what was sent from here, or by its receipt."""
-    facts = RunFacts(run, request=own_request(await session.watch_list.request_of(await session.scope(), run_id)))
+    facts = RunFacts(
+        run, request=parse_submitted_request(await session.watch_list.request_of(await session.scope(), run_id))
+    )
     if facts.mode.value is None and run.is_final:
         facts = RunFacts(run, receipt=await session.client.get_receipt(run_id))
     return facts.is_test
 
 
-def add(call: Call) -> int:
+def add(call: Invocation) -> int:
     """``runs add``: put runs on the watch list, read first so that a mistyped id is not watched for ever."""
     ids = _ids(call)
 
-    async def work(session: Session) -> int:
+    async def work(session: CommandSession) -> int:
         outcomes: list[dict[str, Any]] = []
         codes = [0]
         known: list[str] = []
@@ -219,7 +228,7 @@ def add(call: Call) -> int:
             try:
                 status = None if call.options.no_check else (await session.client.get_run(run_id)).status
             except ApiError as error:
-                codes.append(tell(error, call.output))
+                codes.append(report_error(error, call.output))
                 outcomes.append({"execution_id": run_id, "outcome": "not added", "status": None})
                 continue
             known.append(run_id)
@@ -228,10 +237,10 @@ def add(call: Call) -> int:
         print_outcomes(call, outcomes)
         return max(codes)
 
-    return with_session(call, work)
+    return run_in_session(call, work)
 
 
-def _ids(call: Call) -> list[str]:
+def _ids(call: Invocation) -> list[str]:
     """The ids given; ``-`` stands for the first word of every line of standard input."""
     ids: list[str] = []
     for word in call.options.id:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from runwatch.base.closest import closest_word
+from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import UsageError
 from runwatch.base.json import dumps
-from runwatch.commands.call import Call
-from runwatch.view.resource_index import RESOURCE_INDEX
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.view.resources.resource_index import RESOURCE_INDEX
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
@@ -45,7 +45,7 @@ def record_of_kind(kind: str) -> type[Record] | None:
     return next((record for record in records() if kind == record.KIND), None)
 
 
-def schema(call: Call) -> int:
+def schema(call: Invocation) -> int:
     """``schema``: print the schema of one kind, or the list of kinds."""
     kind = call.options.kind
     kinds = (*REQUESTS, *(record.KIND for record in records()))

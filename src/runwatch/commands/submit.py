@@ -6,28 +6,28 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from runwatch.api.errors import ApiError, UnusableAnswer
+from runwatch.api.errors import ApiError, UnusableResponseError
 from runwatch.base.errors import UsageError
 from runwatch.base.json import loads
-from runwatch.commands.body import BODY_FLAGS, build_body
-from runwatch.commands.call import Call
-from runwatch.commands.printing import Printer
-from runwatch.commands.session import Session, choose, with_session
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.shared.record_printer import RecordPrinter
+from runwatch.commands.shared.run_request import BODY_FLAGS, build_run_body
+from runwatch.commands.shared.session import CommandSession, choose_service, run_in_session
 from runwatch.commands.watch import Watcher
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
-from runwatch.store.outbox import Kept, Order
-from runwatch.view.calls import last_failure
-from runwatch.view.drawn import line
-from runwatch.view.facts import RunFacts, own_request
-from runwatch.view.format import duration, guessed, money_exact, spent
+from runwatch.store.repositories.outbox import UnconfirmedWrite, WriteRequest
 from runwatch.view.resources.runs import RUNS
+from runwatch.view.runs.provider_calls import last_failure_text
+from runwatch.view.runs.run_facts import RunFacts, parse_submitted_request
+from runwatch.view.text.format import duration, estimated, money_exact, spent_amount
+from runwatch.view.text.safe_text import line
 
 SUBMIT: Final = "postExecutions"
 LABEL_CELLS: Final = 60
 
 
-def submit(call: Call) -> int:
+def submit(call: Invocation) -> int:
     """``runs submit``: send a new request, send a kept one again, or show what would be sent."""
     options = call.options
     if options.resend is not None:
@@ -35,7 +35,7 @@ def submit(call: Call) -> int:
         return _with_writing_session(call, lambda session: _resend(session, options.resend))
     if options.idempotency_key is not None and not options.idempotency_key.strip():
         raise UsageError("--idempotency-key is blank", detail="a blank key counts as none")
-    body = build_body(call)
+    body = build_run_body(call)
     key = options.idempotency_key or str(uuid.uuid4())
     if options.dry_run:
         value = {"method": "POST", "path": "/v1/executions", "idempotency_key": key, "body": loads(body)}
@@ -44,28 +44,28 @@ def submit(call: Call) -> int:
     return _with_writing_session(call, lambda session: _submit(session, body, key))
 
 
-def _with_writing_session(call: Call, work: Callable[[Session], Awaitable[int]]) -> int:
-    choice = choose(call)
+def _with_writing_session(call: Invocation, work: Callable[[CommandSession], Awaitable[int]]) -> int:
+    choice = choose_service(call)
     choice.check_may_write(SUBMIT)
-    return with_session(call, work, choice)
+    return run_in_session(call, work, choice)
 
 
-def _refuse_parts(call: Call) -> None:
+def _refuse_parts(call: Invocation) -> None:
     others = ("from", "idempotency_key", "dry_run", *BODY_FLAGS)
     given = [f"--{name.replace('_', '-')}" for name in others if call.options[name]]
     if given:
         raise UsageError("--resend sends a kept request as it is", hint=f"Leave out {', '.join(given)}.")
 
 
-async def _submit(session: Session, body: bytes, key: str) -> int:
+async def _submit(session: CommandSession, body: bytes, key: str) -> int:
     call = session.call
     is_own_key = call.options.idempotency_key is None
     if is_own_key and not call.output.is_json:
         call.output.note(f"idempotency key {key}")
-    return await _go_on(session, await send(session, body, key, is_new=is_own_key), body)
+    return await _go_on(session, await submit_run(session, body, key, is_new=is_own_key), body)
 
 
-async def send(session: Session, body: bytes, key: str, *, is_new: bool = True) -> Run:
+async def submit_run(session: CommandSession, body: bytes, key: str, *, is_new: bool = True) -> Run:
     """Submit a run through the outbox, and give it in its present state.
 
     Args:
@@ -80,15 +80,15 @@ async def send(session: Session, body: bytes, key: str, *, is_new: bool = True) 
         DataError: it cannot be kept; nothing was sent.
     """
     session.call.pending_key = key
-    order = Order(SUBMIT, {}, body, key, _label(body))
+    order = WriteRequest(SUBMIT, {}, body, key, _label(body))
     answer = await session.outbox.deliver(session.client, await session.scope(), order)
     session.call.pending_key = None
     return await _accepted(session, answer.value, key, may_be_old=not is_new or answer.attempts > 1)
 
 
-async def _resend(session: Session, key: str) -> int:
+async def _resend(session: CommandSession, key: str) -> int:
     scope = await session.scope()
-    kept = await session.outbox.waiting(scope)
+    kept = await session.outbox.unconfirmed(scope)
     wanted = next((item for item in kept if item.order.key == key and item.order.operation == SUBMIT), None)
     if wanted is None:
         raise UsageError(f"No submit is kept under the key {key}", detail=_kept(kept))
@@ -99,7 +99,7 @@ async def _resend(session: Session, key: str) -> int:
     return await _go_on(session, run, wanted.order.body or b"")
 
 
-def _kept(kept: list[Kept]) -> str:
+def _kept(kept: list[UnconfirmedWrite]) -> str:
     submits = [f"{item.order.key} ({item.order.label})" for item in kept if item.order.operation == SUBMIT]
     return f"kept are {', '.join(submits)}" if submits else "no submit of unknown outcome is kept"
 
@@ -111,7 +111,7 @@ def _label(body: bytes) -> str:
     return str(line(objective or "", LABEL_CELLS))
 
 
-async def _accepted(session: Session, value: object, key: str, *, may_be_old: bool) -> Run:
+async def _accepted(session: CommandSession, value: object, key: str, *, may_be_old: bool) -> Run:
     """The run that a submit was answered with.
 
     The answer to a key that was used before is the first one, however old; the run is read then (wire reference 1.5).
@@ -121,7 +121,7 @@ async def _accepted(session: Session, value: object, key: str, *, may_be_old: bo
     """
     run = Run(value) if isinstance(value, dict) else Run({})
     if not run.id:
-        raise UnusableAnswer(
+        raise UnusableResponseError(
             "The service accepted the submit and names no run",
             status=200,
             operation=SUBMIT,
@@ -140,11 +140,11 @@ async def _accepted(session: Session, value: object, key: str, *, may_be_old: bo
     return run
 
 
-async def _go_on(session: Session, run: Run, body: bytes) -> int:
+async def _go_on(session: CommandSession, run: Run, body: bytes) -> int:
     call = session.call
     if not call.options.watch:
-        request = own_request(loads(body)) if body else None
-        Printer(call, session.settings, RUNS).record(RunFacts(run, request=request), run.raw)
+        request = parse_submitted_request(loads(body)) if body else None
+        RecordPrinter(call, session.settings, RUNS).record(RunFacts(run, request=request), run.raw)
         return 0
     call.output.note(f"run {run.id}")
     watcher = Watcher(session, [run.id])
@@ -155,7 +155,7 @@ async def _go_on(session: Session, run: Run, body: bytes) -> int:
     return code
 
 
-async def _summary(session: Session, run_id: str, status: str | None) -> str:
+async def _summary(session: CommandSession, run_id: str, status: str | None) -> str:
     """The end of a run in one line, from its receipt."""
     try:
         receipt = await session.client.get_receipt(run_id)
@@ -163,7 +163,7 @@ async def _summary(session: Session, run_id: str, status: str | None) -> str:
         return f"{line(status)}; the receipt could not be read: {error.title}"
     parts: list[Any] = [line(receipt.status or status)]
     if receipt.reason and receipt.reason != receipt.status:
-        failure = last_failure(receipt)
+        failure = last_failure_text(receipt)
         parts.append(line(receipt.reason if failure is None else f"{receipt.reason} ({failure})"))
     if receipt.is_cut:
         parts.append("the output was cut at the limit of output tokens")
@@ -177,6 +177,6 @@ def _spend(receipt: Receipt) -> str:
     if receipt.mode == "echo":
         return "test run, no charge"
     known = receipt.known_spend_usd
-    told = line("unknown") if known is None else spent(known, receipt.unknown_calls, money_exact)
-    told = guessed(told, is_estimated=receipt.is_estimated)
+    told = line("unknown") if known is None else spent_amount(known, receipt.unknown_calls, money_exact)
+    told = estimated(told, is_estimated=receipt.is_estimated)
     return "spend unknown" if told == "unknown" else f"spent {told}"

@@ -9,25 +9,38 @@ from typing import Any, Final
 from runwatch.api.errors import ApiProblem
 from runwatch.api.operations import list_operation
 from runwatch.base.errors import RunwatchError, UsageError
-from runwatch.base.shell import runwatch_command
-from runwatch.commands.call import Call
-from runwatch.commands.entry import enter, read_key, tell_page
-from runwatch.commands.exits import DONE, REFUSED
-from runwatch.commands.export_file import check_free, save
-from runwatch.commands.profiles import asks_for_several, read_each
-from runwatch.commands.resources import as_record, print_record
-from runwatch.commands.session import Session, with_session
-from runwatch.commands.writing import given_key, may_write, with_given, write, writing
+from runwatch.base.shell_words import runwatch_command
+from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.resources import parse_record_of_kind, print_record
+from runwatch.commands.shared.export_file import check_not_existing, save_export
+from runwatch.commands.shared.profile_reader import is_multi_profile, read_profiles
+from runwatch.commands.shared.secret_entry import enter_secret, print_page_address, read_secret
+from runwatch.commands.shared.session import CommandSession, run_in_session
+from runwatch.commands.shared.writes import (
+    merge_options,
+    read_idempotency_key,
+    require_write_access,
+    run_write,
+    send_write,
+)
 from runwatch.records.template import Application, Plan, Selection, Template
-from runwatch.view.decisions import decisions_of
-from runwatch.view.drawn import decimal_text
-from runwatch.view.eligibility import TemplateFacts
-from runwatch.view.exports import Form, encoded, form_of
-from runwatch.view.next_actions import AUTHORIZE, resume_action
+from runwatch.view.export.file_formats import FileFormat, encode_for_file, format_from_name
+from runwatch.view.export.template_report import (
+    HEADER,
+    MULTI_PROFILE_HEADER,
+    ProfileTemplates,
+    multi_profile_rows,
+    render_multi_profile_report,
+    report_rows,
+)
+from runwatch.view.export.template_report import render_report as template_report
 from runwatch.view.resources.applications import APPLICATION, PLAN, SELECTION
 from runwatch.view.resources.templates import TEMPLATES
-from runwatch.view.template_report import HEADER, OWNED_HEADER, Reported, owned_rows, report_over, rows
-from runwatch.view.template_report import report as template_report
+from runwatch.view.templates.decisions import group_decisions
+from runwatch.view.templates.eligibility import TemplateFacts
+from runwatch.view.templates.next_actions import AUTHORIZE, resume_action
+from runwatch.view.text.safe_text import plain_decimal
 
 PLAN_IT: Final = "postTenantTemplatePlans"
 APPLY: Final = "postTenantTemplateApplications"
@@ -36,16 +49,16 @@ READ: Final = "getTenantTemplateApplicationsByApplicationId"
 SELECT: Final = "postTenantModelSelection"
 
 
-def show(call: Call) -> int:
+def show(call: Invocation) -> int:
     """``templates show``: a template with its blockers and next actions, or an application by its id."""
     wanted = call.options.id
 
-    async def work(session: Session) -> int:
+    async def work(session: CommandSession) -> int:
         async for page in session.client.pages(list_operation(Template)):
             for template in page.records:
                 if template.id == wanted:
                     print_record(session, TEMPLATES, template)
-                    return DONE
+                    return SUCCESS
         try:
             _print(session, await _read(session, wanted))
         except ApiProblem as problem:
@@ -56,47 +69,52 @@ def show(call: Call) -> int:
                 hint="runwatch templates list shows the templates.",
                 support_id=problem.support_id,
             ) from None
-        return DONE
+        return SUCCESS
 
-    return with_session(call, work)
+    return run_in_session(call, work)
 
 
-def report(call: Call) -> int:
+def report(call: Invocation) -> int:
     """``templates report``: what blocks each template, what clears it, and what was decided on it on this machine."""
-    check_free(call, call.options.output)
+    check_not_existing(call, call.options.output)
 
-    async def read(session: Session) -> list[TemplateFacts]:
+    async def read(session: CommandSession) -> list[TemplateFacts]:
         pages = session.client.pages(list_operation(Template))
         found = [template async for page in pages for template in page.records if isinstance(template, Template)]
-        decisions = decisions_of(await session.notes.of(await session.scope(), Template.KIND))
+        decisions = group_decisions(await session.notes.list_for(await session.scope(), Template.KIND))
         return [TemplateFacts(template, decisions.get(template.id)) for template in found]
 
-    if asks_for_several(call):
-        each = read_each(call, read)
-        reports = [Reported(got.profile, got.value) for got in each.got]
+    if is_multi_profile(call):
+        each = read_profiles(call, read)
+        reports = [ProfileTemplates(got.profile, got.value) for got in each.got]
         # A file that people decide by says what is missing from it.
-        reports += [Reported(profile, (), failure=str(error)) for profile, error in each.failed.items()]
-        _report(call, lambda form: report_over(form, reports, call.clock.now()), owned_rows(reports), OWNED_HEADER)
+        reports += [ProfileTemplates(profile, (), failure=str(error)) for profile, error in each.failed.items()]
+        _report(
+            call,
+            lambda form: render_multi_profile_report(form, reports, call.clock.now()),
+            multi_profile_rows(reports),
+            MULTI_PROFILE_HEADER,
+        )
         return each.code
 
-    async def work(session: Session) -> int:
+    async def work(session: CommandSession) -> int:
         facts = await read(session)
         profile = session.client.target.profile
-        _report(call, lambda form: template_report(form, facts, profile, call.clock.now()), rows(facts), HEADER)
-        return DONE
+        _report(call, lambda form: template_report(form, facts, profile, call.clock.now()), report_rows(facts), HEADER)
+        return SUCCESS
 
-    return with_session(call, work)
+    return run_in_session(call, work)
 
 
 def _report(
-    call: Call,
-    written: Callable[[Form], Iterable[str]],
+    call: Invocation,
+    written: Callable[[FileFormat], Iterable[str]],
     flat: Iterable[tuple[str | None, ...]],
     header: Sequence[str],
 ) -> None:
     """Print the report, or write it into the file that the options name."""
     name = call.options.output
-    form = form_of(name) if name is not None else None
+    form = format_from_name(name) if name is not None else None
     if call.output.is_json and name is None:
         call.output.json([dict(zip(header, row, strict=True)) for row in flat])
         return
@@ -105,39 +123,39 @@ def _report(
     if name is None:
         call.output.clean_block("".join(pieces))
     else:
-        save(call, name, [encoded(text) for text in pieces])
+        save_export(call, name, [encode_for_file(text) for text in pieces])
 
 
-def plan(call: Call) -> int:
+def plan(call: Invocation) -> int:
     """``templates plan``: what applying would do and cost at most; exit 1 when something stands in its way."""
 
-    async def work(session: Session) -> int:
+    async def work(session: CommandSession) -> int:
         made = await _plan(session, _subject(call))
         print_record(session, PLAN, made)
-        return REFUSED if made.is_blocked or made.blockers else DONE
+        return REFUSED if made.is_blocked or made.blockers else SUCCESS
 
-    return with_session(call, work)
+    return run_in_session(call, work)
 
 
-def apply(call: Call) -> int:
+def apply(call: Invocation) -> int:
     """``templates apply``: plan, approve and apply; an approved plan is named by --digest and --issued-at."""
-    options, key = call.options, given_key(call) or str(uuid.uuid4())
+    options, key = call.options, read_idempotency_key(call) or str(uuid.uuid4())
     if (options.digest is None) != (options.issued_at is None):
         raise UsageError("--digest and --issued-at go together", detail="both stand in the plan that they approve")
     subject = _subject(call)
-    choice = may_write(call, APPLY)
+    choice = require_write_access(call, APPLY)
     approved = {"digest": options.digest, "issued_at": options.issued_at}
     if options.digest is None:
         approved = {}
 
-        async def look(session: Session) -> int:
+        async def look(session: CommandSession) -> int:
             made = await _plan(session, subject)
             approved.update(digest=made.digest, issued_at=made.issued_at)
             for sentence in _sentences(made):
                 call.output.note(sentence)
-            return REFUSED if made.is_blocked else DONE
+            return REFUSED if made.is_blocked else SUCCESS
 
-        if with_session(call, look, choice) == REFUSED:
+        if run_in_session(call, look, choice) == REFUSED:
             raise RunwatchError(
                 "The template cannot be applied now",
                 hint=f"What clears each blocker: {runwatch_command('templates show', options.template)}",
@@ -148,24 +166,24 @@ def apply(call: Call) -> int:
     secret = _key(call)
     body = {**subject, **approved, "application_key": key}
 
-    async def work(session: Session) -> int:
-        value = await write(session, APPLY, f"apply {options.template}", body=body, key=key)
+    async def work(session: CommandSession) -> int:
+        value = await send_write(session, APPLY, f"apply {options.template}", body=body, key=key)
         return await _go_on(session, _application(value), secret)
 
-    return with_session(call, work, choice)
+    return run_in_session(call, work, choice)
 
 
-def resume(call: Call) -> int:
+def resume(call: Invocation) -> int:
     """``templates resume``: do what the application waits for; a live proof spends money and is confirmed."""
     options, application_id = call.options, call.options.id
-    choice = may_write(call, RESUME)
+    choice = require_write_access(call, RESUME)
     found: list[Application] = []
 
-    async def look(session: Session) -> int:
+    async def look(session: CommandSession) -> int:
         found.append(await _read(session, application_id))
-        return DONE
+        return SUCCESS
 
-    with_session(call, look, choice)
+    run_in_session(call, look, choice)
     action = options.action or _action_of(found[0])
     body: dict[str, Any] = {"action": action}
     if action == AUTHORIZE:
@@ -180,41 +198,41 @@ def resume(call: Call) -> int:
             return REFUSED
     secret = _key(call)
 
-    async def work(session: Session) -> int:
+    async def work(session: CommandSession) -> int:
         path = {"application_id": application_id}
-        value = await write(session, RESUME, f"{action} {application_id}", path=path, body=body)
+        value = await send_write(session, RESUME, f"{action} {application_id}", path=path, body=body)
         return await _go_on(session, _application(value), secret)
 
-    return with_session(call, work, choice)
+    return run_in_session(call, work, choice)
 
 
-def select(call: Call) -> int:
+def select(call: Invocation) -> int:
     """``templates select``: make the model of a proved application the selected one; without one, show which is."""
     application_id = call.options.id
     if application_id is None:
 
-        async def look(session: Session) -> int:
+        async def look(session: CommandSession) -> int:
             value = (await session.client.request("getTenantModelSelection")).value
             chosen = value.get("selection") if isinstance(value, dict) else None
             if chosen is None:
                 call.output.note("no model is selected")
                 if call.output.is_json:
                     call.output.json(None, indent=None)
-                return DONE
-            print_record(session, SELECTION, as_record(Selection, chosen))
-            return DONE
+                return SUCCESS
+            print_record(session, SELECTION, parse_record_of_kind(Selection, chosen))
+            return SUCCESS
 
-        return with_session(call, look)
+        return run_in_session(call, look)
 
-    async def work(session: Session) -> int:
-        value = await write(session, SELECT, f"select {application_id}", body={"application_id": application_id})
-        print_record(session, SELECTION, as_record(Selection, value))
-        return DONE
+    async def work(session: CommandSession) -> int:
+        value = await send_write(session, SELECT, f"select {application_id}", body={"application_id": application_id})
+        print_record(session, SELECTION, parse_record_of_kind(Selection, value))
+        return SUCCESS
 
-    return writing(call, SELECT, work)
+    return run_write(call, SELECT, work)
 
 
-def _subject(call: Call) -> dict[str, Any]:
+def _subject(call: Invocation) -> dict[str, Any]:
     """What is planned or applied.
 
     Raises:
@@ -230,36 +248,36 @@ def _subject(call: Call) -> dict[str, Any]:
     if given and len(given) < len(offering):
         raise UsageError("--source-id, --auth-scheme and --served-variant-id go together")
     subject: dict[str, Any] = {"template_id": options.template}
-    return with_given(
+    return merge_options(
         subject, {"model_deployment_id": options.deployment_id, "byok_offering": offering if given else None}
     )
 
 
-async def _plan(session: Session, subject: dict[str, Any]) -> Plan:
-    from runwatch.base.json import dumps_body
+async def _plan(session: CommandSession, subject: dict[str, Any]) -> Plan:
+    from runwatch.base.json import encode_body
 
-    answer = await session.client.request(PLAN_IT, body=dumps_body(subject))
-    record = as_record(Plan, answer.value)
+    answer = await session.client.request(PLAN_IT, body=encode_body(subject))
+    record = parse_record_of_kind(Plan, answer.value)
     assert isinstance(record, Plan)
     return record
 
 
 def _sentences(made: Plan) -> list[str]:
     """What a person approves, in sentences."""
-    spend = "unknown" if made.maximum_spend_usd is None else f"{decimal_text(made.maximum_spend_usd)} USD"
+    spend = "unknown" if made.maximum_spend_usd is None else f"{plain_decimal(made.maximum_spend_usd)} USD"
     said = [f"this spends at most: {spend}; a paid run is asked about once more"]
     said += [f"it does: {effect.description}" for effect in made.effects or () if effect.description]
     said += [f"in its way: {blocker.detail or blocker.code}" for blocker in made.blockers or ()]
     return said
 
 
-async def _read(session: Session, application_id: str) -> Application:
+async def _read(session: CommandSession, application_id: str) -> Application:
     answer = await session.client.request(READ, path={"application_id": application_id})
     return _application(answer.value)
 
 
 def _application(value: object) -> Application:
-    record = as_record(Application, value)
+    record = parse_record_of_kind(Application, value)
     assert isinstance(record, Application)
     return record
 
@@ -281,12 +299,12 @@ def _action_of(application: Application) -> str:
     return action
 
 
-def _key(call: Call) -> Any:
+def _key(call: Invocation) -> Any:
     """The key of a source that the application may ask for; nobody is asked before it does."""
-    return read_key(call, "the model source", may_ask=False)
+    return read_secret(call, "the model source", may_ask=False)
 
 
-async def _go_on(session: Session, application: Application, secret: Any) -> int:
+async def _go_on(session: CommandSession, application: Application, secret: Any) -> int:
     """Enter the key that the application waits for, if one was given, and print the application."""
     consent = application.consent
     if consent is not None and consent.continue_url and secret is not None:
@@ -294,21 +312,21 @@ async def _go_on(session: Session, application: Application, secret: Any) -> int
         async def is_done() -> bool:
             return (await _read(session, application.id)).state != "consent_pending"
 
-        await enter(session, dict(consent.raw), secret, is_done)
+        await enter_secret(session, dict(consent.raw), secret, is_done)
         path = {"application_id": application.id}
-        value = await write(session, RESUME, f"go on {application.id}", path=path, body={"action": "poll_consent"})
+        value = await send_write(session, RESUME, f"go on {application.id}", path=path, body={"action": "poll_consent"})
         application = _application(value)
     _print(session, application)
     if application.next_action is not None and application.next_action.detail:
         session.call.output.note(f"next: {application.next_action.detail}")
-    return REFUSED if application.state == "failed_safe" else DONE
+    return REFUSED if application.state == "failed_safe" else SUCCESS
 
 
-def _print(session: Session, application: Application) -> None:
+def _print(session: CommandSession, application: Application) -> None:
     """Print an application; for people the address of a private page stands on stderr, apart from the data."""
     consent = application.consent
     if consent is not None and consent.continue_url and not session.call.output.is_json:
-        tell_page(session.call, consent.continue_url)
+        print_page_address(session.call, consent.continue_url)
         shown = {name: value for name, value in consent.raw.items() if name != "continue_url"}
         application = Application({**application.raw, "consent": shown})
     print_record(session, APPLICATION, application)

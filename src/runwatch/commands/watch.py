@@ -9,59 +9,59 @@ from typing import Final
 from runwatch.api.errors import ApiProblem
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.json import dumps
-from runwatch.commands.call import Call
-from runwatch.commands.exits import status_exit_code
-from runwatch.commands.listing import LIMIT, NOT_OFFERED
-from runwatch.commands.pace import keep_within_limit
-from runwatch.commands.printing import context_of
-from runwatch.commands.session import Session, with_session
-from runwatch.commands.tell import tell
+from runwatch.commands.cli.error_report import report_error
+from runwatch.commands.cli.exit_codes import status_exit_code
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.shared.list_reader import DEFAULT_LIMIT, NOT_OFFERED
+from runwatch.commands.shared.rate_limited_client import apply_published_limit
+from runwatch.commands.shared.record_printer import make_render_context
+from runwatch.commands.shared.session import CommandSession, run_in_session
 from runwatch.records.event import RunEvent
 from runwatch.records.run import Run
 from runwatch.records.states import is_final
-from runwatch.store.change import Failure
-from runwatch.store.follow import follow
-from runwatch.store.trouble import Trouble
-from runwatch.view.drawn import line
-from runwatch.view.format import duration, short_id
-from runwatch.view.plain import csv_lines
-from runwatch.view.timeline import event_line
+from runwatch.store.live.run_follower import follow_run
+from runwatch.store.state.changes import ReadFailure
+from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.view.export.text_output import csv_lines
+from runwatch.view.runs.event_lines import render_event
+from runwatch.view.text.format import duration, short_id
+from runwatch.view.text.safe_text import line
 
-PATIENCE_S: Final = 900.0
+GIVE_UP_S: Final = 900.0
 """How long a service may be silent before following ends, in seconds; a wait that a 429 asks for is no silence."""
 
 QUIET_S: Final = 5.0
 """How long nothing more is said about a service that does not answer, at least, in seconds."""
 
 
-def watch(call: Call) -> int:
+def watch(call: Invocation) -> int:
     """``runs watch``: follow the named runs, or all that are live."""
     ids: list[str] = list(dict.fromkeys(call.options.id))
     if bool(ids) == bool(call.options.all):
         raise UsageError("Name the runs to watch, or all of them with --all", hint="runwatch runs watch --help")
 
-    async def work(session: Session) -> int:
+    async def work(session: CommandSession) -> int:
         chosen = ids or await _live_runs(session)
         if not chosen:
             call.output.note("no run is live")
             return 0
         return await Watcher(session, chosen).watch()
 
-    return with_session(call, work)
+    return run_in_session(call, work)
 
 
-async def _live_runs(session: Session) -> list[str]:
+async def _live_runs(session: CommandSession) -> list[str]:
     """The runs that are not final now, the oldest first."""
     runs: list[Run] = []
     try:
-        async for page in session.client.pages("getExecutions", limit=LIMIT):
+        async for page in session.client.pages("getExecutions", limit=DEFAULT_LIMIT):
             runs += page.records
     except ApiProblem as problem:
         if problem.status not in NOT_OFFERED:
             raise
         session.call.output.note("this service has no list of runs; these are the runs on your watch list")
         watched = await session.watch_list.list(await session.scope())
-        runs = [await session.client.get_run(item.run_id) for item in watched[:LIMIT]]
+        runs = [await session.client.get_run(item.run_id) for item in watched[:DEFAULT_LIMIT]]
     return [run.id for run in reversed(runs) if run.id and not run.is_final]
 
 
@@ -73,7 +73,7 @@ class Watcher:
         ids: The runs.
     """
 
-    def __init__(self, session: Session, ids: Sequence[str]) -> None:
+    def __init__(self, session: CommandSession, ids: Sequence[str]) -> None:
         self._session = session
         self._call = session.call
         self._output = session.call.output
@@ -93,7 +93,7 @@ class Watcher:
         """
         self._call.on_interrupt = "The runs themselves go on; watching them again starts with the events seen so far."
         await self._session.forget_old_events()
-        await keep_within_limit(self._session.client, self._call.clock)
+        await apply_published_limit(self._session.client, self._call.clock)
         if len(self._ids) == 1:
             await self._follow(self._ids[0])
             return self._exit_code([])
@@ -122,19 +122,19 @@ class Watcher:
             await self._follow(run_id)
         except RunwatchError as error:
             self._output.warn(f"run {run_id} is not followed any more")
-            return tell(error, self._output)
+            return report_error(error, self._output)
         return 0
 
     async def _follow(self, run_id: str) -> None:
         session = self._session
         status: str | None = None
-        events = follow(
+        events = follow_run(
             session.client,
             await session.scope(),
             session.events,
             run_id,
             clock=self._call.clock,
-            patience_s=PATIENCE_S,
+            patience_s=GIVE_UP_S,
             on_trouble=self._tell_trouble,
         )
         async for event in events:
@@ -154,13 +154,13 @@ class Watcher:
                 self._output.line(text)
             self._has_head = True
         else:
-            context = context_of(self._call, self._session.settings)
+            context = make_render_context(self._call, self._session.settings)
             run = short_id(run_id, context.glyphs) if len(self._ids) > 1 else None
-            self._output.line(event_line(event, context).plain(run))
+            self._output.line(render_event(event, context).plain(run))
 
-    def _tell_trouble(self, failure: Failure, seconds: float) -> None:
+    def _tell_trouble(self, failure: ReadFailure, seconds: float) -> None:
         """Say once for all runs what holds the events up, and again when it lasts."""
-        is_held = failure.trouble is Trouble.RATE_LIMITED
+        is_held = failure.trouble is ReadInterruption.RATE_LIMITED
         if is_held:
             self._session.client.note_limited()
         now = self._call.clock.monotonic()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from runwatch.base.shell import runwatch_command
+from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
 from runwatch.records.record import Record, Wire, amount, flag, integer, many, moment, one, text
 

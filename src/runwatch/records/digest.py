@@ -11,7 +11,7 @@ from runwatch.records.record import Record
 PREFIX: Final = "sha256:"
 
 
-def digest_of(record: Record) -> str:
+def compute_digest(record: Record) -> str:
     """``sha256:`` and 64 hexadecimal characters over everything that a record says.
 
     The order of an object's members makes no difference; numbers count with the digits they were sent with, so that

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from runwatch.records.check import RecordedCheck, VerificationCheck
 from runwatch.records.record import Record, Wire, amount, anything, flag, integer, many, mapping, moment, one, text
-from runwatch.records.spend import total, unknown_calls
+from runwatch.records.spend import sum_amounts, unknown_calls
 from runwatch.records.states import CUT
 
 
@@ -170,4 +170,4 @@ class Receipt(Record):
         totals = self.totals
         if totals is None or totals.usd is None or totals.platform_fee_usd is None:
             return None
-        return total((totals.usd, totals.platform_fee_usd))
+        return sum_amounts((totals.usd, totals.platform_fee_usd))

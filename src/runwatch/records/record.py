@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar, overload
 
-from runwatch.base.json import Numeral, dumps
+from runwatch.base.json import ExactNumber, dumps
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Record")
@@ -105,7 +105,7 @@ _EXPONENT: Final = 999
 def _amount(value: Any) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Mismatch
-    amount = Decimal(value.literal if isinstance(value, Numeral) else repr(value))
+    amount = Decimal(value.literal if isinstance(value, ExactNumber) else repr(value))
     if not amount.is_finite() or abs(amount.adjusted()) > _EXPONENT:
         raise Mismatch
     return amount

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from runwatch.base.secret_forms import find_secret
+from runwatch.base.secret_patterns import find_secret
 
 MAX_VISITED: Final = 10_000
 """The most values of one body that are looked at, those at the top first; references are at most three levels down."""
@@ -17,7 +17,7 @@ _COMMIT_NAMES: Final = frozenset({"base_ref"})
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-def secret_references(body: object) -> list[dict[str, str]]:
+def find_secret_references(body: object) -> list[dict[str, str]]:
     """The references of a decoded body that hold a secret, as ``errors[]`` of a Problem; never any part of the value.
 
     A reference is a member whose name ends in ``ref``, ``refs`` or ``reference``, with everything in it. Only what a

@@ -15,7 +15,7 @@ from typing import Any, Final
 _EXACT: Final = Context(prec=100)
 
 
-def total(amounts: Iterable[Decimal]) -> Decimal:
+def sum_amounts(amounts: Iterable[Decimal]) -> Decimal:
     """The sum of some amounts, with every digit."""
     return reduce(_EXACT.add, amounts, Decimal(0))
 

@@ -25,7 +25,7 @@ from sqlalchemy import Connection, Engine, QueuePool, Table, create_engine, even
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError
 from runwatch.base.files import PRIVATE_FILE, private_directory
-from runwatch.service.disk import explaining
+from runwatch.service.disk_errors import translate_disk_errors
 from runwatch.service.migrations.backup import remove_backup
 from runwatch.service.tables import SCHEMA_VERSION, metadata
 from runwatch.service.transaction import Transaction
@@ -76,7 +76,7 @@ class _Job(Generic[T]):
             self.future.set_result(self._result)  # type: ignore[arg-type]  # T itself may be None
 
 
-class Database:
+class ServiceDatabase:
     """The open database. Made by :meth:`open`; the caller holds the data directory's lock."""
 
     def __init__(self, path: Path, writer: Engine, reader: Engine, clock: Clock) -> None:
@@ -93,7 +93,7 @@ class Database:
         self._thread.start()
 
     @classmethod
-    def open(cls, path: Path, clock: Clock) -> Database:
+    def open(cls, path: Path, clock: Clock) -> ServiceDatabase:
         """Open the database of ``path``, making it (mode 0600) when there is none.
 
         Raises:
@@ -119,7 +119,7 @@ class Database:
             if self._is_closed:
                 raise DataError("The service's database is closed", detail="The service is stopping.")
             self._jobs.put(job)
-        with explaining(self._path):
+        with translate_disk_errors(self._path):
             return await asyncio.wrap_future(job.future)
 
     def watch(self, table: Table, told: Callable[[], None]) -> None:
@@ -176,7 +176,7 @@ class Database:
                 tell()
 
 
-class SoleDatabase(Database):
+class SingleWriterDatabase(ServiceDatabase):
     """A database that one task alone has to itself, in a single transaction that ends when it is closed.
 
     Nothing is on the disk until then. For what is made whole or not at all, as the past of the sample organization.
@@ -189,8 +189,8 @@ class SoleDatabase(Database):
         self._connection.begin()
 
     @classmethod
-    def open(cls, path: Path, clock: Clock) -> SoleDatabase:
-        """Make the database of ``path``; see :meth:`Database.open`.
+    def open(cls, path: Path, clock: Clock) -> SingleWriterDatabase:
+        """Make the database of ``path``; see :meth:`ServiceDatabase.open`.
 
         Raises:
             DataError: as there.
@@ -285,7 +285,7 @@ def _engine(path: Path, mode: str, begin: str, size: int) -> Engine:
 
 
 def _prepare(engine: Engine, path: Path) -> None:
-    with explaining(path), engine.begin() as connection:
+    with translate_disk_errors(path), engine.begin() as connection:
         version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
         if version > SCHEMA_VERSION:
             raise DataError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.service.ids import new_id
 from runwatch.service.tables.organization import audit
 from runwatch.service.transaction import Row, Transaction
@@ -21,7 +21,7 @@ RESOURCE_TYPES: Final = ("proposal", "execution", "api_key", "arm", "verifier")
 """Types of what is decided upon (wire reference 2.12)."""
 
 
-def note(
+def record_decision(
     transaction: Transaction,
     tenant_id: str,
     kind: str,
@@ -52,7 +52,7 @@ def note(
         resource_type=resource_type,
         resource_id=resource_id,
         acted_by=acted_by,
-        at=iso(transaction.now),
+        at=format_iso(transaction.now),
     )
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runwatch.base.errors import RunwatchError
-from runwatch.records.codes import CODES
+from runwatch.records.error_codes import CODES
 
 
-class Refusal(RunwatchError):
+class RefusalError(RunwatchError):
     """A request is not done. It is answered with a Problem of this code.
 
     Args:
-        code: One of :data:`runwatch.records.codes.CODES`, which gives the HTTP status and the title.
+        code: One of :data:`runwatch.records.error_codes.CODES`, which gives the HTTP status and the title.
         detail: What about this request; it is sent, so it repeats nothing that a caller sent or a secret holds.
         errors: Fields and what is wrong with each; only for ``validation_failed``.
         retry_after_s: Seconds to wait; only for ``rate_limited`` and ``quota_exceeded``.
@@ -43,7 +43,7 @@ class Refusal(RunwatchError):
         return CODES[self.code].status
 
 
-def invalid(*errors: tuple[str, str], cause: str | None = None) -> Refusal:
+def make_validation_error(*errors: tuple[str, str], cause: str | None = None) -> RefusalError:
     """A ``validation_failed`` refusal naming fields and what is wrong with each."""
     count = "One field needs" if len(errors) == 1 else f"{len(errors)} fields need"
-    return Refusal("validation_failed", f"{count} attention.", errors=errors, cause=cause)
+    return RefusalError("validation_failed", f"{count} attention.", errors=errors, cause=cause)

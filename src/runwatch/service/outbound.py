@@ -19,9 +19,9 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
-from runwatch.base.addresses import Address, AddressKind, kind_of
+from runwatch.base.addresses import Address, AddressKind, classify_address
 from runwatch.base.errors import RunwatchError
-from runwatch.service.reach import Reach
+from runwatch.service.address_policy import AddressPolicy
 
 ANSWER_BYTES: Final = 1024 * 1024
 """The largest answer unless a caller says otherwise (wire reference 4.2)."""
@@ -47,7 +47,7 @@ class OutboundError(RunwatchError):
 
 
 @dataclass(frozen=True, slots=True)
-class OutboundAnswer:
+class OutboundResponse:
     """A complete answer, of any status.
 
     Attributes:
@@ -59,7 +59,7 @@ class OutboundAnswer:
     content: bytes
 
 
-class Outbound:
+class OutboundClient:
     """Calls other servers. One for a service; :meth:`close` ends it.
 
     Args:
@@ -68,7 +68,7 @@ class Outbound:
     """
 
     def __init__(self, look_up: LookUp | None = None, verify: ssl.SSLContext | None = None) -> None:
-        self._look_up = look_up or system_look_up
+        self._look_up = look_up or resolve_host
         self._verify = verify or True
         self._clients: dict[str | None, httpx.AsyncClient] = {}
 
@@ -77,12 +77,12 @@ class Outbound:
         method: str,
         url: str,
         *,
-        reach: Reach,
+        reach: AddressPolicy,
         timeout_s: float,
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
         limit_bytes: int = ANSWER_BYTES,
-    ) -> OutboundAnswer:
+    ) -> OutboundResponse:
         """Send one request and read its answer whole. Never retried here.
 
         Args:
@@ -119,7 +119,7 @@ class Outbound:
             with contextlib.suppress(Exception):
                 await client.aclose()
 
-    async def _judged(self, url: str, reach: Reach) -> tuple[httpx.URL, list[Address]]:
+    async def _judged(self, url: str, reach: AddressPolicy) -> tuple[httpx.URL, list[Address]]:
         """The URL and the addresses to call, in the order to try them.
 
         Raises:
@@ -134,7 +134,7 @@ class Outbound:
         if target.scheme == "http" and not reach.plain_http:
             raise OutboundError("scheme_rejected")
         addresses = await self._look_up(_name_of(target), target.port or (443 if target.scheme == "https" else 80))
-        kinds = {kind_of(address) for address in addresses}
+        kinds = {classify_address(address) for address in addresses}
         if not kinds <= reach.addresses:
             raise OutboundError("private_range_rejected")
         if target.scheme == "http" and not kinds <= reach.plain_http:
@@ -149,7 +149,7 @@ class Outbound:
         headers: dict[str, str],
         body: bytes | None,
         limit_bytes: int,
-    ) -> OutboundAnswer:
+    ) -> OutboundResponse:
         proxy = _proxy_for(target, address)
         extensions = {}
         # Unpacking would let a small answer grow beyond any limit.
@@ -171,7 +171,7 @@ class Outbound:
                 content += chunk
                 if len(content) > limit_bytes:
                     raise OutboundError("response_too_large", was_sent=True)
-            return OutboundAnswer(response.status_code, bytes(content))
+            return OutboundResponse(response.status_code, bytes(content))
         finally:
             await response.aclose()
 
@@ -191,7 +191,7 @@ class Outbound:
         return client
 
 
-async def system_look_up(host: str, port: int) -> list[Address]:
+async def resolve_host(host: str, port: int) -> list[Address]:
     """The addresses of a host, as the system finds them.
 
     Raises:
@@ -223,6 +223,6 @@ def _proxy_for(target: httpx.URL, address: Address) -> str | None:
     The proxy looks the name up itself. Plain http never goes there, so that a name that has another address by then
     fails at the certificate check.
     """
-    if kind_of(address) is not AddressKind.PUBLIC or proxy_bypass(_name_of(target)):
+    if classify_address(address) is not AddressKind.PUBLIC or proxy_bypass(_name_of(target)):
         return None
     return getproxies().get(target.scheme)

@@ -20,27 +20,27 @@ import uvicorn
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError, LocalServiceError, UsageError
 from runwatch.base.files import FileLock, UnsafePlaceError, check_data_dir, private_directory
-from runwatch.base.log import AtMost, keep_secret, start_log
-from runwatch.base.sealing import CannotOpen, MasterKeys
-from runwatch.base.servicefile import ServiceFile, lock_of, open_owner_key, read_service_file, write_service_file
-from runwatch.base.servicesocket import listen_on_socket, require_unix_sockets
-from runwatch.base.target import is_loopback_address, may_be_loopback
-from runwatch.service.access.auth import new_key
+from runwatch.base.log import MaxLevelFilter, keep_secret, start_log
+from runwatch.base.sealing import MasterKeys, UnsealError
+from runwatch.base.service_file import ServiceFile, lock_path, open_owner_key, read_service_file, write_service_file
+from runwatch.base.service_socket import listen_on_socket, require_unix_sockets
+from runwatch.base.service_target import is_loopback_address, may_be_loopback
+from runwatch.service.access.authentication import new_key
 from runwatch.service.access.vault import Vault
-from runwatch.service.context import open_context
-from runwatch.service.http.app import Application
-from runwatch.service.http.connections import ACCEPTS_A_TURN, Bounds, Connections, raise_descriptor_limit
-from runwatch.service.http.context import Context
-from runwatch.service.http.docks import Docks
-from runwatch.service.http.protocol import Protocol
+from runwatch.service.http.app import ServiceApp
+from runwatch.service.http.connections import MAX_ACCEPTS_PER_TURN, Bounds, Connections, raise_descriptor_limit
+from runwatch.service.http.context import RequestContext
+from runwatch.service.http.protocol import PoliteH11Protocol
+from runwatch.service.http.sample_checks import SampleCheckApp
 from runwatch.service.options import ServeOptions
 from runwatch.service.routes import ENDPOINTS
+from runwatch.service.startup import open_service_context
 from runwatch.service.timers import Timers
 
 STOP_S: Final = 5
 """How long answers under way may take once the service is to stop."""
 
-LINES_A_MINUTE: Final = 120
+LOG_LINES_PER_MINUTE: Final = 120
 """How many lines a minute the event loop, the HTTP server and callers without a key each may add to the log."""
 
 _BELOW: Final = ("uvicorn", "asyncio")
@@ -54,7 +54,7 @@ _log: Final = logging.getLogger("runwatch.service")
 
 
 @dataclass(slots=True)
-class Running:
+class RunningServer:
     """A service that accepts connections.
 
     Attributes:
@@ -64,7 +64,7 @@ class Running:
     """
 
     file: ServiceFile
-    context: Context
+    context: RequestContext
     stop: asyncio.Event
 
 
@@ -98,9 +98,9 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
-async def running(
+async def run_server(
     options: ServeOptions, clock: Clock, *, timers: Timers | None = None, bounds: Bounds | None = None
-) -> AsyncIterator[Running]:
+) -> AsyncIterator[RunningServer]:
     """A service that listens while the block runs.
 
     Args:
@@ -140,7 +140,9 @@ async def running(
         )
         # Written at once: what the file said until now may be the address of somebody else, and the id of no service.
         _write_down(file, keys)
-        context, key = await open_context(options, keys, file.api_key, clock=clock, origin=file.base_url, timers=timers)
+        context, key = await open_service_context(
+            options, keys, file.api_key, clock=clock, origin=file.base_url, timers=timers
+        )
         context.connections = Connections(bounds or Bounds.within(raise_descriptor_limit()))
         stack.push_async_callback(context.close)
         if key != file.api_key:
@@ -150,17 +152,17 @@ async def running(
             context.closed_secrets = (_NEW_KEY, *context.closed_secrets)
         keep_secret(key)
         stop = asyncio.Event()
-        docks = Docks(clock, context.strangers.bytes_in_flight) if options.sample else None
-        server = _Server(_config(Application(context, ENDPOINTS, options.host, docks)), stop)
+        docks = SampleCheckApp(clock, context.strangers.bytes_in_flight) if options.sample else None
+        server = _Server(_config(ServiceApp(context, ENDPOINTS, options.host, docks)), stop)
         task = asyncio.create_task(server.serve([listener, local_listener]), name="http server")
         stack.push_async_callback(_end, stop, task)
         await server.accepts.wait()
         if options.sample and options.sample_trickle:
             await stack.enter_async_context(_trickling(context))
-        yield Running(file, context, stop)
+        yield RunningServer(file, context, stop)
 
 
-async def seal_again(options: ServeOptions, clock: Clock) -> int:
+async def reseal_data_dir(options: ServeOptions, clock: Clock) -> int:
     """Seal every secret of a data directory with the newest master key, and say how many no master key opens.
 
     The owner's key counts as one of them.
@@ -182,11 +184,11 @@ async def seal_again(options: ServeOptions, clock: Clock) -> int:
 
 
 @contextlib.asynccontextmanager
-async def _trickling(context: Context) -> AsyncIterator[None]:
+async def _trickling(context: RequestContext) -> AsyncIterator[None]:
     """Let runs come and go in the sample organization while the block runs."""
-    from runwatch.service.sample.trickle import Trickle
+    from runwatch.service.sample.background_runs import BackgroundRuns
 
-    trickle = Trickle(context, Random(int(context.clock.now().timestamp())))  # noqa: S311 - no secret
+    trickle = BackgroundRuns(context, Random(int(context.clock.now().timestamp())))  # noqa: S311 - no secret
     task = asyncio.create_task(trickle.run(), name="sample runs")
     try:
         yield
@@ -205,10 +207,10 @@ async def _end(stop: asyncio.Event, task: asyncio.Task[None]) -> None:
     await task
 
 
-def _config(application: Application) -> uvicorn.Config:
+def _config(application: ServiceApp) -> uvicorn.Config:
     return uvicorn.Config(
         application,
-        http=Protocol,
+        http=PoliteH11Protocol,
         ws="none",
         loop="asyncio",
         lifespan="off",
@@ -218,7 +220,7 @@ def _config(application: Application) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         workers=1,
-        backlog=ACCEPTS_A_TURN,
+        backlog=MAX_ACCEPTS_PER_TURN,
         timeout_graceful_shutdown=STOP_S,
     )
 
@@ -233,7 +235,7 @@ def _read_before(data_dir: Path, keys: MasterKeys) -> tuple[ServiceFile | None, 
         return None, False
     try:
         return (None if before is None else open_owner_key(before, keys)), False
-    except CannotOpen as error:
+    except UnsealError as error:
         _log.warning("the owner gets a new key: %s", error)
         return before, True
 
@@ -263,7 +265,7 @@ async def _take(data_dir: Path, clock: Clock) -> FileLock:
 
     Whoever looks whether a service runs holds the lock for a moment too, so one refusal proves nothing.
     """
-    lock = lock_of(data_dir)
+    lock = lock_path(data_dir)
     try:
         check_data_dir(data_dir)
         private_directory(data_dir)
@@ -352,4 +354,4 @@ def open_log(data_dir: Path) -> None:
         below.addHandler(handler or logging.NullHandler())
     for name in (*_BELOW, "uvicorn.error", "runwatch.service.access.strangers"):
         # A logger's filter sees nothing of the loggers below it.
-        logging.getLogger(name).addFilter(AtMost(LINES_A_MINUTE))
+        logging.getLogger(name).addFilter(MaxLevelFilter(LOG_LINES_PER_MINUTE))

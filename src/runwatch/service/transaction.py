@@ -146,7 +146,7 @@ class Transaction:
         """
         return self._listed(table, where, since, until, before, within, limit, is_newest=True)
 
-    def every(self, table: Table, where: Mapping[str, object]) -> Sequence[Row]:
+    def list_all(self, table: Table, where: Mapping[str, object]) -> Sequence[Row]:
         """The rows that match, in no order."""
         return self._found(table, where).mappings().all()
 

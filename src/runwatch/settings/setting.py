@@ -9,7 +9,7 @@ from typing import Any, Final, Generic, Self, TypeVar, overload
 T = TypeVar("T")
 
 
-class Unfit(Exception):
+class InvalidValueError(Exception):
     """A value that a setting does not take. The message says what it takes and never holds the value itself.
 
     A person may have written a key into the wrong line, and the message goes to screens and logs.
@@ -23,7 +23,7 @@ class Setting(Generic[T]):
         key: The key in the file, with a dot after the table's name.
         default: The value where nobody has chosen one.
         doc: One sentence for help, README and the settings screen.
-        read: Turns a TOML value into the typed one, or raises :class:`Unfit`.
+        read: Turns a TOML value into the typed one, or raises :class:`InvalidValueError`.
         takes: What the setting takes, in words that follow "must be".
         choices: The accepted texts; empty accepts any.
         environment: The variable that sets it; empty where there is none.
@@ -65,15 +65,15 @@ class Setting(Generic[T]):
         return isinstance(self.default, Mapping)
 
     @overload
-    def __get__(self, group: None, owner: type[Group]) -> Self: ...
+    def __get__(self, group: None, owner: type[SettingsGroup]) -> Self: ...
     @overload
-    def __get__(self, group: Group, owner: type[Group]) -> T: ...
-    def __get__(self, group: Group | None, owner: type[Group]) -> Self | T:
+    def __get__(self, group: SettingsGroup, owner: type[SettingsGroup]) -> T: ...
+    def __get__(self, group: SettingsGroup | None, owner: type[SettingsGroup]) -> Self | T:
         if group is None:
             return self
         return group.chosen.get(self.key, self.default)  # type: ignore[no-any-return]  # read() made it a T
 
-    def __set__(self, group: Group, value: object) -> None:
+    def __set__(self, group: SettingsGroup, value: object) -> None:
         raise AttributeError(f"settings are frozen: {self.key}")
 
     def parse(self, value: str) -> T:
@@ -88,11 +88,11 @@ class Setting(Generic[T]):
             try:
                 return self.read(float(value) if isinstance(self.default, float) else int(value))
             except ValueError:
-                raise Unfit(f"must be {self.takes}") from None
+                raise InvalidValueError(f"must be {self.takes}") from None
         return self.read(value)
 
 
-class Group:
+class SettingsGroup:
     """Settings that belong together; subclasses declare them.
 
     Attributes:
@@ -113,7 +113,7 @@ class Group:
         self.chosen: Mapping[str, Any] = dict(chosen or {})
 
 
-def text(
+def text_setting(
     key: str,
     default: str,
     doc: str,
@@ -127,84 +127,84 @@ def text(
 
     def read(value: object) -> str:
         if not isinstance(value, str) or not value.isprintable():
-            raise Unfit(f"must be {takes}")
+            raise InvalidValueError(f"must be {takes}")
         try:
             return check(value.strip())
         except ValueError:
-            raise Unfit(f"must be {takes}") from None
+            raise InvalidValueError(f"must be {takes}") from None
 
     return Setting(key, default, doc, read=read, takes=takes, environment=environment, flag=flag)
 
 
-def choice(key: str, choices: tuple[str, ...], doc: str) -> Setting[str]:
+def choice_setting(key: str, choices: tuple[str, ...], doc: str) -> Setting[str]:
     """A setting that takes one of a few words; the first is the default."""
     takes = "one of " + ", ".join(choices)
 
     def read(value: object) -> str:
         if not isinstance(value, str) or value not in choices:
-            raise Unfit(f"must be {takes}")
+            raise InvalidValueError(f"must be {takes}")
         return value
 
     return Setting(key, choices[0], doc, read=read, takes=takes, choices=choices)
 
 
-def switch(key: str, doc: str, *, default: bool = False, flag: str = "", protects: bool = False) -> Setting[bool]:
+def bool_setting(key: str, doc: str, *, default: bool = False, flag: str = "", protects: bool = False) -> Setting[bool]:
     """A setting that takes ``true`` or ``false``."""
 
     def read(value: object) -> bool:
         if not isinstance(value, bool):
-            raise Unfit("must be true or false")
+            raise InvalidValueError("must be true or false")
         return value
 
     return Setting(key, default, doc, read=read, takes="true or false", flag=flag, protects=protects)
 
 
-def whole(key: str, default: int, doc: str, *, least: int, most: int) -> Setting[int]:
+def int_setting(key: str, default: int, doc: str, *, least: int, most: int) -> Setting[int]:
     """A setting that takes a whole number between two bounds, both included."""
     takes = f"a whole number from {least} to {most}"
 
     def read(value: object) -> int:
         if type(value) is not int or not least <= value <= most:
-            raise Unfit(f"must be {takes}")
+            raise InvalidValueError(f"must be {takes}")
         return value
 
     return Setting(key, default, doc, read=read, takes=takes)
 
 
-def number(key: str, default: float, doc: str, *, least: float, most: float) -> Setting[float]:
+def float_setting(key: str, default: float, doc: str, *, least: float, most: float) -> Setting[float]:
     """A setting that takes a number between two bounds, both included."""
     takes = f"a number from {least:g} to {most:g}"
 
     def read(value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-            raise Unfit(f"must be {takes}")
+            raise InvalidValueError(f"must be {takes}")
         return float(value)
 
     return Setting(key, default, doc, read=read, takes=takes)
 
 
-def texts_by_name(key: str, doc: str) -> Setting[Mapping[str, str]]:
+def text_table_setting(key: str, doc: str) -> Setting[Mapping[str, str]]:
     """A setting that is a table of texts, under names that people choose."""
     takes = "a table of texts"
 
     def read(value: object) -> Mapping[str, str]:
         if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
-            raise Unfit(f"must be {takes}")
+            raise InvalidValueError(f"must be {takes}")
         return dict(value)
 
-    return Setting(key, {}, doc, read=read, takes=takes, entry=lambda name: text(name, "", doc))
+    return Setting(key, {}, doc, read=read, takes=takes, entry=lambda name: text_setting(name, "", doc))
 
 
-def names(key: str, doc: str) -> Setting[list[str]]:
+def name_list_setting(key: str, doc: str) -> Setting[list[str]]:
     """A setting that takes a list of names; a person may type them with spaces or commas between them."""
     takes = "names with spaces or commas between them, each of them once"
 
     def read(value: object) -> list[str]:
         found = re.findall(r"[^\s,]+", value) if isinstance(value, str) else value
         if not isinstance(found, list) or not found or not all(_is_name(name) for name in found):
-            raise Unfit(f"must be {takes}")
+            raise InvalidValueError(f"must be {takes}")
         if len(set(found)) < len(found):
-            raise Unfit(f"must be {takes}")
+            raise InvalidValueError(f"must be {takes}")
         return list(found)
 
     return Setting(key, [], doc, read=read, takes=takes)
@@ -214,13 +214,13 @@ def _is_name(value: object) -> bool:
     return isinstance(value, str) and value.isprintable() and value.strip() == value != ""
 
 
-def names_by_name(key: str, doc: str) -> Setting[Mapping[str, list[str]]]:
+def name_table_setting(key: str, doc: str) -> Setting[Mapping[str, list[str]]]:
     """A setting that is a table of lists of names, under names that people choose."""
     takes = "a table of lists of names"
 
     def read(value: object) -> Mapping[str, list[str]]:
         if not isinstance(value, dict):
-            raise Unfit(f"must be {takes}")
-        return {name: names(key, doc).read(item) for name, item in value.items()}
+            raise InvalidValueError(f"must be {takes}")
+        return {name: name_list_setting(key, doc).read(item) for name, item in value.items()}
 
-    return Setting(key, {}, doc, read=read, takes=takes, entry=lambda name: names(name, doc))
+    return Setting(key, {}, doc, read=read, takes=takes, entry=lambda name: name_list_setting(name, doc))

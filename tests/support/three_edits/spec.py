@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runwatch.view.resource import At, Column, Link, ResourceSpec, SectionSpec, SortKey
-from runwatch.view.resources.common import as_moment, newest_first, usd, when
+from runwatch.view.spec.resource import Column, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.text.member_format import detail_time, newest_first_key, time_cell, usd_cell
 from tests.support.three_edits.record import Gadget
 
 GADGETS: Final[ResourceSpec[Any]] = ResourceSpec[Gadget](
@@ -14,19 +14,39 @@ GADGETS: Final[ResourceSpec[Any]] = ResourceSpec[Gadget](
     singular="gadget",
     title="Gadgets",
     columns=(
-        Column(id="status", title="status", value=lambda it: it.status, server="status", least=6),
-        Column(id="gadget", title="gadget", aliases=("gadget_id",), value=lambda it: it.id, least=8),
-        Column(id="price", title="price", value=lambda it: it.price_usd, format=usd, align="right", leaves=2, least=7),
+        Column(id="status", title="status", value=lambda it: it.status, server_parameter="status", min_cells=6),
+        Column(id="gadget", title="gadget", aliases=("gadget_id",), value=lambda it: it.id, min_cells=8),
         Column(
-            id="made", title="made", value=lambda it: it.made_at, format=when, leaves=1,
-            sort_key=lambda it: newest_first(it.made_at),
+            id="price",
+            title="price",
+            value=lambda it: it.price_usd,
+            format=usd_cell,
+            align="right",
+            hide_order=2,
+            min_cells=7,
+        ),
+        Column(
+            id="made",
+            title="made",
+            value=lambda it: it.made_at,
+            format=time_cell,
+            hide_order=1,
+            sort_key=lambda it: newest_first_key(it.made_at),
         ),
     ),
     sections=(
-        SectionSpec("Gadget", (At("gadget_id"), At("status"), At("price_usd"), At("made_at", format=as_moment))),
+        SectionSpec(
+            "Gadget",
+            (
+                MemberLine("gadget_id"),
+                MemberLine("status"),
+                MemberLine("price_usd"),
+                MemberLine("made_at", format=detail_time),
+            ),
+        ),
     ),
     sort=(SortKey("made"),),
     empty="No gadgets yet.",
     flags={"broken": lambda it: it.status == "broken"},
-    links=(Link("run", "run", lambda it: it.execution_id),),
-)  # fmt: skip
+    links=(RecordLink("run", "run", lambda it: it.execution_id),),
+)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from runwatch.records.apikey import MAX_KEY_S
+from runwatch.records.api_key import MAX_KEY_S
 from runwatch.records.requests.body import OpenBody
 from runwatch.records.requests.labels import Label
 

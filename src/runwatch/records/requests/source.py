@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator
 
-from runwatch.base.addresses import AddressKind, address_named, kind_of
+from runwatch.base.addresses import AddressKind, classify_address, parse_address
 from runwatch.records.requests.body import OpenBody
 
 NAME_CHARACTERS: Final = 200
@@ -134,8 +134,8 @@ def clean_base_url(text: str) -> str:
         raise ValueError("must not carry a user name or password; the secret is entered on its own page")
     if "?" in url or "#" in url:
         raise ValueError("must have neither query nor fragment")
-    address = address_named(host)
-    kind = None if address is None else kind_of(address)
+    address = parse_address(host)
+    kind = None if address is None else classify_address(address)
     if kind is AddressKind.REFUSED:
         raise ValueError("must not be a link-local, metadata, multicast or reserved address; those are never called")
     if parts.scheme == "http" and kind is AddressKind.PUBLIC:
@@ -147,5 +147,5 @@ def is_private_host(host: str) -> bool:
     """Whether a host is written as an address of this machine or of its own network, or as ``localhost``."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
-    address = address_named(host)
-    return address is not None and kind_of(address) in {AddressKind.LOOPBACK, AddressKind.PRIVATE}
+    address = parse_address(host)
+    return address is not None and classify_address(address) in {AddressKind.LOOPBACK, AddressKind.PRIVATE}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from runwatch.service.errors import Refusal
+from runwatch.service.errors import RefusalError
 
 READ: Final = "read"
 """Needed to read; what an endpoint of GET needs unless it says otherwise."""
@@ -45,4 +45,4 @@ def require(role: str, permission: str) -> None:
         Refusal: ``permission_denied``.
     """
     if not permits(role, permission):
-        raise Refusal("permission_denied", f"A key of the role {role} lacks the permission {permission}.")
+        raise RefusalError("permission_denied", f"A key of the role {role} lacks the permission {permission}.")

@@ -18,7 +18,7 @@ from typing import Final
 from runwatch.base.errors import DataError
 from runwatch.base.files import private_directory, write_atomic
 from runwatch.base.log import keep_secret
-from runwatch.base.sealing import CannotOpen, MasterKeys, is_sealed
+from runwatch.base.sealing import MasterKeys, UnsealError, is_sealed
 from runwatch.base.secret import Secret
 from runwatch.service.ids import random_digits
 
@@ -112,7 +112,7 @@ class Vault:
             return True
         try:
             plain = self._keys.open(content, file.name)
-        except CannotOpen as error:
+        except UnsealError as error:
             _log.warning("the secret %s cannot be opened: %s", file.name, error)
             return False
         if not self._keys.is_newest(content):
@@ -139,7 +139,7 @@ class Vault:
             plain = self._keys.open((self._directory / handle).read_bytes(), handle)
         except FileNotFoundError:
             return None
-        except CannotOpen as error:
+        except UnsealError as error:
             _log.warning("the secret %s cannot be opened: %s", handle, error)
             return None
         except OSError as error:

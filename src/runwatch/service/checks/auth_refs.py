@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.service.checks import bindings
-from runwatch.service.errors import invalid
+from runwatch.service.errors import make_validation_error
 from runwatch.service.tables.review import credentials
 from runwatch.service.transaction import Transaction
 
@@ -39,6 +39,6 @@ def check_auth_ref(
         return
     if subject_id is not None:
         binding = bindings.load(transaction, subject_id)
-        if (binding.handle, binding.origin) == (auth_ref, bindings.origin_of(url)):
+        if (binding.handle, binding.origin) == (auth_ref, bindings.find_origin(url)):
             return
-    raise invalid(("endpoint.auth_ref", UNKNOWN))
+    raise make_validation_error(("endpoint.auth_ref", UNKNOWN))

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from runwatch.base.clock import iso
-from runwatch.service.checks.stopdate import NEVER, Stop
-from runwatch.service.errors import Refusal
+from runwatch.base.clock import format_iso
+from runwatch.service.checks.stop_date import NEVER, StopDate
+from runwatch.service.errors import RefusalError
 
 STAGED_FOR: Final = timedelta(hours=24)
 """How long a staged key waits for its test."""
@@ -32,7 +32,7 @@ Status = Literal["unbound", "active", "revoked", "expired"]
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class StagedKey:
     """A key that was entered and is not in use yet.
 
     Attributes:
@@ -49,11 +49,11 @@ class Staged:
     staged_until: str
     operation_key: str
     origin: str
-    stop: Stop
+    stop: StopDate
 
 
 @dataclass(frozen=True, slots=True)
-class Retired:
+class RetiredBindingKey:
     """A key that was let go of: ``scheduled_for_destruction``, then ``destroyed``."""
 
     handle: str
@@ -64,7 +64,7 @@ class Retired:
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class KeyTestResult:
     """The last test of a staged key: ``passed`` or ``failed``, with the reason of a failure."""
 
     outcome: str
@@ -74,7 +74,7 @@ class Tested:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class BindingOperation:
     """One step that a caller can look up by its key.
 
     Attributes:
@@ -116,13 +116,13 @@ class Binding:
     status: Status = "unbound"
     handle: str | None = None
     origin: str | None = None
-    stop: Stop = NEVER
+    stop: StopDate = NEVER
     stopped_at: str | None = None
     stop_reason: str | None = None
-    pending: Staged | None = None
-    last_test: Tested | None = None
-    retired: tuple[Retired, ...] = ()
-    operations: tuple[Operation, ...] = ()
+    pending: StagedKey | None = None
+    last_test: KeyTestResult | None = None
+    retired: tuple[RetiredBindingKey, ...] = ()
+    operations: tuple[BindingOperation, ...] = ()
 
     @property
     def is_stopped(self) -> bool:
@@ -139,14 +139,14 @@ class Binding:
         """The keys whose secrets have to go."""
         return [key.handle for key in self.retired if key.state == "scheduled_for_destruction"]
 
-    def operation(self, operation_key: str) -> Operation | None:
+    def operation(self, operation_key: str) -> BindingOperation | None:
         """The last step with this key."""
         return next((step for step in reversed(self.operations) if step.operation_key == operation_key), None)
 
 
-def as_of(binding: Binding, now: datetime) -> Binding:
+def advance_to(binding: Binding, now: datetime) -> Binding:
     """The binding once everything has happened that the time alone brings about."""
-    moment = iso(now)
+    moment = format_iso(now)
     if binding.status == "active" and binding.stop.at is not None and binding.stop.at <= moment:
         binding = _stopped(binding, "expired", "stop_date", binding.stop.at)
     pending = binding.pending
@@ -158,16 +158,16 @@ def as_of(binding: Binding, now: datetime) -> Binding:
     return binding
 
 
-def stage(binding: Binding, handle: str, origin: str, stop: Stop, operation_key: str, now: datetime) -> Binding:
+def stage(binding: Binding, handle: str, origin: str, stop: StopDate, operation_key: str, now: datetime) -> Binding:
     """A key was entered; one that waited before gives way."""
-    binding = _without_pending(binding, "replaced", iso(now))
+    binding = _without_pending(binding, "replaced", format_iso(now))
     generation = binding.generation + 1
-    pending = Staged(handle, generation, iso(now + STAGED_FOR), operation_key, origin, stop)
+    pending = StagedKey(handle, generation, format_iso(now + STAGED_FOR), operation_key, origin, stop)
     staged = replace(binding, generation=generation, pending=pending)
     return _noted(staged, operation_key, "stage", "admitted", {"handle": handle}, now)
 
 
-def find_staged(binding: Binding, handle: str, captured_generation: int) -> Staged:
+def find_staged(binding: Binding, handle: str, captured_generation: int) -> StagedKey:
     """The staged key that a test is asked for.
 
     Raises:
@@ -175,15 +175,15 @@ def find_staged(binding: Binding, handle: str, captured_generation: int) -> Stag
     """
     pending = binding.pending
     if pending is None:
-        raise Refusal("invalid_state", "No key waits for its test. Begin with a new connection intent.")
+        raise RefusalError("invalid_state", "No key waits for its test. Begin with a new connection intent.")
     if pending.handle != handle or pending.captured_generation != captured_generation:
-        raise Refusal("invalid_state", "The connection has changed since this key was entered. Read it again.")
+        raise RefusalError("invalid_state", "The connection has changed since this key was entered. Read it again.")
     return pending
 
 
-def promote(binding: Binding, staged: Staged, operation_key: str | None, now: datetime) -> Binding:
+def promote(binding: Binding, staged: StagedKey, operation_key: str | None, now: datetime) -> Binding:
     """The staged key passed its test: it takes the place of the one in use."""
-    generation, moment = binding.generation + 1, iso(now)
+    generation, moment = binding.generation + 1, format_iso(now)
     handles = {"handle": staged.handle} | ({"replaced_handle": binding.handle} if binding.handle else {})
     promoted = replace(
         _retiring(binding, binding.handle, "replaced", moment),
@@ -195,17 +195,17 @@ def promote(binding: Binding, staged: Staged, operation_key: str | None, now: da
         stopped_at=None,
         stop_reason=None,
         pending=None,
-        last_test=Tested("passed", staged.handle, None, moment),
+        last_test=KeyTestResult("passed", staged.handle, None, moment),
     )
     for key in dict.fromkeys((staged.operation_key, operation_key or staged.operation_key)):
         promoted = _noted(promoted, key, "promote", "committed", handles, now)
     return promoted
 
 
-def fail_test(binding: Binding, staged: Staged, reason: str, now: datetime) -> Binding:
+def fail_test(binding: Binding, staged: StagedKey, reason: str, now: datetime) -> Binding:
     """The staged key failed its test and is let go of; the one in use is untouched."""
-    moment = iso(now)
-    tested = Tested("failed", staged.handle, reason, moment)
+    moment = format_iso(now)
+    tested = KeyTestResult("failed", staged.handle, reason, moment)
     return replace(_without_pending(binding, "test_failed", moment), last_test=tested)
 
 
@@ -221,9 +221,9 @@ def revoke(binding: Binding, operation_key: str | None, now: datetime) -> Bindin
     if done is not None and done.kind == "revoke":
         return binding
     if binding.status == "unbound" and binding.pending is None:
-        raise Refusal("invalid_state", "No key is connected.")
+        raise RefusalError("invalid_state", "No key is connected.")
     handles = {"handle": binding.handle} if binding.handle else {}
-    moment = iso(now)
+    moment = format_iso(now)
     revoked = _without_pending(binding, "revoked", moment)
     if revoked.status == "active":
         revoked = _stopped(revoked, "revoked", "revoked", moment)
@@ -232,12 +232,12 @@ def revoke(binding: Binding, operation_key: str | None, now: datetime) -> Bindin
 
 def withdraw(binding: Binding, now: datetime) -> Binding:
     """Let go of the staged key, because the API key that it was entered with is not active."""
-    return _without_pending(binding, "revoked", iso(now))
+    return _without_pending(binding, "revoked", format_iso(now))
 
 
 def follow_origin(binding: Binding, origin: str, now: datetime) -> Binding:
     """The endpoint is at this origin now: a key that was entered for another one is never sent there."""
-    moment = iso(now)
+    moment = format_iso(now)
     if binding.pending is not None and binding.pending.origin != origin:
         binding = _without_pending(binding, "origin_invalidated", moment)
     if binding.status == "active" and binding.origin != origin:
@@ -248,7 +248,7 @@ def follow_origin(binding: Binding, origin: str, now: datetime) -> Binding:
 def destroyed(binding: Binding, handles: Collection[str], now: datetime) -> Binding:
     """The secrets of these keys are gone."""
     marked = [
-        replace(key, state="destroyed", destroyed_at=iso(now)) if key.handle in handles else key
+        replace(key, state="destroyed", destroyed_at=format_iso(now)) if key.handle in handles else key
         for key in binding.retired
     ]
     waiting = [key for key in marked if key.state != "destroyed"]
@@ -273,12 +273,14 @@ def _without_pending(binding: Binding, reason: str, at: str) -> Binding:
 def _retiring(binding: Binding, handle: str | None, reason: str, at: str) -> Binding:
     if handle is None:
         return binding
-    return replace(binding, retired=(*binding.retired, Retired(handle, "scheduled_for_destruction", reason, at)))
+    return replace(
+        binding, retired=(*binding.retired, RetiredBindingKey(handle, "scheduled_for_destruction", reason, at))
+    )
 
 
 def _noted(
     binding: Binding, operation_key: str, kind: str, phase: str, handles: Mapping[str, str], now: datetime
 ) -> Binding:
     result = {**handles, "operation_key": operation_key}
-    step = Operation(operation_key, kind, phase, binding.generation, result, iso(now))
+    step = BindingOperation(operation_key, kind, phase, binding.generation, result, format_iso(now))
     return replace(binding, operations=(*binding.operations, step)[-KEPT:])

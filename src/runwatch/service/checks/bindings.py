@@ -12,23 +12,23 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from runwatch.records.requests.binding import OPERATION_KEY, StopChoice
-from runwatch.service.access import entry
-from runwatch.service.access.auth import Principal, is_active
-from runwatch.service.access.entry import Intent
+from runwatch.service.access import private_entry
+from runwatch.service.access.authentication import Principal, is_active
+from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.access.vault import Vault
-from runwatch.service.checks import binding_forms as forms
+from runwatch.service.checks import binding_json as forms
 from runwatch.service.checks import binding_state as states
-from runwatch.service.checks.binding_state import Binding, Staged
-from runwatch.service.checks.stopdate import Stop, stop_of
-from runwatch.service.database import Database
-from runwatch.service.errors import invalid
+from runwatch.service.checks.binding_state import Binding, StagedKey
+from runwatch.service.checks.stop_date import StopDate, parse_stop
+from runwatch.service.database import ServiceDatabase
+from runwatch.service.errors import make_validation_error
 from runwatch.service.tables.checks import bindings, entry_intents
 from runwatch.service.transaction import Row, Transaction
 
 _PORTS: Final = {"https": 443, "http": 80}
 
 
-def origin_of(url: str) -> str:
+def find_origin(url: str) -> str:
     """Scheme, host and port of an endpoint, the port left out where it is the scheme's own."""
     parts = urlsplit(url)
     host = parts.hostname or ""
@@ -45,7 +45,7 @@ def load(transaction: Transaction, subject_id: str) -> Binding:
 
 def summary(transaction: Transaction, subject_id: str) -> dict[str, Any]:
     """The connection as the output check shows it."""
-    return forms.summary_form(load(transaction, subject_id), transaction.now)
+    return forms.summary_json(load(transaction, subject_id), transaction.now)
 
 
 def view(transaction: Transaction, subject_id: str, operation_key: str | None = None) -> dict[str, Any]:
@@ -61,13 +61,13 @@ def view(transaction: Transaction, subject_id: str, operation_key: str | None = 
         Refusal: ``validation_failed``, when the operation key is none.
     """
     if operation_key is not None and not OPERATION_KEY.fullmatch(operation_key):
-        raise invalid(("operation_key", "Must be 1 to 256 letters, digits and . _ : -."))
+        raise make_validation_error(("operation_key", "Must be 1 to 256 letters, digits and . _ : -."))
     binding = load(transaction, subject_id)
-    form = forms.view_form(binding, transaction.now)
+    form = forms.view_json(binding, transaction.now)
     if operation_key is not None:
         step = binding.operation(operation_key)
         if step is not None:
-            form["last_operation"] = forms.operation_form(step)
+            form["last_operation"] = forms.operation_json(step)
         else:
             asked = transaction.one(entry_intents, {"intent_id": operation_key, "subject_id": subject_id})
             form["last_operation"] = {"status": "unknown"} if asked is None else None
@@ -102,9 +102,9 @@ def begin_intent(
     Raises:
         Refusal: ``validation_failed``, when the stop date cannot be.
     """
-    stop = stop_of(stop_choice, transaction.now)
-    origin = origin_of(url)
-    intent, continue_url = entry.begin(
+    stop = parse_stop(stop_choice, transaction.now)
+    origin = find_origin(url)
+    intent, continue_url = private_entry.begin(
         transaction,
         principal,
         kind,
@@ -124,7 +124,7 @@ def begin_intent(
     }
 
 
-def stage(transaction: Transaction, intent: Intent, handle: str) -> Staged:
+def stage(transaction: Transaction, intent: EntryIntent, handle: str) -> StagedKey:
     """Have the key that was entered for an intent wait for its test."""
     if transaction.one(bindings, {"subject_id": intent.subject_id}) is None:
         transaction.add(
@@ -139,7 +139,7 @@ def stage(transaction: Transaction, intent: Intent, handle: str) -> Staged:
         load(transaction, intent.subject_id),
         handle,
         intent.details["endpoint_origin"],
-        Stop(*intent.details["stop"]),
+        StopDate(*intent.details["stop"]),
         intent.intent_id,
         transaction.now,
     )
@@ -148,7 +148,7 @@ def stage(transaction: Transaction, intent: Intent, handle: str) -> Staged:
     return binding.pending
 
 
-def find_staged(transaction: Transaction, subject_id: str, handle: str, captured_generation: int) -> Staged | None:
+def find_staged(transaction: Transaction, subject_id: str, handle: str, captured_generation: int) -> StagedKey | None:
     """The staged key that a test is asked for; ``None`` when that very key is in use already.
 
     Raises:
@@ -214,22 +214,22 @@ def follow_endpoint(transaction: Transaction, subject_id: str, url: str) -> None
     """Note where the endpoint is now: a key of another origin is revoked with ``origin_invalidated``."""
     binding = load(transaction, subject_id)
     if binding.generation:
-        _save(transaction, subject_id, states.follow_origin(binding, origin_of(url), transaction.now))
+        _save(transaction, subject_id, states.follow_origin(binding, find_origin(url), transaction.now))
 
 
-def secret_handle_of(transaction: Transaction, subject_id: str, now: datetime) -> str | None:
+def find_secret_handle(transaction: Transaction, subject_id: str, now: datetime) -> str | None:
     """The vault's handle of the key that is in use at a moment, ``None`` where none is."""
     row = transaction.one(bindings, {"subject_id": subject_id})
-    return None if row is None else states.as_of(_stored(row), now).handle
+    return None if row is None else states.advance_to(_stored(row), now).handle
 
 
 def named_handles(transaction: Transaction) -> set[str]:
     """Every handle whose secret has to stay in the vault, of all organizations."""
-    rows = transaction.every(bindings, {})
+    rows = transaction.list_all(bindings, {})
     return {handle for row in rows for handle in _as_of(transaction, row).handles}
 
 
-async def destroy_retired(database: Database, vault: Vault, subject_id: str) -> None:
+async def destroy_retired(database: ServiceDatabase, vault: Vault, subject_id: str) -> None:
     """Remove the secrets of the keys that were let go of, and note that they are gone.
 
     A crash in between leaves them scheduled, and the next call does it again.
@@ -246,11 +246,11 @@ async def destroy_retired(database: Database, vault: Vault, subject_id: str) -> 
     await database.write(note)
 
 
-async def destroy_all_retired(database: Database, vault: Vault, tenant_id: str | None = None) -> None:
+async def destroy_all_retired(database: ServiceDatabase, vault: Vault, tenant_id: str | None = None) -> None:
     """Do :func:`destroy_retired` for every subject, or for those of one organization."""
     where = {} if tenant_id is None else {"tenant_id": tenant_id}
     subjects = await database.read(
-        lambda transaction: [row["subject_id"] for row in transaction.every(bindings, where)]
+        lambda transaction: [row["subject_id"] for row in transaction.list_all(bindings, where)]
     )
     for subject_id in subjects:
         await destroy_retired(database, vault, subject_id)
@@ -258,8 +258,10 @@ async def destroy_all_retired(database: Database, vault: Vault, tenant_id: str |
 
 def _as_of(transaction: Transaction, row: Row) -> Binding:
     """The stored binding as it is now: a key that waits for its test goes with the API key that asked for its page."""
-    binding = states.as_of(_stored(row), transaction.now)
-    asked_by = None if binding.pending is None else entry.begun_by(transaction, binding.pending.operation_key)
+    binding = states.advance_to(_stored(row), transaction.now)
+    asked_by = (
+        None if binding.pending is None else private_entry.count_begun(transaction, binding.pending.operation_key)
+    )
     if asked_by is not None and not is_active(transaction, asked_by):
         return states.withdraw(binding, transaction.now)
     return binding

@@ -11,13 +11,13 @@ from typing import Any, Final
 from runwatch.base.errors import DataError
 from runwatch.base.secret import Secret
 from runwatch.service.access.vault import Vault
+from runwatch.service.address_policy import OrganizationPolicies
 from runwatch.service.checks import bindings
-from runwatch.service.checks.checkcall import EVALUATION_S, call_check
+from runwatch.service.checks.check_call import EVALUATION_S, call_check
 from runwatch.service.checks.probe import HTTP_OK, REFUSED_STATUSES
-from runwatch.service.checks.verdict import NoVerdict, read_verdict
-from runwatch.service.database import Database
-from runwatch.service.outbound import Outbound, OutboundError
-from runwatch.service.reach import ReachPolicy
+from runwatch.service.checks.verdict import InvalidVerdictError, parse_verdict
+from runwatch.service.database import ServiceDatabase
+from runwatch.service.outbound import OutboundClient, OutboundError
 from runwatch.service.transaction import Row
 
 _CLASSES: Final[Mapping[str, str]] = {
@@ -58,7 +58,12 @@ class _NoKey(Exception):
 
 
 async def evaluate(
-    outbound: Outbound, vault: Vault, database: Database, policy: ReachPolicy, verifier: Row, candidate: Any
+    outbound: OutboundClient,
+    vault: Vault,
+    database: ServiceDatabase,
+    policy: OrganizationPolicies,
+    verifier: Row,
+    candidate: Any,
 ) -> Evaluation:
     """Have a check judge an output. Never raises for what the check or its key does; it takes 10 s at most.
 
@@ -88,8 +93,8 @@ async def evaluate(
     if answer.status != HTTP_OK:
         return _failure("http_error")
     try:
-        verdict = read_verdict(answer.content)
-    except NoVerdict:
+        verdict = parse_verdict(answer.content)
+    except InvalidVerdictError:
         return _failure("invalid_response")
     return Evaluation(
         "valid_verdict",
@@ -99,7 +104,7 @@ async def evaluate(
     )
 
 
-async def _key_of(database: Database, vault: Vault, verifier_id: str) -> Secret | None:
+async def _key_of(database: ServiceDatabase, vault: Vault, verifier_id: str) -> Secret | None:
     """The key that is in use, ``None`` for a check that never had one.
 
     Raises:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from runwatch.base.clock import Clock, iso
+from runwatch.base.clock import Clock, format_iso
 from runwatch.base.secret import Secret
-from runwatch.service.checks.checkcall import PROBE_S, call_check
-from runwatch.service.checks.verdict import NoVerdict, VerifierResult, read_verdict
-from runwatch.service.outbound import Outbound, OutboundAnswer, OutboundError
-from runwatch.service.reach import Reach
+from runwatch.service.address_policy import AddressPolicy
+from runwatch.service.checks.check_call import PROBE_S, call_check
+from runwatch.service.checks.verdict import InvalidVerdictError, Verdict, parse_verdict
+from runwatch.service.outbound import OutboundClient, OutboundError, OutboundResponse
 
 PROBE: Final[Mapping[str, str]] = {"solverapi_probe": "registration_preflight"}
 """The candidate that a check answers without running (wire reference 4.1)."""
@@ -84,7 +84,7 @@ class ProbeReport:
     outcome: str
     reason_code: str | None
     http_status: int | None
-    result: VerifierResult | None
+    result: Verdict | None
     violation: str | None
     failure: str | None
     feedback: Feedback
@@ -134,7 +134,9 @@ class ProbeReport:
         }
 
 
-async def probe(outbound: Outbound, reach: Reach, clock: Clock, url: str, key: Secret | None = None) -> ProbeReport:
+async def probe(
+    outbound: OutboundClient, reach: AddressPolicy, clock: Clock, url: str, key: Secret | None = None
+) -> ProbeReport:
     """Send the reserved candidate to an endpoint and tell what came of it.
 
     Args:
@@ -144,12 +146,12 @@ async def probe(outbound: Outbound, reach: Reach, clock: Clock, url: str, key: S
         url: The endpoint.
         key: Its key, when one is in use or is to be tested.
     """
-    found: OutboundAnswer | OutboundError
+    found: OutboundResponse | OutboundError
     try:
         found = await call_check(outbound, reach, url, PROBE, key, PROBE_S)
     except OutboundError as error:
         found = error
-    return report_of(found, clock.now(), has_key=key is not None)
+    return build_report(found, clock.now(), has_key=key is not None)
 
 
 _OK: Final = ("ok", None)
@@ -163,7 +165,7 @@ _NO_VERDICT: Final[Feedback] = (
 )
 
 
-def report_of(found: OutboundAnswer | OutboundError, now: datetime, *, has_key: bool) -> ProbeReport:
+def build_report(found: OutboundResponse | OutboundError, now: datetime, *, has_key: bool) -> ProbeReport:
     """The report of what a probe got.
 
     Args:
@@ -171,7 +173,7 @@ def report_of(found: OutboundAnswer | OutboundError, now: datetime, *, has_key: 
         now: When.
         has_key: Whether a key was sent.
     """
-    at = iso(now)
+    at = format_iso(now)
     if isinstance(found, OutboundError):
         if found.kind == "response_too_large":
             return _violation("The answer is larger than 1 MiB.", "invalid_response", None, _TOO_LARGE, at)
@@ -194,8 +196,8 @@ def report_of(found: OutboundAnswer | OutboundError, now: datetime, *, has_key: 
     if status != HTTP_OK:
         return _violation(f"The endpoint answered {status} in place of {HTTP_OK}.", "http_error", status, _NOT_OK, at)
     try:
-        result = read_verdict(found.content)
-    except NoVerdict as error:
+        result = parse_verdict(found.content)
+    except InvalidVerdictError as error:
         return _violation(str(error), "invalid_response", status, _NO_VERDICT, at)
     detail = None
     if result.is_correct:

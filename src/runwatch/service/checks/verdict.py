@@ -10,12 +10,12 @@ from typing import Any
 from runwatch.base.json import DuplicateMemberError, loads_strict
 
 
-class NoVerdict(ValueError):
+class InvalidVerdictError(ValueError):
     """An answer is no verdict. The text says why and repeats nothing of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class VerifierResult:
+class Verdict:
     """A verdict.
 
     Attributes:
@@ -40,7 +40,7 @@ class VerifierResult:
         return form
 
 
-def read_verdict(content: bytes) -> VerifierResult:
+def parse_verdict(content: bytes) -> Verdict:
     """The verdict in the body of an answer. Members that nobody knows are passed over.
 
     Raises:
@@ -49,22 +49,22 @@ def read_verdict(content: bytes) -> VerifierResult:
     try:
         value = loads_strict(content)
     except DuplicateMemberError:
-        raise NoVerdict("An object of the answer has two members of the same name.") from None
+        raise InvalidVerdictError("An object of the answer has two members of the same name.") from None
     except ValueError:
-        raise NoVerdict("The answer is not JSON.") from None
+        raise InvalidVerdictError("The answer is not JSON.") from None
     if not isinstance(value, dict):
-        raise NoVerdict("The answer is not an object.")
+        raise InvalidVerdictError("The answer is not an object.")
     is_correct: Any = value.get("is_correct")
     score: Any = value.get("quality_score")
     if not isinstance(is_correct, bool):
-        raise NoVerdict("is_correct must be true or false.")
+        raise InvalidVerdictError("is_correct must be true or false.")
     if not _is_number(score) or not 0 <= score <= 1:
-        raise NoVerdict("quality_score must be a number from 0 to 1.")
+        raise InvalidVerdictError("quality_score must be a number from 0 to 1.")
     if not _is_map_of(_is_bool, value.get("anchor_results", {})):
-        raise NoVerdict("anchor_results must be an object of true and false.")
+        raise InvalidVerdictError("anchor_results must be an object of true and false.")
     if not _is_map_of(_is_number, value.get("named_metrics", {})):
-        raise NoVerdict("named_metrics must be an object of numbers.")
-    return VerifierResult(is_correct, score, value.get("anchor_results"), value.get("named_metrics"))
+        raise InvalidVerdictError("named_metrics must be an object of numbers.")
+    return Verdict(is_correct, score, value.get("anchor_results"), value.get("named_metrics"))
 
 
 def _is_bool(value: Any) -> bool:

@@ -6,15 +6,15 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.base.json import dumps
 from runwatch.records.requests.verifier import VerifierPatch, VerifierRequest
 from runwatch.service import decision_log
-from runwatch.service.access.auth import Principal
+from runwatch.service.access.authentication import Principal
 from runwatch.service.checks import bindings
 from runwatch.service.checks.auth_refs import check_auth_ref
 from runwatch.service.checks.probe import ProbeReport
-from runwatch.service.errors import Refusal
+from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.transaction import Row, Transaction
@@ -45,14 +45,14 @@ def definition_hash(
     return f"sha256:{hashlib.sha256(dumps(defined).encode('ascii')).hexdigest()}"
 
 
-def declaration_form(declared_at: str | None) -> dict[str, Any]:
+def declaration_json(declared_at: str | None) -> dict[str, Any]:
     """The declaration as the interface shows it; one of its two closed shapes."""
     if declared_at is None:
         return dict(_NOT_DECLARED)
     return {"status": "declared", "method": "deterministic", "declared_at": declared_at, "statement": _STATEMENT}
 
 
-def health_of(row: Row, connection_status: str) -> tuple[str, str | None]:
+def read_health(row: Row, connection_status: str) -> tuple[str, str | None]:
     """Status and reason of a check: what the last probe found, unless its key was stopped.
 
     A check whose key was stopped is not called, so it is degraded whatever a probe without a key would find. The
@@ -63,10 +63,10 @@ def health_of(row: Row, connection_status: str) -> tuple[str, str | None]:
     return row["status"], row["status_reason"]
 
 
-def read_form(transaction: Transaction, row: Row) -> dict[str, Any]:
+def verifier_json(transaction: Transaction, row: Row) -> dict[str, Any]:
     """An output check as the interface shows it."""
     connection = bindings.summary(transaction, row["verifier_id"])
-    status, reason = health_of(row, connection["status"])
+    status, reason = read_health(row, connection["status"])
     return {
         "verifier_id": row["verifier_id"],
         "display_name": row["display_name"],
@@ -79,7 +79,7 @@ def read_form(transaction: Transaction, row: Row) -> dict[str, Any]:
         "revision": row["revision"],
         "status": status,
         "status_reason": reason,
-        "correctness_declaration": declaration_form(row["declared_at"]),
+        "correctness_declaration": declaration_json(row["declared_at"]),
         "connection": connection,
         "created_at": row["created_at"],
         "updated_at": row["updated_at"],
@@ -100,7 +100,7 @@ def find(transaction: Transaction, tenant_id: str, verifier_id: str, *, is_retir
     """
     row = transaction.one(verifiers, {"verifier_id": verifier_id, "tenant_id": tenant_id})
     if row is None or (row["retired_at"] is not None and not is_retired_too):
-        raise Refusal("not_found", "There is no output check with this id.")
+        raise RefusalError("not_found", "There is no output check with this id.")
     return row
 
 
@@ -112,7 +112,7 @@ def register(transaction: Transaction, principal: Principal, request: VerifierRe
     """
     check_auth_ref(transaction, principal.tenant_id, request.endpoint.url, request.endpoint.auth_ref)
     verifier_id = new_id("vrf", transaction.now)
-    moment = iso(transaction.now)
+    moment = format_iso(transaction.now)
     endpoint = {"url": request.endpoint.url, "auth_ref": request.endpoint.auth_ref}
     scoring = {"correctness": request.scoring.correctness, "quality": request.scoring.quality}
     transaction.add(
@@ -154,7 +154,7 @@ def change(
         Refusal: ``not_found``; ``validation_failed``, when a new ``auth_ref`` names nothing.
     """
     row = find(transaction, principal.tenant_id, verifier_id)
-    new = changes_of(row, patch, iso(transaction.now))
+    new = list_changes(row, patch, format_iso(transaction.now))
     if not new:
         return row
     endpoint = new.get("endpoint", row["endpoint"])
@@ -170,14 +170,14 @@ def change(
         {"verifier_id": verifier_id},
         **new,
         revision=row["revision"] + 1,
-        updated_at=iso(transaction.now),
+        updated_at=format_iso(transaction.now),
     )
     bindings.follow_endpoint(transaction, verifier_id, endpoint["url"])
     note(transaction, principal, "updated", verifier_id)
     return find(transaction, principal.tenant_id, verifier_id)
 
 
-def changes_of(row: Row, patch: VerifierPatch, moment: str) -> dict[str, Any]:
+def list_changes(row: Row, patch: VerifierPatch, moment: str) -> dict[str, Any]:
     """The columns that a patch makes different."""
     wanted: dict[str, Any] = {}
     if patch.display_name:
@@ -223,7 +223,7 @@ def retire(transaction: Transaction, principal: Principal, verifier_id: str) -> 
     row = find(transaction, principal.tenant_id, verifier_id, is_retired_too=True)
     if row["retired_at"] is not None:
         return
-    moment = iso(transaction.now)
+    moment = format_iso(transaction.now)
     transaction.change(verifiers, {"verifier_id": verifier_id}, retired_at=moment, updated_at=moment)
     bindings.release(transaction, verifier_id)
     note(transaction, principal, "retired", verifier_id)
@@ -231,6 +231,6 @@ def retire(transaction: Transaction, principal: Principal, verifier_id: str) -> 
 
 def note(transaction: Transaction, principal: Principal, action: str, verifier_id: str) -> None:
     """Write to the decision log what a caller did to an output check."""
-    decision_log.note(
+    decision_log.record_decision(
         transaction, principal.tenant_id, "registry_action", action, "verifier", verifier_id, principal.key_id
     )

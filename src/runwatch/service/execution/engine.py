@@ -13,12 +13,12 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from runwatch.base.clock import Clock, first_of
-from runwatch.service.database import Database
+from runwatch.base.clock import Clock, wait_first
+from runwatch.service.database import ServiceDatabase
 from runwatch.service.execution import runs
-from runwatch.service.execution.lifecycle import Run, next_step
-from runwatch.service.execution.live import rows as live_rows
-from runwatch.service.execution.live.driver import RETRY_S, LiveRuns
+from runwatch.service.execution.live import live_rows
+from runwatch.service.execution.live_runs import RETRY_S, LiveRuns
+from runwatch.service.execution.state_machine import RunState, next_step
 from runwatch.service.tables import runs as runs_table
 from runwatch.service.transaction import Transaction
 
@@ -38,7 +38,7 @@ class Engine:
         live_runs: What takes the steps of runs of mode ``live``.
     """
 
-    def __init__(self, database: Database, clock: Clock, live: LiveRuns, pace: float = 1.0) -> None:
+    def __init__(self, database: ServiceDatabase, clock: Clock, live: LiveRuns, pace: float = 1.0) -> None:
         self._database = database
         self._clock = clock
         self._pace = pace
@@ -57,7 +57,7 @@ class Engine:
         for run in await self._database.read(_live_runs):
             self.drive(run)
 
-    def drive(self, run: Run) -> None:
+    def drive(self, run: RunState) -> None:
         """Drive a run to its end, in the background; harmless when it is driven already."""
         if run.is_final or run.execution_id in self._tasks:
             return
@@ -83,7 +83,7 @@ class Engine:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _forget(self, run: Run) -> None:
+    def _forget(self, run: RunState) -> None:
         del self._tasks[run.execution_id]
         self._wake(run.tenant_id)
 
@@ -93,7 +93,7 @@ class Engine:
         if waiting:
             waiting.pop(min(waiting)).set()
 
-    async def _drive(self, run: Run) -> None:
+    async def _drive(self, run: RunState) -> None:
         failures = 0
         while not run.is_final:
             try:
@@ -104,7 +104,7 @@ class Engine:
                 await self._clock.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])
                 failures += 1
 
-    async def _move(self, run: Run) -> Run:
+    async def _move(self, run: RunState) -> RunState:
         if run.status != "queued":
             return await (self.live_runs.move(run) if run.mode == "live" else self._step(run))
         # It waits from before the step on, so that a turn that comes meanwhile is not missed.
@@ -113,7 +113,7 @@ class Engine:
         try:
             moved = await (self.live_runs.move(run) if run.mode == "live" else self._step(run))
             if moved.status == "queued":
-                await first_of(turn.wait(), self._clock.sleep(moved.time_left(self._clock.now())))
+                await wait_first(turn.wait(), self._clock.sleep(moved.time_left(self._clock.now())))
                 turn.clear()
             return moved
         finally:
@@ -122,7 +122,7 @@ class Engine:
                 # It went on without waiting, so that the turn it was told of is another's.
                 self._wake(run.tenant_id)
 
-    async def _step(self, run: Run) -> Run:
+    async def _step(self, run: RunState) -> RunState:
         step = next_step(run)
         assert step is not None
         wait = step.wait_s * self._pace
@@ -136,5 +136,5 @@ class Engine:
         return await self._database.write(partial(runs.advance, execution_id=run.execution_id))
 
 
-def _live_runs(transaction: Transaction) -> list[Run]:
-    return [runs.run_of(row) for row in transaction.oldest(runs_table, runs.LIVE)]
+def _live_runs(transaction: Transaction) -> list[RunState]:
+    return [runs.run_from_row(row) for row in transaction.oldest(runs_table, runs.LIVE)]

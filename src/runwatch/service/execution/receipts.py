@@ -6,16 +6,16 @@ import hashlib
 from decimal import Decimal
 from typing import Any, Final
 
-from runwatch.base.clock import iso
-from runwatch.service.execution.lifecycle import ECHO_CHECK, ECHO_IDENTITY, Run, Slice
-from runwatch.service.execution.live.facts import live_slice, unknown_form
-from runwatch.service.execution.live.state import Live, numeral
+from runwatch.base.clock import format_iso
+from runwatch.service.execution.live.receipt_facts import live_slice, unknown_spend_json
+from runwatch.service.execution.live.state import LiveRun, to_json_number
+from runwatch.service.execution.state_machine import ECHO_CHECK, ECHO_IDENTITY, RunState, SliceState
 from runwatch.service.organization.wallet import PLATFORM_FEE_USD
 
 _ECHO_HASH: Final = f"sha256:{hashlib.sha256(ECHO_IDENTITY.encode()).hexdigest()}"
 
 
-def receipt_of(run: Run, live: Live | None = None) -> dict[str, Any]:
+def build_receipt(run: RunState, live: LiveRun | None = None) -> dict[str, Any]:
     """The receipt of a final run; it holds neither prompt nor output, and its totals are never null.
 
     ``totals.usd`` is the known part of the spend. Where calls have ended without their cost being known, the member
@@ -36,25 +36,25 @@ def receipt_of(run: Run, live: Live | None = None) -> dict[str, Any]:
         "mode": run.mode,
         "status": run.status,
         **ended,
-        "created_at": iso(run.created_at),
-        "completed_at": iso(run.completed_at),
+        "created_at": format_iso(run.created_at),
+        "completed_at": format_iso(run.completed_at),
         "slices": slices,
         "totals": {
-            "usd": 0 if live is None else numeral(live.spend),
-            "platform_fee_usd": numeral(fee_of(live)),
-            **unknown_form(live),
+            "usd": 0 if live is None else to_json_number(live.spend),
+            "platform_fee_usd": to_json_number(find_fee(live)),
+            **unknown_spend_json(live),
             "runtime_s": round((run.completed_at - run.created_at).total_seconds(), 3),
         },
         **({} if run.packet is None else {"decision_packet": run.packet}),
     }
 
 
-def fee_of(live: Live | None) -> Decimal:
+def find_fee(live: LiveRun | None) -> Decimal:
     """The platform fee of a run: none for a test run, and none when no model was called (wire reference 3.4)."""
     return PLATFORM_FEE_USD if live is not None and live.attempts else Decimal(0)
 
 
-def _echo_slice(part: Slice) -> dict[str, Any]:
+def _echo_slice(part: SliceState) -> dict[str, Any]:
     """A slice of a test run: the constants of the platform's own proof, with a verdict only where it was reached."""
     is_checked = part.recorded_check is not None and part.recorded_check["state"] == ECHO_CHECK
     return {
@@ -74,7 +74,7 @@ def _echo_slice(part: Slice) -> dict[str, Any]:
     }
 
 
-def arms_of(receipt: dict[str, Any]) -> set[str]:
+def list_arms(receipt: dict[str, Any]) -> set[str]:
     """The arms that a receipt names as selected."""
     selected = (part["route"]["selected"] for part in receipt["slices"])
     return {arm["arm_id"] for arm in selected if arm is not None}

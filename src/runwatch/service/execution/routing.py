@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from runwatch.service.execution.live.state import Option, Skill
-from runwatch.service.models.availability import READY, is_of, standing_of
-from runwatch.service.models.catalog import lane_form, provenance, provider_name
+from runwatch.service.execution.live.state import RankedArm, Skill
+from runwatch.service.models.availability import READY, find_status, is_named_by
+from runwatch.service.models.catalog import lane_json, provenance, provider_name
 from runwatch.service.tables.live import arm_verdicts
 from runwatch.service.tables.models import arms, connections, deployments
 from runwatch.service.transaction import Row, Transaction
@@ -27,7 +27,7 @@ COST_COEFFICIENT: Final = 0.5
 CHEAPNESS: Final[Mapping[str, float]] = {"economy": 1.0, "standard": 0.5, "premium": 0.0}
 PRIOR_QUALITY: Final[Mapping[str, float]] = {"economy": 0.4, "standard": 0.5, "premium": 0.6}
 PRIOR_VERDICTS: Final = 2
-USUAL_CLASS: Final = "standard"
+DEFAULT_CLASS: Final = "standard"
 
 _DIGITS: Final = 4
 
@@ -39,7 +39,7 @@ def candidates(
     data_classes: Collection[str],
     required_arm_id: str | None = None,
     cost_coefficient: float | None = None,
-) -> list[Option]:
+) -> list[RankedArm]:
     """The options of a run, best first.
 
     Args:
@@ -55,15 +55,15 @@ def candidates(
     weight = COST_COEFFICIENT if cost_coefficient is None else cost_coefficient
     judged = {
         row["arm_id"]: (row["verdicts"], row["accepted"])
-        for row in transaction.every(arm_verdicts, {"tenant_id": tenant_id})
+        for row in transaction.list_all(arm_verdicts, {"tenant_id": tenant_id})
     }
     options = []
     covering = _covering(transaction.oldest(arms, where), data_classes)
     # A few questions about all of them, not two about each.
     ids = tuple({arm["model_deployment_id"] for arm in covering} - {None})
-    rows = transaction.every(deployments, {"model_deployment_id": ids})
+    rows = transaction.list_all(deployments, {"model_deployment_id": ids})
     served = {row["model_deployment_id"]: row for row in rows}
-    rows = transaction.every(connections, {"connection_id": tuple({row["connection_id"] for row in rows})})
+    rows = transaction.list_all(connections, {"connection_id": tuple({row["connection_id"] for row in rows})})
     reached = {row["connection_id"]: row for row in rows}
     for arm in covering:
         deployment = served.get(arm["model_deployment_id"])
@@ -74,7 +74,7 @@ def candidates(
     return sorted(options, key=lambda option: -option.score)
 
 
-def route_of(transaction: Transaction, arm: Row) -> tuple[Row, Row] | None:
+def build_route(transaction: Transaction, arm: Row) -> tuple[Row, Row] | None:
     """Deployment and connection of a model arm that can be called now, ``None`` when it cannot."""
     if arm["status"] != "ready" or arm["model_deployment_id"] is None:
         return None
@@ -86,9 +86,9 @@ def route_of(transaction: Transaction, arm: Row) -> tuple[Row, Row] | None:
 
 
 def _route(arm: Row, deployment: Row, connection: Row) -> tuple[Row, Row] | None:
-    if not is_of(arm["credential_ref"], connection):
+    if not is_named_by(arm["credential_ref"], connection):
         return None
-    return (deployment, connection) if standing_of(arm["data_class_grants"], deployment, connection) == READY else None
+    return (deployment, connection) if find_status(arm["data_class_grants"], deployment, connection) == READY else None
 
 
 def score(cost_class: str | None, verdicts: int, accepted: int, cost_coefficient: float) -> float:
@@ -100,7 +100,7 @@ def score(cost_class: str | None, verdicts: int, accepted: int, cost_coefficient
         accepted: How often they accepted it.
         cost_coefficient: The weight of cost against quality.
     """
-    known = cost_class if cost_class is not None and cost_class in CHEAPNESS else USUAL_CLASS
+    known = cost_class if cost_class is not None and cost_class in CHEAPNESS else DEFAULT_CLASS
     quality = (accepted + PRIOR_VERDICTS * PRIOR_QUALITY[known]) / (verdicts + PRIOR_VERDICTS)
     return round((1 - cost_coefficient) * quality + cost_coefficient * CHEAPNESS[known], _DIGITS)
 
@@ -116,13 +116,13 @@ def note_verdict(transaction: Transaction, tenant_id: str, arm_id: str, *, accep
     )
 
 
-def granted(transaction: Transaction, tenant_id: str) -> set[str]:
+def has_grants(transaction: Transaction, tenant_id: str) -> set[str]:
     """Every data class that some registered arm of an organization, disabled ones aside, is granted."""
-    rows = transaction.every(arms, {"tenant_id": tenant_id, "status": ("ready", "degraded")})
+    rows = transaction.list_all(arms, {"tenant_id": tenant_id, "status": ("ready", "degraded")})
     return {data_class for row in rows for data_class in row["data_class_grants"]}
 
 
-def skill_for(transaction: Transaction, tenant_id: str, data_classes: Collection[str]) -> Skill | None:
+def find_skill(transaction: Transaction, tenant_id: str, data_classes: Collection[str]) -> Skill | None:
     """The oldest ready skill arm that is granted every data class, for ``repair_retry``."""
     where = {"tenant_id": tenant_id, "kind": "skill", "status": "ready"}
     for arm in _covering(transaction.oldest(arms, where), data_classes):
@@ -139,11 +139,11 @@ def _covering(rows: Sequence[Row], data_classes: Collection[str]) -> list[Row]:
     return [row for row in rows if set(data_classes) <= set(row["data_class_grants"])]
 
 
-def _option(arm: Row, deployment: Row, connection: Row, ranked_by: float) -> Option:
+def _option(arm: Row, deployment: Row, connection: Row, ranked_by: float) -> RankedArm:
     known = provenance(connection, deployment, None)
-    lane = lane_form(connection)
+    lane = lane_json(connection)
     del lane["commercial_owner"]
-    return Option(
+    return RankedArm(
         arm_id=arm["arm_id"],
         score=ranked_by,
         selected={

@@ -6,18 +6,18 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Final
 
-from runwatch.base.clock import iso
-from runwatch.base.json import Numeral, dumps, loads
+from runwatch.base.clock import format_iso
+from runwatch.base.json import ExactNumber, dumps, loads
 from runwatch.records.states import LIVE_STATES
-from runwatch.service import money
-from runwatch.service.errors import Refusal
-from runwatch.service.execution import lifecycle
-from runwatch.service.execution.lifecycle import Change, Run, Slice
-from runwatch.service.execution.live import rows as live_rows
-from runwatch.service.execution.live.checks import statement_of
-from runwatch.service.execution.live.facts import IN_FLIGHT_NOTE
-from runwatch.service.execution.live.state import plain
-from runwatch.service.execution.receipts import arms_of, fee_of, receipt_of
+from runwatch.service import amounts
+from runwatch.service.errors import RefusalError
+from runwatch.service.execution import state_machine
+from runwatch.service.execution.live import live_rows
+from runwatch.service.execution.live.checks import verdict_statement
+from runwatch.service.execution.live.receipt_facts import IN_FLIGHT_NOTE
+from runwatch.service.execution.live.state import to_json_value
+from runwatch.service.execution.receipts import build_receipt, find_fee, list_arms
+from runwatch.service.execution.state_machine import RunState, SliceState, Transition
 from runwatch.service.ids import new_id
 from runwatch.service.organization import wallet, webhooks
 from runwatch.service.tables import events, receipt_arms, receipts, runs
@@ -27,7 +27,7 @@ LIVE: Final = {"status": LIVE_STATES}
 """The condition that a run is not final."""
 
 
-def add(transaction: Transaction, run: Run) -> None:
+def add(transaction: Transaction, run: RunState) -> None:
     """Keep a new run: its row and its first event."""
     transaction.add(
         runs,
@@ -36,20 +36,20 @@ def add(transaction: Transaction, run: Run) -> None:
         mode=run.mode,
         policy=run.policy,
         max_runtime_s=run.max_runtime_s,
-        created_at=iso(run.created_at),
+        created_at=format_iso(run.created_at),
         **_progress(run),
     )
-    _add_events(transaction, lifecycle.accept(run))
+    _add_events(transaction, state_machine.accept(run))
 
 
-def load(transaction: Transaction, execution_id: str) -> Run:
+def load(transaction: Transaction, execution_id: str) -> RunState:
     """A run that is known to exist."""
     row = transaction.one(runs, {"execution_id": execution_id})
     assert row is not None
-    return run_of(row)
+    return run_from_row(row)
 
 
-def find(transaction: Transaction, tenant_id: str, execution_id: str) -> Run:
+def find(transaction: Transaction, tenant_id: str, execution_id: str) -> RunState:
     """A run of an organization.
 
     Raises:
@@ -57,20 +57,20 @@ def find(transaction: Transaction, tenant_id: str, execution_id: str) -> Run:
     """
     row = transaction.one(runs, {"execution_id": execution_id, "tenant_id": tenant_id})
     if row is None:
-        raise Refusal("not_found", "There is no run with this id.")
-    return run_of(row)
+        raise RefusalError("not_found", "There is no run with this id.")
+    return run_from_row(row)
 
 
-def advance(transaction: Transaction, execution_id: str) -> Run:
+def advance(transaction: Transaction, execution_id: str) -> RunState:
     """Take a test run's next step, if it has one and its turn has come, and return the run as it is then."""
     run = load(transaction, execution_id)
-    step = lifecycle.next_step(run)
-    if step is None or (run.status == "queued" and not has_turn(transaction, run)):
+    step = state_machine.next_step(run)
+    if step is None or (run.status == "queued" and not is_next(transaction, run)):
         return run
     return record(transaction, step.take(run, transaction.now))
 
 
-def has_turn(transaction: Transaction, run: Run) -> bool:
+def is_next(transaction: Transaction, run: RunState) -> bool:
     """Whether a queued run may be worked on now, as far as its organization's limit of runs at once is concerned."""
     limit = wallet.concurrency_of(transaction, run.tenant_id)
     if limit is None:
@@ -78,7 +78,9 @@ def has_turn(transaction: Transaction, run: Run) -> bool:
     return transaction.count(runs, {"tenant_id": run.tenant_id, "status": ("running", "progress")}) < limit
 
 
-def end(transaction: Transaction, execution_id: str, status: str, reason: str, *, acted_by: str | None = None) -> Run:
+def end(
+    transaction: Transaction, execution_id: str, status: str, reason: str, *, acted_by: str | None = None
+) -> RunState:
     """End the run now, unless it is final already, and return it as it is then.
 
     A provider call that is under way is not undone (specification, rule 4); events and receipt say so.
@@ -91,13 +93,13 @@ def end(transaction: Transaction, execution_id: str, status: str, reason: str, *
         is_under_way = live_rows.abandon(transaction, execution_id, f"{status}_in_flight")
         note = IN_FLIGHT_NOTE if is_under_way else None
         finished = live_rows.load(transaction, run).checks
-        check = statement_of(finished[-1]) if finished else None
+        check = verdict_statement(finished[-1]) if finished else None
         run = _with_spend(transaction, run)
-    change = lifecycle.end(run, status, reason, transaction.now, acted_by=acted_by, check=check, note=note)
+    change = state_machine.end(run, status, reason, transaction.now, acted_by=acted_by, check=check, note=note)
     return record(transaction, change)
 
 
-def record(transaction: Transaction, change: Change) -> Run:
+def record(transaction: Transaction, change: Transition) -> RunState:
     """Keep what a step changed, with its events, and with everything that follows when the run became final."""
     run = change.run
     transaction.change(runs, {"execution_id": run.execution_id}, **_progress(run))
@@ -107,21 +109,21 @@ def record(transaction: Transaction, change: Change) -> Run:
     return run
 
 
-def record_spend(transaction: Transaction, run: Run) -> Run:
+def record_spend(transaction: Transaction, run: RunState) -> RunState:
     """Bring the spend of a live run up to date with its attempts."""
-    return record(transaction, Change(_with_spend(transaction, run), []))
+    return record(transaction, Transition(_with_spend(transaction, run), []))
 
 
-def _with_spend(transaction: Transaction, run: Run) -> Run:
+def _with_spend(transaction: Transaction, run: RunState) -> RunState:
     live = live_rows.load(transaction, run)
     first, *others = run.slices
     parts = (replace(first, unknown_calls=live.unknown_calls), *others)
-    return replace(run, spend_usd=plain(live.spend), slices=parts)
+    return replace(run, spend_usd=to_json_value(live.spend), slices=parts)
 
 
-def run_of(row: Row) -> Run:
+def run_from_row(row: Row) -> RunState:
     """The run that a row records."""
-    return Run(
+    return RunState(
         execution_id=row["execution_id"],
         tenant_id=row["tenant_id"],
         mode=row["mode"],
@@ -129,7 +131,7 @@ def run_of(row: Row) -> Run:
         policy=row["policy"],
         max_runtime_s=row["max_runtime_s"],
         created_at=datetime.fromisoformat(row["created_at"]),
-        slices=tuple(Slice(**part) for part in row["slices"]),
+        slices=tuple(SliceState(**part) for part in row["slices"]),
         spend_usd=row["spend_usd"],
         reason=row["reason"],
         cancelled_by=row["cancelled_by"],
@@ -137,7 +139,7 @@ def run_of(row: Row) -> Run:
     )
 
 
-def read_form(run: Run) -> dict[str, Any]:
+def run_json(run: RunState) -> dict[str, Any]:
     """A run as the interface shows it (wire reference 2.1), with the open members that this service adds.
 
     ``current`` names the slice that is being worked on, and on live runs provider, model and phase of its last call; it
@@ -151,8 +153,8 @@ def read_form(run: Run) -> dict[str, Any]:
         "status": run.status,
         "slices": [_slice_form(part) for part in run.slices],
         "links": {"status": path, "events": f"{path}/events", "receipt": f"/v1/receipts/{run.execution_id}"},
-        "created_at": iso(run.created_at),
-        "completed_at": None if run.completed_at is None else iso(run.completed_at),
+        "created_at": format_iso(run.created_at),
+        "completed_at": None if run.completed_at is None else format_iso(run.completed_at),
         "cancelled_by": run.cancelled_by,
         "mode": run.mode,
         "policy": loads(run.policy),
@@ -163,25 +165,25 @@ def read_form(run: Run) -> dict[str, Any]:
     }
 
 
-def _spend_form(run: Run) -> dict[str, Any]:
+def _spend_form(run: RunState) -> dict[str, Any]:
     """What a run has spent; a sum of which a part is not known is ``null``, with its known part beside it."""
-    known = Numeral(run.spend_usd)
+    known = ExactNumber(run.spend_usd)
     if not run.unknown_calls:
         return {"spend_usd": known}
     return {"spend_usd": None, "known_spend_usd": known, "unknown_calls": run.unknown_calls}
 
 
-def _current_form(part: Slice) -> dict[str, Any]:
+def _current_form(part: SliceState) -> dict[str, Any]:
     return {"slice_id": part.slice_id, "capability": part.capability, **(part.work or {})}
 
 
-def _slice_form(part: Slice) -> dict[str, Any]:
+def _slice_form(part: SliceState) -> dict[str, Any]:
     # The check is told by events and the receipt, not by the run (wire reference 2.1).
     form = {"slice_id": part.slice_id, "capability": part.capability, "status": part.status}
     return form if part.finish_reason is None else {**form, "finish_reason": part.finish_reason}
 
 
-def _progress(run: Run) -> dict[str, object]:
+def _progress(run: RunState) -> dict[str, object]:
     """The columns that a step may change."""
     return {
         "status": run.status,
@@ -189,11 +191,11 @@ def _progress(run: Run) -> dict[str, object]:
         "spend_usd": run.spend_usd,
         "reason": run.reason,
         "cancelled_by": run.cancelled_by,
-        "completed_at": None if run.completed_at is None else iso(run.completed_at),
+        "completed_at": None if run.completed_at is None else format_iso(run.completed_at),
     }
 
 
-def _add_events(transaction: Transaction, change: Change) -> None:
+def _add_events(transaction: Transaction, change: Transition) -> None:
     execution_id = change.run.execution_id
     for event in change.events:
         event_id = new_id("ev", transaction.now)
@@ -201,22 +203,22 @@ def _add_events(transaction: Transaction, change: Change) -> None:
         transaction.add(events, event_id=event_id, execution_id=execution_id, body=body)
 
 
-def _close(transaction: Transaction, run: Run) -> None:
+def _close(transaction: Transaction, run: RunState) -> None:
     """What follows when a run has become final: its receipt, its price, its messages, and forgetting its task."""
     assert run.completed_at is not None
     live = live_rows.load(transaction, run) if run.mode == "live" else None
-    receipt = receipt_of(run, live)
+    receipt = build_receipt(run, live)
     transaction.add(
         receipts,
         execution_id=run.execution_id,
         tenant_id=run.tenant_id,
         status=run.status,
-        completed_at=iso(run.completed_at),
+        completed_at=format_iso(run.completed_at),
         body=dumps(receipt),
     )
-    for arm_id in arms_of(receipt):
+    for arm_id in list_arms(receipt):
         transaction.add(receipt_arms, arm_id=arm_id, execution_id=run.execution_id)
     if live is not None:
         live_rows.close(transaction, run.execution_id)
-        wallet.charge(transaction, run.tenant_id, money.total((live.spend, fee_of(live))), run.execution_id)
-    webhooks.enqueue(transaction, run.tenant_id, read_form(run))
+        wallet.charge(transaction, run.tenant_id, amounts.sum_amounts((live.spend, find_fee(live))), run.execution_id)
+    webhooks.enqueue(transaction, run.tenant_id, run_json(run))

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from runwatch.records.requests import RunRequest
 from runwatch.service import decision_log
-from runwatch.service.errors import Refusal, invalid
-from runwatch.service.execution import attribution, composer, routing, runs
-from runwatch.service.execution.lifecycle import Run, new_run
-from runwatch.service.execution.live import rows
+from runwatch.service.errors import RefusalError, make_validation_error
+from runwatch.service.execution import review_composer, routing, run_owners, runs
+from runwatch.service.execution.live import live_rows
+from runwatch.service.execution.state_machine import RunState, new_run
 from runwatch.service.organization import wallet
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.models import arms
@@ -29,7 +29,7 @@ def submit(
     key_id: str,
     request: RunRequest,
     content: dict[str, Any],
-) -> Run:
+) -> RunState:
     """Accept a run and return it.
 
     Args:
@@ -44,10 +44,10 @@ def submit(
             :func:`runwatch.service.organization.wallet.admit_run` refuses.
     """
     if request.breaks_echo_rule:
-        raise Refusal("echo_mode_mismatch", "A test run calls no model, so it takes no verifier_id.")
+        raise RefusalError("echo_mode_mismatch", "A test run calls no model, so it takes no verifier_id.")
     _check_inputs(request)
     if request.review_composer is not None:
-        composer.check(transaction, tenant_id, request.review_composer)
+        review_composer.require_agent(transaction, tenant_id, request.review_composer)
     else:
         _check_data_classes(transaction, tenant_id, request)
     _check_names(transaction, tenant_id, request)
@@ -61,7 +61,7 @@ def submit(
     )
     runs.add(transaction, run)
     if request.mode == "live":
-        rows.add(
+        live_rows.add(
             transaction,
             run,
             content["task"],
@@ -69,11 +69,11 @@ def submit(
             required_arm_id=_required_arm(request),
             review_composer=content.get("review_composer"),
         )
-    attribution.note_owner(transaction, run.execution_id, key_id)
+    run_owners.record_owner(transaction, run.execution_id, key_id)
     return run
 
 
-def cancel(transaction: Transaction, tenant_id: str, key_id: str, execution_id: str) -> Run:
+def cancel(transaction: Transaction, tenant_id: str, key_id: str, execution_id: str) -> RunState:
     """Cancel a run that is not final and note who did; the engine lets go of it once the transaction is on the disk.
 
     A provider call in progress is not undone (specification, rule 4).
@@ -89,9 +89,11 @@ def cancel(transaction: Transaction, tenant_id: str, key_id: str, execution_id: 
     """
     run = runs.find(transaction, tenant_id, execution_id)
     if run.is_final:
-        raise Refusal("invalid_state", f"The run is {run.status} already.")
+        raise RefusalError("invalid_state", f"The run is {run.status} already.")
     ended = runs.end(transaction, execution_id, "cancelled", "cancelled", acted_by=key_id)
-    decision_log.note(transaction, tenant_id, "execution_cancellation", "cancelled", "execution", execution_id, key_id)
+    decision_log.record_decision(
+        transaction, tenant_id, "execution_cancellation", "cancelled", "execution", execution_id, key_id
+    )
     return ended
 
 
@@ -103,7 +105,7 @@ def _check_inputs(request: RunRequest) -> None:
     """
     inputs = request.task.inputs_ref
     if inputs is not None and inputs.kind != "inline_json":
-        raise invalid(
+        raise make_validation_error(
             (
                 "task.inputs_ref.kind",
                 "Must be inline_json: this service fetches no addresses. Send what is there as inline_json.",
@@ -117,11 +119,11 @@ def _check_data_classes(transaction: Transaction, tenant_id: str, request: RunRe
     A test run calls no arm. It stands for the live run that follows it, so the same classes are refused, except those
     that every organization may try the service with before it has saved a model.
     """
-    granted = routing.granted(transaction, tenant_id)
+    granted = routing.has_grants(transaction, tenant_id)
     if request.mode == "echo":
         granted |= ECHO_DATA_CLASSES
     if not set(request.policy.data_classes) <= granted:
-        raise Refusal(
+        raise RefusalError(
             "data_class_not_available", "No registered arm is granted every one of the requested data classes."
         )
 
@@ -137,18 +139,22 @@ def _check_names(transaction: Transaction, tenant_id: str, request: RunRequest) 
     if arm_id is not None:
         arm = transaction.one(arms, {"arm_id": arm_id, "tenant_id": tenant_id})
         if arm is None or arm["kind"] != "model":
-            raise invalid(("routing.required_arm_id", "Must be the id of a saved model of this organization."))
+            raise make_validation_error(
+                ("routing.required_arm_id", "Must be the id of a saved model of this organization.")
+            )
     if request.verifier_id is None:
         return
     verifier = transaction.one(verifiers, {"verifier_id": request.verifier_id, "tenant_id": tenant_id})
     if verifier is None:
-        raise invalid(("verifier_id", "Must be the id of an output check of this organization."))
+        raise make_validation_error(("verifier_id", "Must be the id of an output check of this organization."))
     if verifier["retired_at"] is not None:
-        raise Refusal("invalid_state", "The output check is retired.")
+        raise RefusalError("invalid_state", "The output check is retired.")
     if not set(request.policy.data_classes) <= set(verifier["input_data_classes"]):
-        raise invalid(("verifier_id", "The check is not registered for every data class of the run."))
+        raise make_validation_error(("verifier_id", "The check is not registered for every data class of the run."))
     if arm_id is None and not routing.candidates(transaction, tenant_id, data_classes=request.policy.data_classes):
-        raise Refusal("invalid_state", "An output check needs a saved model that is ready, or routing.required_arm_id.")
+        raise RefusalError(
+            "invalid_state", "An output check needs a saved model that is ready, or routing.required_arm_id."
+        )
 
 
 def _required_arm(request: RunRequest) -> str | None:

@@ -18,20 +18,20 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from runwatch.base.errors import DataError
 from runwatch.base.json import DuplicateMemberError, loads_strict
-from runwatch.base.target import is_loopback_address, is_loopback_host
-from runwatch.service.access import sessions
-from runwatch.service.access.auth import ANYONE, Principal
+from runwatch.base.service_target import is_loopback_address, is_loopback_host
+from runwatch.service.access import browser_sessions
+from runwatch.service.access.authentication import ANONYMOUS, Principal
 from runwatch.service.access.roles import require
-from runwatch.service.errors import Refusal, invalid
-from runwatch.service.http.answer import JSON_TYPE, Answer
-from runwatch.service.http.bodies import refuse_secret_references
-from runwatch.service.http.call import Call, Endpoint, Routes
-from runwatch.service.http.context import Context
-from runwatch.service.http.idempotency import HEADER, Keyed, digest_of, read_key
-from runwatch.service.http.limits import BODY_BYTES, STRANGER_BODY_BYTES, Share, read_body
-from runwatch.service.http.pages import FORM_TYPE, PAGE_PATHS, FormRefusal, problem_page, read_form
-from runwatch.service.http.target_form import in_origin_form
-from runwatch.service.reach import DOCKS_PATH
+from runwatch.service.address_policy import DOCKS_PATH
+from runwatch.service.errors import RefusalError, make_validation_error
+from runwatch.service.http.body_parser import refuse_secret_references
+from runwatch.service.http.context import RequestContext
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Routes
+from runwatch.service.http.html_pages import FORM_TYPE, PAGE_PATHS, FormRefusalError, read_form, render_problem_page
+from runwatch.service.http.idempotency import HEADER, IdempotentRequest, hash_body, read_key
+from runwatch.service.http.rate_limits import ANONYMOUS_BODY_BYTES, BODY_BYTES, Share, read_body
+from runwatch.service.http.request_target import to_origin_form
+from runwatch.service.http.responses import JSON_TYPE, ServiceResponse
 
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 _EVERYWHERE: Final = {"0.0.0.0", "::"}  # noqa: S104
@@ -68,7 +68,7 @@ class Caller(Protocol):
         ...
 
 
-class Application:
+class ServiceApp:
     """The ASGI application of one service.
 
     Args:
@@ -82,7 +82,7 @@ class Application:
     """
 
     def __init__(
-        self, context: Context, endpoints: Sequence[Endpoint], host: str, docks: ASGIApp | None = None
+        self, context: RequestContext, endpoints: Sequence[Endpoint], host: str, docks: ASGIApp | None = None
     ) -> None:
         self.context: Final = context
         self._routes = Routes(endpoints)
@@ -92,7 +92,7 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, whatever happens."""
-        scope = in_origin_form(scope)
+        scope = to_origin_form(scope)
         request = Request(scope, receive)
         if self._docks is not None and scope["path"].startswith(DOCKS_PATH) and self._has_own_origin(request):
             await self._docks(scope, receive, send)
@@ -104,16 +104,16 @@ class Application:
             answer = await self._answer(visit)
         except ClientDisconnect:
             return
-        except Refusal as refusal:
+        except RefusalError as refusal:
             answer = await self.refuse(refusal, visit)
         except asyncio.CancelledError:
-            answer = await self.refuse(Refusal("internal", cause="the service stopped before the answer"), visit)
+            answer = await self.refuse(RefusalError("internal", cause="the service stopped before the answer"), visit)
         except DataError as error:
             _log.error("a request could not be kept: %s", error)
-            answer = await self.refuse(Refusal("internal", _UNKEPT, cause=str(error)), visit)
+            answer = await self.refuse(RefusalError("internal", _UNKEPT, cause=str(error)), visit)
         except Exception as error:
             _log.exception("a request ended in an unforeseen error")
-            answer = await self.refuse(Refusal("internal", cause=f"{type(error).__name__}: {error}"), visit)
+            answer = await self.refuse(RefusalError("internal", cause=f"{type(error).__name__}: {error}"), visit)
         headers = dict((*_HEADERS, *answer.headers))
         if visit.leaves_body or (answer.status >= _FAILED and visit.is_strangers and not visit.is_page):
             # The connection ends behind this answer; a caller that was not told would send its next request into it.
@@ -160,37 +160,37 @@ class Application:
                 leaving.cancel()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def refuse(self, refusal: Refusal, visit: _Visit | None = None) -> Answer:
+    async def refuse(self, refusal: RefusalError, visit: _Visit | None = None) -> ServiceResponse:
         """The answer to a request that is not done; without a visit, to bytes that could not be read as one."""
         if visit is None:
             return await self.context.problems.answer(refusal)
-        principal = None if visit.principal is ANYONE else visit.principal
+        principal = None if visit.principal is ANONYMOUS else visit.principal
         answer = await self.context.problems.answer(
             refusal, method=visit.request.method, path=visit.request.scope["path"], principal=principal
         )
         if not visit.is_page:
             return answer
-        return (refusal.page if isinstance(refusal, FormRefusal) else problem_page)(answer)
+        return (refusal.page if isinstance(refusal, FormRefusalError) else render_problem_page)(answer)
 
-    async def _answer(self, visit: _Visit) -> Answer:
+    async def _answer(self, visit: _Visit) -> ServiceResponse:
         request = visit.request
         self._check_origin(request)
         try:
             endpoint, ids = self._routes.find(request.method, request.scope["path"])
-        except Refusal:
+        except RefusalError:
             # Only who may call learns which paths there are, except those of pages.
             await self._admit(visit, None)
             raise
         principal = await self._admit(visit, endpoint)
         if not endpoint.is_open:
             require(principal.role, endpoint.needs)
-        call = Call(
+        call = AuthenticatedRequest(
             context=self.context,
             principal=principal,
             ids=ids,
             query=request.query_params,
             is_form=_is_form(request),
-            cookie=request.cookies.get(sessions.COOKIE),
+            cookie=request.cookies.get(browser_sessions.COOKIE),
             is_here=_is_here(request),
             peer=visit.peer,
         )
@@ -210,11 +210,16 @@ class Application:
         request, principal = visit.request, visit.principal
         assert principal is not None
         key = read_key(request.headers.getlist(HEADER), is_required=endpoint.needs_key)
-        is_keyed = principal is not ANYONE
-        body = await read_body(request, share, most=BODY_BYTES if is_keyed else STRANGER_BODY_BYTES)
+        is_keyed = principal is not ANONYMOUS
+        body = await read_body(request, share, most=BODY_BYTES if is_keyed else ANONYMOUS_BODY_BYTES)
         visit.leaves_body = False
         reading = partial(
-            decode, body, request, is_required=endpoint.takes_body, takes_form=endpoint.is_page, takes_digest=is_keyed
+            decode_body,
+            body,
+            request,
+            is_required=endpoint.takes_body,
+            takes_form=endpoint.is_page,
+            takes_digest=is_keyed,
         )
         if len(body) <= _AT_ONCE_BYTES:
             content, digest = reading()
@@ -224,10 +229,10 @@ class Application:
         keyed = None
         if key is not None and is_keyed:
             path: str = request.scope["path"]
-            keyed = Keyed(principal, f"{endpoint.method} {path}", key, digest)
+            keyed = IdempotentRequest(principal, f"{endpoint.method} {path}", key, digest)
         return {"content": content, "keyed": keyed}
 
-    async def _change(self, call: Call, endpoint: Endpoint) -> Answer:
+    async def _change(self, call: AuthenticatedRequest, endpoint: Endpoint) -> ServiceResponse:
         if call.keyed is None:
             return await endpoint.handle(call)
         async with self.context.turns.of(call.keyed):
@@ -244,13 +249,13 @@ class Application:
         """
         try:
             principal = await self._caller(visit, endpoint)
-        except Refusal as refusal:
+        except RefusalError as refusal:
             visit.know(None)
             raise self.context.strangers.refuse(visit.peer, refusal) from refusal
         visit.know(principal)
-        if principal is not ANYONE:
+        if principal is not ANONYMOUS:
             self.context.key_uses.note(principal.key_id)
-        if principal is ANYONE:
+        if principal is ANONYMOUS:
             self.context.strangers.admit(visit.peer)
         elif visit.has_cookie or (endpoint is not None and endpoint.is_page):
             self.context.rate_limit.admit(f"{_PAGES_OF}{principal.key_id}")
@@ -267,17 +272,17 @@ class Application:
         request = visit.request
         shown = request.headers.getlist("authorization")
         if endpoint is None:
-            return ANYONE if visit.is_page and not shown else self.context.keys.principal_of(shown)
+            return ANONYMOUS if visit.is_page and not shown else self.context.keys.principal_of(shown)
         if endpoint.is_open and not shown:
-            return ANYONE
-        cookie = request.cookies.get(sessions.COOKIE) if endpoint.takes_cookie and not shown else None
+            return ANONYMOUS
+        cookie = request.cookies.get(browser_sessions.COOKIE) if endpoint.takes_cookie and not shown else None
         if cookie is None:
             return self.context.keys.principal_of(shown)
         visit.has_cookie = True
-        key_id = await self.context.database.read(lambda transaction: sessions.key_of(transaction, cookie))
+        key_id = await self.context.database.read(lambda transaction: browser_sessions.find_key(transaction, cookie))
         holder = None if key_id is None else self.context.keys.holder_of(key_id)
         if holder is None:
-            raise Refusal("unauthenticated", "The session is over. Sign in again.")
+            raise RefusalError("unauthenticated", "The session is over. Sign in again.")
         return holder
 
     def _check_origin(self, request: Request) -> None:
@@ -289,16 +294,16 @@ class Application:
         hosts = request.headers.getlist("host")
         match = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
         if match is None or not self._is_own(match[1].strip("[]").lower()):
-            raise invalid(("Host", "Must name the machine that the service listens on."))
+            raise make_validation_error(("Host", "Must name the machine that the service listens on."))
         origins = request.headers.getlist("origin")
         if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in origins):
-            raise Refusal("permission_denied", "The service takes no requests from pages of other origins.")
+            raise RefusalError("permission_denied", "The service takes no requests from pages of other origins.")
 
     def _has_own_origin(self, request: Request) -> bool:
         """Whether the request passes :meth:`_check_origin`; the usual way tells a caller why it does not."""
         try:
             self._check_origin(request)
-        except Refusal:
+        except RefusalError:
             return False
         return True
 
@@ -342,7 +347,7 @@ class _Visit:
     @property
     def is_strangers(self) -> bool:
         """Whether it shows no good key."""
-        return self.principal is None or self.principal is ANYONE
+        return self.principal is None or self.principal is ANONYMOUS
 
     def know(self, principal: Principal | None) -> None:
         """Note who sent it, also for the connection that it came on; ``None`` for a bad key."""
@@ -358,7 +363,7 @@ async def _leaving(request: Request) -> None:
         pass
 
 
-def decode(
+def decode_body(
     body: bytes, request: Request, *, is_required: bool, takes_form: bool = False, takes_digest: bool = True
 ) -> tuple[Any, str]:
     """The JSON value of a request body, and its digest; with ``takes_form`` also the fields of an HTML form.
@@ -371,24 +376,26 @@ def decode(
             belongs, or is missing where it is required.
     """
     if body and any(encoding.strip().lower() != "identity" for encoding in request.headers.getlist("content-encoding")):
-        raise Refusal("unsupported_media_type", "Send the body without a Content-Encoding.", headers=_PLAIN_BODIES)
+        raise RefusalError("unsupported_media_type", "Send the body without a Content-Encoding.", headers=_PLAIN_BODIES)
     if takes_form and _is_form(request):
         # A form in which nothing is typed, as that of a page that only asks for a yes, comes without a body.
         return read_form(body) if body else {}, ""
     if not body:
         if is_required:
-            raise invalid(("body", "Required."))
+            raise make_validation_error(("body", "Required."))
         return None, ""
     if _media_type(request) != JSON_TYPE:
-        raise Refusal("unsupported_media_type", f"Send the body as {JSON_TYPE}{' or as a form' * takes_form}.")
+        raise RefusalError("unsupported_media_type", f"Send the body as {JSON_TYPE}{' or as a form' * takes_form}.")
     try:
         value = loads_strict(body)
         refuse_secret_references(value)
-        return value, digest_of(value) if takes_digest else ""
+        return value, hash_body(value) if takes_digest else ""
     except DuplicateMemberError as error:
-        raise invalid(("body", "Each member of an object may come only once."), cause=str(error)) from None
+        raise make_validation_error(
+            ("body", "Each member of an object may come only once."), cause=str(error)
+        ) from None
     except ValueError as error:
-        raise invalid(("body", "Must be one JSON value in UTF-8."), cause=str(error)) from None
+        raise make_validation_error(("body", "Must be one JSON value in UTF-8."), cause=str(error)) from None
 
 
 def _is_here(request: Request) -> bool:

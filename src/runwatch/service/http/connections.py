@@ -18,7 +18,7 @@ TCP_CONNECTIONS: Final = 512
 UNIX_CONNECTIONS: Final = 128
 """Places on a Unix socket, which only the owner's own programs reach."""
 
-ACCEPTS_A_TURN: Final = 16
+MAX_ACCEPTS_PER_TURN: Final = 16
 """How many connections one turn of the event loop accepts, so that a burst of them does not hold up requests."""
 
 DESCRIPTORS: Final = 4_096

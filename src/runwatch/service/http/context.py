@@ -6,20 +6,20 @@ import asyncio
 import contextlib
 from dataclasses import dataclass, field
 
-from runwatch.service.access.auth import Keys
-from runwatch.service.access.uses import KeyUses
-from runwatch.service.domain_context import DomainContext
+from runwatch.service.access.authentication import ActiveKeys
+from runwatch.service.access.key_uses import KeyUses
 from runwatch.service.http.connections import Connections
 from runwatch.service.http.cursors import Cursors
-from runwatch.service.http.idempotency import Turns
-from runwatch.service.http.limits import KEYED_BYTES_IN_FLIGHT, BytesInFlight, RateLimit, Strangers
-from runwatch.service.http.problems import Problems
-from runwatch.service.models.discovery import USUAL_PORTS, UsualPort
+from runwatch.service.http.idempotency import KeyLocks
+from runwatch.service.http.problem_responder import ProblemResponder
+from runwatch.service.http.rate_limits import KEYED_BYTES_IN_FLIGHT, AnonymousLimits, BytesInFlight, RateLimiter
+from runwatch.service.models.server_discovery import KNOWN_PORTS, KnownPort
+from runwatch.service.service_context import ServiceContext
 from runwatch.service.timers import Timers
 
 
 @dataclass(slots=True, kw_only=True)
-class Context(DomainContext):
+class RequestContext(ServiceContext):
     """One open service, without its sockets.
 
     Attributes:
@@ -38,15 +38,15 @@ class Context(DomainContext):
         closed_secrets: What those belonged to then, a line each.
     """
 
-    keys: Keys
+    keys: ActiveKeys
     key_uses: KeyUses
-    problems: Problems
-    rate_limit: RateLimit
+    problems: ProblemResponder
+    rate_limit: RateLimiter
     cursors: Cursors
-    strangers: Strangers
+    strangers: AnonymousLimits
     timers: Timers
-    usual_ports: tuple[UsualPort, ...] = USUAL_PORTS
-    turns: Turns = field(default_factory=Turns)
+    usual_ports: tuple[KnownPort, ...] = KNOWN_PORTS
+    turns: KeyLocks = field(default_factory=KeyLocks)
     connections: Connections = field(default_factory=Connections)
     bytes_in_flight: BytesInFlight = field(default_factory=lambda: BytesInFlight(KEYED_BYTES_IN_FLIGHT))
     closed_handles: frozenset[str] = frozenset()

@@ -17,15 +17,15 @@ from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 from typing import Any, Final
 
-from runwatch.base.clock import iso
-from runwatch.base.json import Numeral, dumps
-from runwatch.service.access.auth import Principal
-from runwatch.service.errors import Refusal, invalid
-from runwatch.service.http.answer import Answer
+from runwatch.base.clock import format_iso
+from runwatch.base.json import ExactNumber, dumps
+from runwatch.service.access.authentication import Principal
+from runwatch.service.errors import RefusalError, make_validation_error
+from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.tables import idempotency
 from runwatch.service.transaction import Transaction
 
-KEPT_FOR: Final = timedelta(hours=24)
+KEY_LIFETIME: Final = timedelta(hours=24)
 KEY_CHARACTERS: Final = 255
 HEADER: Final = "Idempotency-Key"
 
@@ -42,16 +42,16 @@ def read_key(values: Sequence[str], *, is_required: bool) -> str | None:
         Refusal: ``validation_failed``, when the key is too long, ambiguous, or missing where it is required.
     """
     if len(values) > 1:
-        raise invalid((HEADER, "Send this header once."))
+        raise make_validation_error((HEADER, "Send this header once."))
     key = values[0].strip() if values else ""
     if len(key) > KEY_CHARACTERS:
-        raise invalid((HEADER, f"Must be at most {KEY_CHARACTERS} characters."))
+        raise make_validation_error((HEADER, f"Must be at most {KEY_CHARACTERS} characters."))
     if is_required and not key:
-        raise invalid((HEADER, "Required: this header makes a retry of the request safe."))
+        raise make_validation_error((HEADER, "Required: this header makes a retry of the request safe."))
     return key or None
 
 
-def digest_of(value: Any) -> str:
+def hash_body(value: Any) -> str:
     """A digest that two JSON values share exactly when they are equal.
 
     The order of members and the way a number or a character is written make no difference. Digests are kept in data
@@ -117,7 +117,7 @@ def _usual_number(value: float) -> str:
 
 
 def _number(value: float) -> str:
-    literal = value.literal if isinstance(value, Numeral) else repr(value)
+    literal = value.literal if isinstance(value, ExactNumber) else repr(value)
     match = _NUMBER.match(literal)
     assert match is not None
     sign, whole, fraction, exponent = match.groups("")
@@ -134,14 +134,14 @@ def _number(value: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Keyed:
+class IdempotentRequest:
     """A mutation that carries a key.
 
     Attributes:
         principal: Who sends it.
         endpoint: Method and path, the ids in the path included.
         key: The key's text.
-        digest: What :func:`digest_of` says of its body.
+        digest: What :func:`hash_body` says of its body.
     """
 
     principal: Principal
@@ -154,26 +154,26 @@ class Keyed:
         """What two requests have in common that must not run at the same time."""
         return (self.principal.tenant_id, self.endpoint, self.key)
 
-    def first_answer(self, transaction: Transaction) -> Answer | None:
+    def first_answer(self, transaction: Transaction) -> ServiceResponse | None:
         """The answer that was given to the same request before, or ``None`` when this is the first.
 
         Raises:
             Refusal: ``permission_denied`` for a key of another principal, ``idempotency_conflict`` for another body.
         """
         row = transaction.one(idempotency, self._row)
-        if row is None or row["recorded_at"] <= iso(transaction.now - KEPT_FOR):
+        if row is None or row["recorded_at"] <= format_iso(transaction.now - KEY_LIFETIME):
             return None
         if row["principal_id"] != self.principal.key_id:
-            raise Refusal("permission_denied", "This idempotency key belongs to another API key.")
+            raise RefusalError("permission_denied", "This idempotency key belongs to another API key.")
         if row["digest"] != self.digest:
-            raise Refusal("idempotency_conflict", "Send the same body with this key, or a new key with this body.")
-        return Answer(row["status"], row["body"])
+            raise RefusalError("idempotency_conflict", "Send the same body with this key, or a new key with this body.")
+        return ServiceResponse(row["status"], row["body"])
 
-    def record(self, transaction: Transaction, answer: Answer) -> None:
+    def record(self, transaction: Transaction, answer: ServiceResponse) -> None:
         """Keep a 2XX answer as the first one; forget those whose time is over."""
         if not answer.is_success:
             return
-        transaction.remove(idempotency, {}, until=("recorded_at", iso(transaction.now - KEPT_FOR)))
+        transaction.remove(idempotency, {}, until=("recorded_at", format_iso(transaction.now - KEY_LIFETIME)))
         transaction.add(
             idempotency,
             **self._row,
@@ -181,7 +181,7 @@ class Keyed:
             digest=self.digest,
             status=answer.status,
             body=answer.body if answer.kept is None else answer.kept,
-            recorded_at=iso(transaction.now),
+            recorded_at=format_iso(transaction.now),
         )
 
     @property
@@ -189,14 +189,14 @@ class Keyed:
         return dict(zip(("tenant_id", "endpoint", "key"), self.identity, strict=True))
 
 
-class Turns:
+class KeyLocks:
     """Lets requests with the same identity run one after the other, so that the second meets the first's answer."""
 
     def __init__(self) -> None:
         self._locks: dict[tuple[str, str, str], tuple[asyncio.Lock, int]] = {}
 
     @contextlib.asynccontextmanager
-    async def of(self, keyed: Keyed) -> AsyncIterator[None]:
+    async def of(self, keyed: IdempotentRequest) -> AsyncIterator[None]:
         """Wait for this identity's turn, and hold it while the block runs."""
         lock, users = self._locks.get(keyed.identity, (asyncio.Lock(), 0))
         self._locks[keyed.identity] = (lock, users + 1)

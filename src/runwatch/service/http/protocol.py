@@ -19,8 +19,8 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 from uvicorn.server import ServerState
 
-from runwatch.service.errors import Refusal, invalid
-from runwatch.service.http.app import CONNECTION, Application
+from runwatch.service.errors import RefusalError, make_validation_error
+from runwatch.service.http.app import CONNECTION, ServiceApp
 
 LINGER_S: Final = 2.0
 """How long a refused caller may go on sending before the connection is closed."""
@@ -34,19 +34,19 @@ HEAD_S: Final = 10.0
 BODY_S: Final = 10.0
 """How long a body may take before its rate counts."""
 
-BODY_BYTES_A_S: Final = 16 * 1024
+MIN_BODY_BYTES_PER_S: Final = 16 * 1024
 """The least rate of a body after that, over all of its time."""
 
-BODY_MOST_S: Final = 90.0
+MAX_BODY_S: Final = 90.0
 """How long a body may take at most: that of the largest one at the least rate, and a little more."""
 
 KEEP_ALIVE_S: Final = 75
 """How long an idle connection with a key stays open; longer than the pools of usual clients keep one."""
 
-STRANGER_KEEP_ALIVE_S: Final = 5
+ANONYMOUS_KEEP_ALIVE_S: Final = 5
 """How long one without a key does."""
 
-STRANGER_ANSWER_S: Final = 120.0
+ANONYMOUS_ANSWER_S: Final = 120.0
 """How long making an answer to a caller without a key, and its taking it, may last."""
 
 KEYED_READ_BYTES: Final = 256 * 1024
@@ -71,7 +71,7 @@ class _Wait(enum.Enum):
 class _Transport:
     """The connection's transport, whose ``close`` is the protocol's own."""
 
-    def __init__(self, transport: asyncio.Transport, protocol: Protocol) -> None:
+    def __init__(self, transport: asyncio.Transport, protocol: PoliteH11Protocol) -> None:
         self._transport = transport
         self._protocol = protocol
 
@@ -87,7 +87,7 @@ class _Transport:
 _buffer: Final = memoryview(bytearray(KEYED_READ_BYTES))
 
 
-class Protocol(H11Protocol, asyncio.BufferedProtocol):
+class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
     """One connection."""
 
     def __init__(
@@ -98,7 +98,7 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, {**app_state, CONNECTION: self}, _loop)
-        assert isinstance(config.app, Application)
+        assert isinstance(config.app, ServiceApp)
         self._application = config.app
         self._connections = config.app.context.connections
         self._timers = config.app.context.timers
@@ -155,7 +155,9 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
             return self._lingering is None
         is_answered = self.cycle is None or self.cycle.response_complete
         if self.conn.their_state is h11.SEND_BODY or (is_answered and self.conn.trailing_data[0]):
-            self._refuse(invalid(("request", "Ended before it was complete."), cause="the connection ended early"))
+            self._refuse(
+                make_validation_error(("request", "Ended before it was complete."), cause="the connection ended early")
+            )
             return True
         if is_answered:
             return False
@@ -174,9 +176,11 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
         """Answer a Problem to bytes that are no HTTP request; uvicorn calls this while it handles h11's error."""
         error = sys.exception()
         if isinstance(error, h11.RemoteProtocolError) and error.error_status_hint == _HEADER_TOO_LARGE:
-            self._refuse(Refusal("request_too_large", "The request line and headers are too large.", cause=str(error)))
+            self._refuse(
+                RefusalError("request_too_large", "The request line and headers are too large.", cause=str(error))
+            )
         else:
-            self._refuse(invalid(("request", "Must be an HTTP/1.1 request."), cause=str(error)))
+            self._refuse(make_validation_error(("request", "Must be an HTTP/1.1 request."), cause=str(error)))
 
     def on_response_complete(self) -> None:
         """Go on with the next request, unless this one was answered before it was read to its end."""
@@ -210,13 +214,13 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
             if self._is_keyed:
                 self._wait = None
             elif self._wait is not _Wait.ANSWER:
-                self._expect(_Wait.ANSWER, STRANGER_ANSWER_S)
+                self._expect(_Wait.ANSWER, ANONYMOUS_ANSWER_S)
         elif self.cycle is None or self.conn.trailing_data[0]:
             if self._wait is not _Wait.HEAD:
                 self._expect(_Wait.HEAD, HEAD_S)
         elif self._wait is not _Wait.NEXT:
             self._connections.rest(self, self._family)
-            self._expect(_Wait.NEXT, KEEP_ALIVE_S if self._is_keyed else STRANGER_KEEP_ALIVE_S)
+            self._expect(_Wait.NEXT, KEEP_ALIVE_S if self._is_keyed else ANONYMOUS_KEEP_ALIVE_S)
 
     def _expect(self, wait: _Wait, seconds: float) -> None:
         self._wait = wait
@@ -240,14 +244,14 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
         if self._wait is None or self._is_deaf or self.transport.is_closing():
             return
         if self._wait is _Wait.BODY:
-            earned = BODY_S + self._body_bytes / BODY_BYTES_A_S
-            self._until = self._began + min(earned, BODY_MOST_S)
+            earned = BODY_S + self._body_bytes / MIN_BODY_BYTES_PER_S
+            self._until = self._began + min(earned, MAX_BODY_S)
         if now < self._until:
             self._set(self._until)
             return
         wait, self._wait = self._wait, None
         if wait is _Wait.BODY or (wait is _Wait.HEAD and self.conn.trailing_data[0]):
-            self._refuse(Refusal("request_timeout", _SLOW, cause=f"waited for the {wait.name.lower()}"))
+            self._refuse(RefusalError("request_timeout", _SLOW, cause=f"waited for the {wait.name.lower()}"))
         elif wait is _Wait.ANSWER:
             self.transport.abort()
         else:
@@ -274,7 +278,7 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
         elif not self._is_deaf:
             super().shutdown()
 
-    def _refuse(self, refusal: Refusal) -> None:
+    def _refuse(self, refusal: RefusalError) -> None:
         self._is_deaf = True
         if self.cycle is not None and not self.cycle.response_complete:
             # The handler is still waiting for the rest of the body; to it, the caller has gone.
@@ -287,7 +291,7 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    async def _answer(self, refusal: Refusal) -> None:
+    async def _answer(self, refusal: RefusalError) -> None:
         answer = await self._application.refuse(refusal)
         if self.transport.is_closing() or self.conn.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:
             self.transport.close()

@@ -20,8 +20,8 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from runwatch.base.errors import DataError
-from runwatch.base.sqlite import UNWRITABLE, code_of
-from runwatch.service.disk import explaining
+from runwatch.base.sqlite_errors import UNWRITABLE, find_error_code
+from runwatch.service.disk_errors import translate_disk_errors
 from runwatch.service.migrations.backup import backup_of, make_backup
 
 REVISIONS: Final = Path(__file__).parent / "revisions"
@@ -43,7 +43,7 @@ def migrate(engine: Engine, path: Path, target: int) -> None:
     Raises:
         DataError: it could not be done; the file is as it was, and the error names the copy.
     """
-    with explaining(path), _without_foreign_keys(engine) as connection:
+    with translate_disk_errors(path), _without_foreign_keys(engine) as connection:
         transaction = connection.begin()
         version = int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
         try:
@@ -104,7 +104,7 @@ def _failed(path: Path, version: int, error: Exception) -> DataError:
     # Values of rows may be prompts: only SQLite's own words are repeated, which name tables and columns.
     found = error.orig if isinstance(error, DBAPIError) else error
     reason = str(found) if isinstance(found, sqlite3.Error) else type(error).__name__
-    is_unwritable = code_of(found) in UNWRITABLE
+    is_unwritable = find_error_code(found) in UNWRITABLE
     step = (
         f"See that {path.parent} is writable and its disk has space left, and start again."
         if is_unwritable

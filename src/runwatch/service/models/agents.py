@@ -11,13 +11,13 @@ from typing import Any, Final
 from runwatch.base.secret import Secret
 from runwatch.records.requests.agent import AgentRequest
 from runwatch.records.requests.arm import AgentArmRequest, AgentLifecycle
-from runwatch.service.access.auth import Principal
+from runwatch.service.access.authentication import Principal
+from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.checks import bindings
-from runwatch.service.errors import Refusal
+from runwatch.service.errors import RefusalError
 from runwatch.service.models import arms, github
-from runwatch.service.models.preflight import TIMEOUT_S
-from runwatch.service.outbound import Outbound, OutboundError
-from runwatch.service.reach import Reach
+from runwatch.service.models.agent_preflight import TIMEOUT_S
+from runwatch.service.outbound import OutboundClient, OutboundError
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.transaction import Row, Transaction
 
@@ -31,7 +31,7 @@ REFUSED_STATUSES: Final = frozenset({401, 403})
 _FIRST_SERVER_ERROR: Final = 500
 
 
-def every(transaction: Transaction, tenant_id: str) -> list[Row]:
+def list_all(transaction: Transaction, tenant_id: str) -> list[Row]:
     """The review agents of an organization, newest first."""
     rows = transaction.newest(arms_table, {"tenant_id": tenant_id, "kind": "agent"})
     return [row for row in rows if row["repository"] is not None]
@@ -45,11 +45,11 @@ def find(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
     """
     row = arms.find(transaction, tenant_id, arm_id)
     if row["repository"] is None:
-        raise Refusal("not_found", "There is no review agent with this id.")
+        raise RefusalError("not_found", "There is no review agent with this id.")
     return row
 
 
-def standing_of(transaction: Transaction, row: Row) -> tuple[str, str]:
+def find_status(transaction: Transaction, row: Row) -> tuple[str, str]:
     """Status and reason of an agent: what its address answered, unless its key was stopped."""
     connection = bindings.load(transaction, row["arm_id"]).status
     if row["status"] != "disabled" and connection in {"revoked", "expired"}:
@@ -57,9 +57,9 @@ def standing_of(transaction: Transaction, row: Row) -> tuple[str, str]:
     return row["status"], row["status_reason"] or ""
 
 
-def read_form(transaction: Transaction, row: Row) -> dict[str, Any]:
+def agent_json(transaction: Transaction, row: Row) -> dict[str, Any]:
     """An agent as the interface lists it (specification, Review agent): safe connection metadata only."""
-    status, reason = standing_of(transaction, row)
+    status, reason = find_status(transaction, row)
     return {
         "arm_id": row["arm_id"],
         "display_name": row["display_name"],
@@ -78,7 +78,7 @@ def register(transaction: Transaction, principal: Principal, request: AgentReque
     """
     connection = github.find(transaction, principal.tenant_id, request.repository)
     if connection is None:
-        raise Refusal("invalid_state", "Connect this repository on GitHub first.")
+        raise RefusalError("invalid_state", "Connect this repository on GitHub first.")
     arm = AgentArmRequest(
         kind="agent",
         display_name=request.display_name,
@@ -97,7 +97,7 @@ def register(transaction: Transaction, principal: Principal, request: AgentReque
     )
 
 
-async def try_key(outbound: Outbound, url: str, reach: Reach, key: Secret) -> str | None:
+async def try_key(outbound: OutboundClient, url: str, reach: AddressPolicy, key: Secret) -> str | None:
     """Call an agent's address with a key, and answer why the key is not good (wire reference 2.4), or ``None``.
 
     The call is a ``HEAD``: it begins no job whatever the agent is. That the agent takes the key for a job, too, is not

@@ -1,8 +1,8 @@
 """Registered options: what the organization's runs may use (specification, rule 10; wire reference 2.3).
 
-The status of a model option follows the connection and the deployment behind it: :func:`settle` brings the stored one
-up to date in the transaction that changes either. ``disabled`` is final. Registering, changing and disabling are noted
-in the decision log.
+The status of a model option follows the connection and the deployment behind it: :func:`update_binding` brings the
+stored one up to date in the transaction that changes either. ``disabled`` is final. Registering, changing and disabling
+are noted in the decision log.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.records.requests.arm import AgentArmRequest, ArmRequest, ModelArmRequest, SkillArmRequest
 from runwatch.service import decision_log
 from runwatch.service.checks import bindings
 from runwatch.service.checks.auth_refs import check_auth_ref
-from runwatch.service.errors import Refusal, invalid
+from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
-from runwatch.service.models.availability import READY, is_of, is_usable, standing_of
+from runwatch.service.models.availability import READY, find_status, is_named_by, is_usable
 from runwatch.service.models.catalog import cost_class
 from runwatch.service.models.skill_regions import missing_regions
 from runwatch.service.tables.models import arms, connections, deployments
@@ -40,7 +40,7 @@ def find(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
     """
     row = transaction.one(arms, {"arm_id": arm_id, "tenant_id": tenant_id})
     if row is None:
-        raise Refusal("not_found", "There is no registered option with this id.")
+        raise RefusalError("not_found", "There is no registered option with this id.")
     return row
 
 
@@ -60,7 +60,7 @@ def register(
         tenant_id: The organization.
         request: The option, as the model of its kind.
         acted_by: The id of the key that registers it, ``None`` where the service does.
-        preflight: What :func:`runwatch.service.models.preflight.preflight` found, for an agent.
+        preflight: What :func:`runwatch.service.models.agent_preflight.preflight` found, for an agent.
         repository: The repository that a review agent works on.
 
     Raises:
@@ -76,10 +76,10 @@ def register(
         kind=request.kind,
         **columns,
         repository=repository,
-        created_at=iso(transaction.now),
-        updated_at=iso(transaction.now),
+        created_at=format_iso(transaction.now),
+        updated_at=format_iso(transaction.now),
     )
-    decision_log.note(transaction, tenant_id, "registry_action", "registered", "arm", arm_id, acted_by)
+    decision_log.record_decision(transaction, tenant_id, "registry_action", "registered", "arm", arm_id, acted_by)
     return find(transaction, tenant_id, arm_id)
 
 
@@ -109,10 +109,10 @@ def revise(
     """
     row = changeable(transaction, tenant_id, arm_id)
     columns = _columns(transaction, tenant_id, request, preflight, checked=changed, before=row)
-    transaction.change(arms, {"arm_id": arm_id}, **columns, updated_at=iso(transaction.now))
+    transaction.change(arms, {"arm_id": arm_id}, **columns, updated_at=format_iso(transaction.now))
     if isinstance(request, AgentArmRequest):
         bindings.follow_endpoint(transaction, arm_id, request.endpoint.url)
-    decision_log.note(transaction, tenant_id, "registry_action", "changed", "arm", arm_id, acted_by)
+    decision_log.record_decision(transaction, tenant_id, "registry_action", "changed", "arm", arm_id, acted_by)
     return find(transaction, tenant_id, arm_id)
 
 
@@ -124,7 +124,7 @@ def changeable(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
     """
     row = find(transaction, tenant_id, arm_id)
     if row["status"] == "disabled":
-        raise Refusal("invalid_state", "The option is disabled, and stays so; register a new one.")
+        raise RefusalError("invalid_state", "The option is disabled, and stays so; register a new one.")
     return row
 
 
@@ -138,18 +138,18 @@ def disable(transaction: Transaction, tenant_id: str, arm_id: str, reason: str, 
     if row["status"] == "disabled":
         return row
     transaction.change(
-        arms, {"arm_id": arm_id}, status="disabled", status_reason=reason, updated_at=iso(transaction.now)
+        arms, {"arm_id": arm_id}, status="disabled", status_reason=reason, updated_at=format_iso(transaction.now)
     )
     if row["kind"] == "agent":
         bindings.release(transaction, arm_id)
-    decision_log.note(transaction, tenant_id, "registry_action", "disabled", "arm", arm_id, acted_by)
+    decision_log.record_decision(transaction, tenant_id, "registry_action", "disabled", "arm", arm_id, acted_by)
     return find(transaction, tenant_id, arm_id)
 
 
-def bound_to(transaction: Transaction, served: Sequence[Row]) -> Sequence[Row]:
+def list_bound(transaction: Transaction, served: Sequence[Row]) -> Sequence[Row]:
     """The options that are bound to some deployments and not disabled."""
     ids = tuple(row["model_deployment_id"] for row in served)
-    return transaction.every(arms, {"model_deployment_id": ids, "status": ("ready", "degraded")})
+    return transaction.list_all(arms, {"model_deployment_id": ids, "status": ("ready", "degraded")})
 
 
 def follow_binding(transaction: Transaction, connection: Row, binding_ref: str) -> None:
@@ -158,13 +158,13 @@ def follow_binding(transaction: Transaction, connection: Row, binding_ref: str) 
     transaction.change(arms, where, credential_ref=binding_ref)
 
 
-def settle(transaction: Transaction, connection: Row) -> None:
+def update_binding(transaction: Transaction, connection: Row) -> None:
     """Bring the status of every option behind a connection up to date."""
-    served = transaction.every(deployments, {"connection_id": connection["connection_id"]})
+    served = transaction.list_all(deployments, {"connection_id": connection["connection_id"]})
     by_id = {row["model_deployment_id"]: row for row in served}
-    for arm in bound_to(transaction, served):
-        status, reason = standing_of(arm["data_class_grants"], by_id[arm["model_deployment_id"]], connection)
-        if not is_of(arm["credential_ref"], connection):
+    for arm in list_bound(transaction, served):
+        status, reason = find_status(arm["data_class_grants"], by_id[arm["model_deployment_id"]], connection)
+        if not is_named_by(arm["credential_ref"], connection):
             status, reason = "degraded", OTHER_CONNECTION
         if (status, reason) != (arm["status"], arm["status_reason"]):
             transaction.change(
@@ -172,7 +172,7 @@ def settle(transaction: Transaction, connection: Row) -> None:
                 {"arm_id": arm["arm_id"]},
                 status=status,
                 status_reason=reason,
-                updated_at=iso(transaction.now),
+                updated_at=format_iso(transaction.now),
             )
 
 
@@ -252,8 +252,10 @@ def _model_columns(
 ) -> dict[str, Any]:
     named_connection = _credential(transaction, tenant_id, request.credential_ref)
     found = _named(transaction, tenant_id, request) if request.model_deployment_id else None
-    if found is not None and not is_of(request.credential_ref, found[1]):
-        raise invalid(("credential_ref", "Names another connection than the one that serves the deployment."))
+    if found is not None and not is_named_by(request.credential_ref, found[1]):
+        raise make_validation_error(
+            ("credential_ref", "Names another connection than the one that serves the deployment.")
+        )
     if found is None and request.model_deployment_id is None:
         found = _serving(transaction, tenant_id, request, named_connection)
     own: dict[str, Any] = {"credential_ref": request.credential_ref}
@@ -264,9 +266,11 @@ def _model_columns(
     deployment_id = deployment["model_deployment_id"]
     is_new = before is None or before["model_deployment_id"] != deployment_id
     if is_new and not (is_usable(connection) and deployment["status"] == "listed"):
-        raise invalid(("model_deployment_id", "Not ready: the catalog does not list this deployment now."))
+        raise make_validation_error(
+            ("model_deployment_id", "Not ready: the catalog does not list this deployment now.")
+        )
     _check_claims(deployment, columns, frozenset(_CLAIMS) if is_new else checked)
-    own["status"], own["status_reason"] = standing_of(request.data_class_grants, deployment, connection)
+    own["status"], own["status_reason"] = find_status(request.data_class_grants, deployment, connection)
     return {
         **own,
         "model_deployment_id": deployment_id,
@@ -287,7 +291,7 @@ def _check_claims(deployment: Row, columns: Mapping[str, Any], checked: frozense
         if name in checked and not set(columns[name]) <= set(certified[name])
     ]
     if errors:
-        raise invalid(*errors)
+        raise make_validation_error(*errors)
 
 
 def _named(transaction: Transaction, tenant_id: str, request: ModelArmRequest) -> tuple[Row, Row]:
@@ -295,10 +299,10 @@ def _named(transaction: Transaction, tenant_id: str, request: ModelArmRequest) -
         deployments, {"model_deployment_id": request.model_deployment_id or "", "tenant_id": tenant_id}
     )
     if row is None:
-        raise invalid(("model_deployment_id", "There is no such deployment."))
+        raise make_validation_error(("model_deployment_id", "There is no such deployment."))
     for name, column in (("provider", "source_id"), ("model_id", "upstream_ref")):
         if getattr(request, name) not in {None, row[column]}:
-            raise invalid((name, "The deployment is of another one; leave this member out."))
+            raise make_validation_error((name, "The deployment is of another one; leave this member out."))
     return row, _connection_of(transaction, row)
 
 
@@ -315,7 +319,7 @@ def _credential(transaction: Transaction, tenant_id: str, credential_ref: str | 
         row = transaction.one(connections, {name: credential_ref, "tenant_id": tenant_id})
         if row is not None and row["revoked_at"] is None:
             return row
-    raise invalid(
+    raise make_validation_error(
         ("credential_ref", "Must be the connection_id or the auth_binding_ref of a source connection that is open.")
     )
 

@@ -23,7 +23,7 @@ def is_usable(connection: Row) -> bool:
     )
 
 
-def is_of(credential_ref: str | None, connection: Row) -> bool:
+def is_named_by(credential_ref: str | None, connection: Row) -> bool:
     """Whether a connection is the one that an option's ``credential_ref`` names.
 
     A reference is the connection's id or its current ``auth_binding_ref``. An option without a reference takes any
@@ -32,7 +32,7 @@ def is_of(credential_ref: str | None, connection: Row) -> bool:
     return credential_ref in {None, connection["connection_id"], connection["auth_binding_ref"]}
 
 
-def standing_of(grants: Collection[str], deployment: Row, connection: Row) -> tuple[str, str | None]:
+def find_status(grants: Collection[str], deployment: Row, connection: Row) -> tuple[str, str | None]:
     """Status of a model option that nobody has disabled, and the reason where it is not ready.
 
     Args:

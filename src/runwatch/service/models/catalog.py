@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.base.json import dumps
-from runwatch.service.models.providers.prices import price_of
-from runwatch.service.models.providers.source import ANY_ADDRESS
+from runwatch.service.models.providers.configured_source import ANY_ADDRESS
+from runwatch.service.models.providers.prices import find_price
 from runwatch.service.transaction import Row
 
 LANES: Final = {True: ("millwork_pool", "millwork"), False: ("byok", "customer")}
@@ -87,7 +87,7 @@ def is_pool(connection: Row) -> bool:
     return bool(connection["auth_scheme"] == "none" and connection["endpoint"]["source_kind"] == "fixture")
 
 
-def lane_form(connection: Row) -> dict[str, Any]:
+def lane_json(connection: Row) -> dict[str, Any]:
     """``access_lane``, ``commercial_owner`` and, in the byok lane, ``connection_id`` (wire reference 2.5)."""
     lane, owner = LANES[is_pool(connection)]
     own = {} if is_pool(connection) else {"connection_id": connection["connection_id"]}
@@ -102,12 +102,12 @@ def provider_name(connection: Row) -> str:
     return str(connection["display_name"] if connection["source_id"] in ANY_ADDRESS else connection["source_id"])
 
 
-def definition_form(deployment: Row) -> dict[str, Any]:
+def definition_json(deployment: Row) -> dict[str, Any]:
     """ModelDefinition: what a model is, whoever serves it."""
     return {name: deployment["definition"][name] for name in _DEFINITION}
 
 
-def deployment_form(deployment: Row) -> dict[str, Any]:
+def deployment_json(deployment: Row) -> dict[str, Any]:
     """ModelDeployment: a model as one connection serves it."""
     return {"connection_id": deployment["connection_id"], **_some(deployment, _DEPLOYMENT)}
 
@@ -125,7 +125,7 @@ def catalog_entry(connection: Row, deployment: Row) -> dict[str, Any]:
         "pricing_basis": deployment["pricing_basis"],
     }
     return {
-        "model": definition_form(deployment),
+        "model": definition_json(deployment),
         "source": {"source_id": deployment["source_id"], "source_kind": connection["endpoint"]["source_kind"]},
         "offering": {
             "served_variant": _some(deployment, _VARIANT),
@@ -142,7 +142,7 @@ def catalog_entry(connection: Row, deployment: Row) -> dict[str, Any]:
                 "subject": subject,
             },
         },
-        "connection": lane_form(connection),
+        "connection": lane_json(connection),
         "deployment": _some(deployment, _DEPLOYMENT),
         "provenance": provenance(connection, deployment, None),
         "arm_registration_template": arm_template(connection, deployment),
@@ -175,7 +175,7 @@ def provenance(connection: Row, deployment: Row, resolved: dict[str, Any] | None
         "source": {
             "source_id": connection["source_id"],
             "source_kind": source_kind,
-            **lane_form(connection),
+            **lane_json(connection),
             "auth_scheme": connection["auth_scheme"],
         },
         "deployment": {
@@ -208,7 +208,7 @@ def cost_class(connection: Row, deployment: Row) -> str:
 
     A model without a price is ``economy`` on a server that asks for no key, else ``standard``: nobody knows.
     """
-    price = price_of(connection["endpoint"]["prices"], deployment["upstream_ref"])
+    price = find_price(connection["endpoint"]["prices"], deployment["upstream_ref"])
     if price is None:
         return "economy" if connection["auth_scheme"] == "none" else "standard"
     return "economy" if price[1] <= ECONOMY_USD else "standard" if price[1] <= STANDARD_USD else "premium"

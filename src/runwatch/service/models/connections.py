@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.base.secret import Secret
 from runwatch.service.access.vault import Vault
-from runwatch.service.errors import Refusal, invalid
+from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
 from runwatch.service.models import arms, handoffs
 from runwatch.service.models.availability import is_usable
@@ -22,7 +22,7 @@ from runwatch.service.tables.models import connections, deployments
 from runwatch.service.tables.models import handoffs as handoffs_table
 from runwatch.service.transaction import Row, Transaction
 
-__all__ = ["address_of", "is_usable"]
+__all__ = ["build_address", "is_usable"]
 
 TEST_ERRORS: Final = (
     "authentication",
@@ -57,7 +57,7 @@ _SHOWN: Final = (
 )
 
 
-def address_of(connection: Row, secret: Secret | None) -> ProviderAddress:
+def build_address(connection: Row, secret: Secret | None) -> ProviderAddress:
     """Where the connection's source is and how it is spoken to."""
     endpoint = connection["endpoint"]
     return ProviderAddress(
@@ -95,7 +95,7 @@ async def ask(vault: Vault, providers: Providers, connection: Row, *, to_test: S
     secret = None if handle is None else await vault.get(handle)
     if handle is not None and secret is None:
         raise ProviderError("authentication", was_sent=False)
-    address = address_of(connection, secret)
+    address = build_address(connection, secret)
     if to_test:
         return await providers.test_models(address, to_test)
     return await providers.find_models(address, connection["endpoint"].get("models", []))
@@ -109,7 +109,7 @@ def find(transaction: Transaction, tenant_id: str, connection_id: str) -> Row:
     """
     row = transaction.one(connections, {"connection_id": connection_id, "tenant_id": tenant_id})
     if row is None:
-        raise Refusal("not_found", "There is no source connection with this id.")
+        raise RefusalError("not_found", "There is no source connection with this id.")
     return row
 
 
@@ -121,7 +121,7 @@ def find_open(transaction: Transaction, tenant_id: str, connection_id: str) -> R
     """
     row = find(transaction, tenant_id, connection_id)
     if row["revoked_at"] is not None:
-        raise Refusal("invalid_state", "The connection is disconnected; connect the source anew.")
+        raise RefusalError("invalid_state", "The connection is disconnected; connect the source anew.")
     return row
 
 
@@ -145,9 +145,9 @@ def add(
     given = {"source_id": source_id, "auth_scheme": auth_scheme, "source_scope": source_scope}
     errors = [(name, "Must be that of the handoff.") for name, value in given.items() if value != handoff[name]]
     if errors:
-        raise invalid(*errors)
+        raise make_validation_error(*errors)
     connection_id = new_id("conn", transaction.now)
-    now = iso(transaction.now)
+    now = format_iso(transaction.now)
     transaction.add(
         connections,
         connection_id=connection_id,
@@ -175,11 +175,11 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
         Refusal: ``invalid_state``: the connection has changed since it was read for the test.
     """
     row = unchanged(transaction, tested)
-    now = iso(transaction.now)
+    now = format_iso(transaction.now)
     _change(
         transaction,
         row,
-        endpoint={**without_answer(row["endpoint"]), "base_url": found.base_url, "models": list(found.named)},
+        endpoint={**describe_no_answer(row["endpoint"]), "base_url": found.base_url, "models": list(found.named)},
         status="active",
         tested_binding_revision=row["binding_revision"],
         test_state="passed",
@@ -187,14 +187,14 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
         last_tested_at=now,
     )
     names = {model.upstream_ref for model in found.models}
-    for served in transaction.every(deployments, {"connection_id": row["connection_id"], "status": "listed"}):
+    for served in transaction.list_all(deployments, {"connection_id": row["connection_id"], "status": "listed"}):
         if served["upstream_ref"] in names:
             where = {"model_deployment_id": served["model_deployment_id"]}
             transaction.change(deployments, where, last_tested_at=now)
     return _settled(transaction, row)
 
 
-def without_answer(endpoint: dict[str, Any]) -> dict[str, Any]:
+def describe_no_answer(endpoint: dict[str, Any]) -> dict[str, Any]:
     """An endpoint without what its source answered to a failed test."""
     return {name: value for name, value in endpoint.items() if name != _ANSWER}
 
@@ -215,7 +215,7 @@ def record_failure(transaction: Transaction, tested: Row, error: ProviderError) 
         },
         test_state="failed",
         test_error=error.kind,
-        last_tested_at=iso(transaction.now),
+        last_tested_at=format_iso(transaction.now),
     )
     return _settled(transaction, row)
 
@@ -235,7 +235,7 @@ def rotate(transaction: Transaction, tenant_id: str, connection_id: str, handoff
     same_source = all(handoff[name] == row[name] for name in ("source_id", "auth_scheme"))
     asked, kept = handoff["endpoint"]["base_url"], row["endpoint"]["base_url"]
     if not same_source or kept not in {asked, f"{asked}/v1"}:
-        raise invalid(("handoff_intent_id", "Must be a handoff of the same source, scheme and address."))
+        raise make_validation_error(("handoff_intent_id", "Must be a handoff of the same source, scheme and address."))
     binding_ref = new_id("bind", transaction.now)
     arms.follow_binding(transaction, row, binding_ref)
     _change(
@@ -246,7 +246,7 @@ def rotate(transaction: Transaction, tenant_id: str, connection_id: str, handoff
         binding_revision=row["binding_revision"] + 1,
         test_state="untested",
         test_error=None,
-        rotated_at=iso(transaction.now),
+        rotated_at=format_iso(transaction.now),
     )
     return _settled(transaction, row), row["secret_handle"]
 
@@ -269,15 +269,15 @@ def revoke(
     effects: dict[str, list[str]] = {"arms": [], "model_deployments": []}
     if row["revoked_at"] is None:
         served = transaction.newest(deployments, {"connection_id": connection_id})
-        for arm in arms.bound_to(transaction, served):
+        for arm in arms.list_bound(transaction, served):
             arms.disable(transaction, tenant_id, arm["arm_id"], arms.DISCONNECTED, acted_by=acted_by)
             effects["arms"].append(arm["arm_id"])
         for deployment in served:
             if deployment["status"] != "disabled":
                 where = {"model_deployment_id": deployment["model_deployment_id"]}
-                transaction.change(deployments, where, status="disabled", updated_at=iso(transaction.now))
+                transaction.change(deployments, where, status="disabled", updated_at=format_iso(transaction.now))
                 effects["model_deployments"].append(deployment["model_deployment_id"])
-        _change(transaction, row, status="disabled", revoked_at=iso(transaction.now), secret_handle=None)
+        _change(transaction, row, status="disabled", revoked_at=format_iso(transaction.now), secret_handle=None)
     gone = find(transaction, tenant_id, connection_id)
     if gone["tested_binding_revision"] is None:
         transaction.remove(connections, {"connection_id": connection_id})
@@ -285,7 +285,7 @@ def revoke(
     return {**form, "effects": effects}, row["secret_handle"]
 
 
-def read_form(row: Row) -> dict[str, Any]:
+def connection_json(row: Row) -> dict[str, Any]:
     """A connection as the interface shows it.
 
     Not in the specification: ``endpoint``, ``usable``, ``test_failure``, which tells in the words of the provider calls
@@ -316,7 +316,7 @@ def read_form(row: Row) -> dict[str, Any]:
 
 def named_handles(transaction: Transaction) -> set[str]:
     """The handles of all secrets that handoffs and connections name; the vault keeps those."""
-    rows: list[Sequence[Row]] = [transaction.every(handoffs_table, {}), transaction.every(connections, {})]
+    rows: list[Sequence[Row]] = [transaction.list_all(handoffs_table, {}), transaction.list_all(connections, {})]
     return {row["secret_handle"] for some in rows for row in some if row["secret_handle"] is not None}
 
 
@@ -328,16 +328,16 @@ def unchanged(transaction: Transaction, before: Row) -> Row:
     """
     row = find_open(transaction, before["tenant_id"], before["connection_id"])
     if row["binding_revision"] != before["binding_revision"]:
-        raise Refusal("invalid_state", "The connection's credential changed meanwhile; ask again.")
+        raise RefusalError("invalid_state", "The connection's credential changed meanwhile; ask again.")
     return row
 
 
 def _settled(transaction: Transaction, row: Row) -> Row:
     changed = find(transaction, row["tenant_id"], row["connection_id"])
-    arms.settle(transaction, changed)
+    arms.update_binding(transaction, changed)
     return changed
 
 
 def _change(transaction: Transaction, row: Row, **values: object) -> None:
     where = {"connection_id": row["connection_id"]}
-    transaction.change(connections, where, **values, updated_at=iso(transaction.now))
+    transaction.change(connections, where, **values, updated_at=format_iso(transaction.now))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.service.ids import new_id
 from runwatch.service.tables.review import github_connections
 from runwatch.service.transaction import Row, Transaction
@@ -17,7 +17,7 @@ ENTRY: Final = "github"
 """The word in the address of the page."""
 
 
-def connection_form(row: Row) -> dict[str, Any]:
+def connection_json(row: Row) -> dict[str, Any]:
     """A recorded connection as the service shows it."""
     return {
         "connection_id": row["connection_id"],
@@ -48,7 +48,7 @@ def record(transaction: Transaction, tenant_id: str, repository: str, connected_
         tenant_id=tenant_id,
         repository=repository,
         connected_by=connected_by,
-        created_at=iso(transaction.now),
+        created_at=format_iso(transaction.now),
     )
     row = transaction.one(github_connections, {"connection_id": connection_id})
     assert row is not None

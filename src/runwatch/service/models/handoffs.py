@@ -10,12 +10,12 @@ import hashlib
 from datetime import timedelta
 from typing import Any, Final
 
-from runwatch.base.clock import iso
-from runwatch.service.access import entry
-from runwatch.service.access.auth import Principal, is_active
-from runwatch.service.errors import Refusal, invalid
+from runwatch.base.clock import format_iso
+from runwatch.service.access import private_entry
+from runwatch.service.access.authentication import Principal, is_active
+from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
-from runwatch.service.models.sources import KEYLESS, Profile
+from runwatch.service.models.sources import KEYLESS, SourceDefinition
 from runwatch.service.tables.models import handoffs
 from runwatch.service.transaction import Row, Transaction
 
@@ -46,7 +46,7 @@ _SHOWN: Final = (
 def begin(
     transaction: Transaction,
     principal: Principal,
-    profile: Profile,
+    profile: SourceDefinition,
     auth_scheme: str,
     endpoint: dict[str, Any],
     *,
@@ -62,7 +62,7 @@ def begin(
         endpoint: What :func:`runwatch.service.models.sources.endpoint_of` made of the source.
         origin: Where the service is found.
     """
-    now = iso(transaction.now)
+    now = format_iso(transaction.now)
     handoff_id = new_id("hand", transaction.now)
     is_keyless = auth_scheme == KEYLESS
     transaction.add(
@@ -74,15 +74,15 @@ def begin(
         auth_scheme=auth_scheme,
         endpoint=endpoint,
         state="completed" if is_keyless else "pending",
-        source_scope=scope_of(endpoint["base_url"], handoff_id) if is_keyless else None,
-        expires_at=iso(transaction.now + VALID_FOR),
+        source_scope=find_scope(endpoint["base_url"], handoff_id) if is_keyless else None,
+        expires_at=format_iso(transaction.now + VALID_FOR),
         completed_at=now if is_keyless else None,
         created_at=now,
         updated_at=now,
     )
     address = None
     if not is_keyless:
-        _, address = entry.begin(
+        _, address = private_entry.begin(
             transaction,
             principal,
             KIND,
@@ -104,7 +104,7 @@ def find(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
     """
     row = transaction.one(handoffs, {"handoff_intent_id": handoff_id, "tenant_id": tenant_id})
     if row is None:
-        raise Refusal("not_found", "There is no credential handoff with this id.")
+        raise RefusalError("not_found", "There is no credential handoff with this id.")
     return row
 
 
@@ -112,17 +112,17 @@ def is_overdue(transaction: Transaction, row: Row) -> bool:
     """Whether a handoff is over and not marked so: its time has passed, or the key that began it is not active."""
     if row["state"] not in _OPEN:
         return False
-    return row["expires_at"] <= iso(transaction.now) or not is_active(transaction, row["principal_id"])
+    return row["expires_at"] <= format_iso(transaction.now) or not is_active(transaction, row["principal_id"])
 
 
 def expire(transaction: Transaction, tenant_id: str) -> list[str]:
     """Mark the organization's overdue handoffs as expired; return the handles of the secrets that nobody took over."""
     handles = []
-    for row in transaction.every(handoffs, {"tenant_id": tenant_id, "state": _OPEN}):
+    for row in transaction.list_all(handoffs, {"tenant_id": tenant_id, "state": _OPEN}):
         if is_overdue(transaction, row):
             if row["secret_handle"] is not None:
                 handles.append(row["secret_handle"])
-            expired_at = min(row["expires_at"], iso(transaction.now))
+            expired_at = min(row["expires_at"], format_iso(transaction.now))
             _change(transaction, row, state="expired", expired_at=expired_at, secret_handle=None)
     return handles
 
@@ -133,17 +133,17 @@ def complete(transaction: Transaction, token: str, handle: str) -> Row:
     Raises:
         Refusal: ``not_found`` for an unknown page, ``invalid_state`` when the page or the handoff is used or over.
     """
-    intent = entry.use(transaction, KIND, token)
+    intent = private_entry.use(transaction, KIND, token)
     row = find(transaction, intent.tenant_id, intent.subject_id)
     if row["state"] != "pending":
-        raise Refusal("invalid_state", f"The credential handoff is {row['state']}. Begin anew.")
+        raise RefusalError("invalid_state", f"The credential handoff is {row['state']}. Begin anew.")
     _change(
         transaction,
         row,
         state="completed",
-        completed_at=iso(transaction.now),
+        completed_at=format_iso(transaction.now),
         secret_handle=handle,
-        source_scope=scope_of(row["endpoint"]["base_url"], handle),
+        source_scope=find_scope(row["endpoint"]["base_url"], handle),
     )
     return find(transaction, intent.tenant_id, intent.subject_id)
 
@@ -157,15 +157,15 @@ def consume(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
     """
     row = transaction.one(handoffs, {"handoff_intent_id": handoff_id, "tenant_id": tenant_id})
     if row is None:
-        raise invalid(("handoff_intent_id", "There is no such credential handoff."))
+        raise make_validation_error(("handoff_intent_id", "There is no such credential handoff."))
     state = "expired" if is_overdue(transaction, row) else row["state"]
     if state != "completed":
-        raise Refusal("invalid_state", f"The credential handoff is {state}; only a completed one can be used.")
-    _change(transaction, row, state="consumed", consumed_at=iso(transaction.now), secret_handle=None)
+        raise RefusalError("invalid_state", f"The credential handoff is {state}; only a completed one can be used.")
+    _change(transaction, row, state="consumed", consumed_at=format_iso(transaction.now), secret_handle=None)
     return row
 
 
-def read_form(row: Row) -> dict[str, Any]:
+def handoff_json(row: Row) -> dict[str, Any]:
     """A handoff as the interface shows it; ``endpoint`` is ours."""
     form = {name: row[name] for name in _SHOWN}
     form["endpoint"] = {name: row["endpoint"][name] for name in ("base_url", "protocol_profile")}
@@ -174,7 +174,7 @@ def read_form(row: Row) -> dict[str, Any]:
     return form
 
 
-def scope_of(base_url: str, handle: str) -> dict[str, str]:
+def find_scope(base_url: str, handle: str) -> dict[str, str]:
     """The account that a credential opens, as an opaque reference of ours: no source is asked for its own name."""
     digest = hashlib.sha256(f"{base_url}\n{handle}".encode()).hexdigest()
     return {"kind": "account", "account_ref": f"acct_{digest[:_SCOPE_CHARACTERS]}"}
@@ -182,4 +182,4 @@ def scope_of(base_url: str, handle: str) -> dict[str, str]:
 
 def _change(transaction: Transaction, row: Row, **values: object) -> None:
     where = {"handoff_intent_id": row["handoff_intent_id"]}
-    transaction.change(handoffs, where, **values, updated_at=iso(transaction.now))
+    transaction.change(handoffs, where, **values, updated_at=format_iso(transaction.now))

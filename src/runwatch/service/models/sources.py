@@ -11,12 +11,17 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from runwatch.base.target import may_be_loopback
+from runwatch.base.service_target import may_be_loopback
 from runwatch.records.requests.run import KNOWN_DATA_CLASSES
 from runwatch.records.requests.source import EndpointRequest, PriceRequest, is_private_host
-from runwatch.service.errors import Refusal, invalid
+from runwatch.service.errors import RefusalError, make_validation_error
+from runwatch.service.models.providers.configured_source import (
+    ANTHROPIC_COMPATIBLE,
+    OPENAI_COMPATIBLE,
+    PROTOCOLS,
+    ConfiguredSource,
+)
 from runwatch.service.models.providers.prices import PriceTable
-from runwatch.service.models.providers.source import ANTHROPIC_COMPATIBLE, OPENAI_COMPATIBLE, PROTOCOLS, Source
 
 SCHEMA_VERSION: Final = "1"
 """Version of the forms of profiles, definitions and provenance."""
@@ -28,7 +33,7 @@ _SCHEME_VERSION: Final = "1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class SourceDefinition:
     """What is known of one source.
 
     Attributes:
@@ -86,8 +91,8 @@ class Profile:
         }
 
 
-def _publisher(source_id: str, name: str, base_url: str, *protocols: str) -> Profile:
-    return Profile(
+def _publisher(source_id: str, name: str, base_url: str, *protocols: str) -> SourceDefinition:
+    return SourceDefinition(
         source_id=source_id,
         display_name=name,
         source_kind="publisher_direct",
@@ -99,7 +104,7 @@ def _publisher(source_id: str, name: str, base_url: str, *protocols: str) -> Pro
 KNOWN: Final = (
     _publisher("openai_direct", "OpenAI", "https://api.openai.com/v1", "openai_responses", "openai_chat"),
     _publisher("anthropic_direct", "Anthropic", "https://api.anthropic.com/v1", "anthropic_messages"),
-    Profile(
+    SourceDefinition(
         source_id="openrouter",
         display_name="OpenRouter",
         source_kind="gateway",
@@ -117,14 +122,14 @@ KNOWN: Final = (
     _publisher("xai_direct", "xAI", "https://api.x.ai/v1"),
     _publisher("moonshot_direct", "Moonshot AI", "https://api.moonshot.ai/v1"),
     _publisher("deepseek_direct", "DeepSeek", "https://api.deepseek.com/v1"),
-    Profile(
+    SourceDefinition(
         source_id="fireworks",
         display_name="Fireworks AI",
         source_kind="cloud",
         protocol_profiles=("openai_chat",),
         base_url="https://api.fireworks.ai/inference/v1",
     ),
-    Profile(
+    SourceDefinition(
         source_id="aws_bedrock",
         display_name="Amazon Bedrock",
         source_kind="cloud",
@@ -132,7 +137,7 @@ KNOWN: Final = (
         auth_schemes=("api_key", "aws_sts_sigv4"),
         base_url="https://bedrock-runtime.us-east-1.amazonaws.com",
     ),
-    Profile(
+    SourceDefinition(
         source_id=OPENAI_COMPATIBLE,
         display_name="Any server with the OpenAI interface",
         source_kind="gateway",
@@ -140,7 +145,7 @@ KNOWN: Final = (
         auth_schemes=("api_key", KEYLESS),
         base_url=None,
     ),
-    Profile(
+    SourceDefinition(
         source_id=ANTHROPIC_COMPATIBLE,
         display_name="Any server with the Anthropic interface",
         source_kind="gateway",
@@ -152,13 +157,13 @@ KNOWN: Final = (
 """The sources of wire reference 2.6, and two of ours that take any address."""
 
 
-def profile_of(source: Source) -> Profile:
+def profile_of(source: ConfiguredSource) -> SourceDefinition:
     """The profile of a source that the service was told of when it was started.
 
     The models of a sample source say themselves what they may be given.
     """
     is_fixture = source.source_kind == "fixture"
-    return Profile(
+    return SourceDefinition(
         source_id=source.source_id,
         display_name=source.display_name or source.source_id,
         source_kind=source.source_kind,
@@ -172,13 +177,13 @@ def profile_of(source: Source) -> Profile:
     )
 
 
-def profiles(told: Iterable[Source]) -> dict[str, Profile]:
+def profiles(told: Iterable[ConfiguredSource]) -> dict[str, SourceDefinition]:
     """Every source by its id; one that the service was told of takes the place of a known one with the same id."""
     known = {profile.source_id: profile for profile in KNOWN}
     return known | {source.source_id: profile_of(source) for source in told}
 
 
-def find(known: Mapping[str, Profile], source_id: str, auth_scheme: str) -> Profile:
+def find(known: Mapping[str, SourceDefinition], source_id: str, auth_scheme: str) -> SourceDefinition:
     """The source that somebody wants to connect.
 
     Raises:
@@ -187,15 +192,17 @@ def find(known: Mapping[str, Profile], source_id: str, auth_scheme: str) -> Prof
     """
     profile = known.get(source_id)
     if profile is None:
-        raise invalid(("source_id", "There is no such source; see /v1/model-source-profiles."))
+        raise make_validation_error(("source_id", "There is no such source; see /v1/model-source-profiles."))
     if auth_scheme not in profile.auth_schemes:
-        raise invalid(("auth_scheme", f"Must be {' or '.join(profile.auth_schemes)}."))
+        raise make_validation_error(("auth_scheme", f"Must be {' or '.join(profile.auth_schemes)}."))
     if not profile.is_served or auth_scheme not in {"api_key", KEYLESS}:
-        raise Refusal("invalid_state", "This source is not served by this service: it does not speak its protocol.")
+        raise RefusalError(
+            "invalid_state", "This source is not served by this service: it does not speak its protocol."
+        )
     return profile
 
 
-def endpoint_of(profile: Profile, auth_scheme: str, asked: EndpointRequest | None) -> dict[str, Any]:
+def endpoint_of(profile: SourceDefinition, auth_scheme: str, asked: EndpointRequest | None) -> dict[str, Any]:
     """What a connection to a source keeps of it, as the ``endpoint`` column of handoffs and connections.
 
     A server on this machine or in its own network may be given every known data class, because what it is given does
@@ -209,17 +216,17 @@ def endpoint_of(profile: Profile, auth_scheme: str, asked: EndpointRequest | Non
     base_url = profile.base_url
     if base_url is None:
         if asked.base_url is None:
-            raise invalid(("endpoint.base_url", "Required: this source has no address of its own."))
+            raise make_validation_error(("endpoint.base_url", "Required: this source has no address of its own."))
         base_url = asked.base_url
     elif asked.base_url is not None:
-        raise invalid(("endpoint.base_url", "This source has an address of its own."))
+        raise make_validation_error(("endpoint.base_url", "This source has an address of its own."))
     protocol = asked.protocol_profile or next(name for name in profile.protocol_profiles if name in PROTOCOLS)
     if protocol not in profile.protocol_profiles or protocol not in PROTOCOLS:
         spoken = [name for name in profile.protocol_profiles if name in PROTOCOLS]
-        raise invalid(("endpoint.protocol_profile", f"Must be {' or '.join(spoken)}."))
+        raise make_validation_error(("endpoint.protocol_profile", f"Must be {' or '.join(spoken)}."))
     host = urlsplit(base_url).hostname or ""
     if profile.base_url is None and auth_scheme == KEYLESS and not may_be_loopback(host):
-        raise invalid(("auth_scheme", "Only a server on this machine may be called without a key."))
+        raise make_validation_error(("auth_scheme", "Only a server on this machine may be called without a key."))
     is_local = profile.base_url is None and is_private_host(host)
     return {
         "base_url": base_url,

@@ -28,13 +28,13 @@ def find_closed(
 
 def _closed(handles: frozenset[str], transaction: Transaction, tenant_id: str | None) -> Iterator[ClosedSecret]:
     where: dict[str, Any] = {} if tenant_id is None else {"tenant_id": tenant_id}
-    for row in transaction.every(connections, where):
+    for row in transaction.list_all(connections, where):
         if row["secret_handle"] in handles:
             yield _record("source_connection", row["connection_id"], row["display_name"])
-    for row in transaction.every(bindings_table, where):
-        if bindings.secret_handle_of(transaction, row["subject_id"], transaction.now) in handles:
+    for row in transaction.list_all(bindings_table, where):
+        if bindings.find_secret_handle(transaction, row["subject_id"], transaction.now) in handles:
             yield _record(row["kind"], row["subject_id"])
-    for row in transaction.every(webhooks, where):
+    for row in transaction.list_all(webhooks, where):
         if row["secret_handle"] in handles:
             yield _record("webhook", row["webhook_id"])
 

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from runwatch.service.errors import invalid
+from runwatch.service.errors import make_validation_error
 
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _MONTH: Final = re.compile(r"[0-9]{4}-[0-9]{2}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class ServicePeriod:
     """Whole days in UTC; ``None`` is open.
 
     Attributes:
@@ -59,7 +59,7 @@ def month_of(moment: datetime) -> tuple[datetime, datetime]:
     return first, (first + timedelta(days=32)).replace(day=1)
 
 
-def read_period(query: Mapping[str, str], now: datetime) -> Period:
+def read_period(query: Mapping[str, str], now: datetime) -> ServicePeriod:
     """The ``period`` of a report, or its ``from`` and ``to``.
 
     Raises:
@@ -69,37 +69,37 @@ def read_period(query: Mapping[str, str], now: datetime) -> Period:
     window = read_window(query)
     if month:
         if query.get("from") or query.get("to"):
-            raise invalid(("period", "Goes with neither from nor to."))
+            raise make_validation_error(("period", "Goes with neither from nor to."))
         return _month(month)
     if window.first is None and window.last is None:
         return _month(now.strftime("%Y-%m"))
     if window.first is None:
-        raise invalid(("from", "Required with to."))
+        raise make_validation_error(("from", "Required with to."))
     if window.last is None:
-        raise invalid(("to", "Required with from."))
+        raise make_validation_error(("to", "Required with from."))
     return window
 
 
-def read_window(query: Mapping[str, str]) -> Period:
+def read_window(query: Mapping[str, str]) -> ServicePeriod:
     """``from`` and ``to`` of a report, either of which may be left out.
 
     Raises:
         Refusal: ``validation_failed``.
     """
-    window = Period(_day(query, "from"), _day(query, "to"))
+    window = ServicePeriod(_day(query, "from"), _day(query, "to"))
     if window.first is not None and window.last is not None and window.first > window.last:
-        raise invalid(("to", "Must not be before from."))
+        raise make_validation_error(("to", "Must not be before from."))
     return window
 
 
-def _month(text: str) -> Period:
+def _month(text: str) -> ServicePeriod:
     try:
         if not _MONTH.fullmatch(text):
             raise ValueError
         first = date.fromisoformat(f"{text}-01")
     except ValueError:
-        raise invalid(("period", "Must be a month, such as 2026-11.")) from None
-    return Period(first, first.replace(day=calendar.monthrange(first.year, first.month)[1]))
+        raise make_validation_error(("period", "Must be a month, such as 2026-11.")) from None
+    return ServicePeriod(first, first.replace(day=calendar.monthrange(first.year, first.month)[1]))
 
 
 def _day(query: Mapping[str, str], name: str) -> date | None:
@@ -111,4 +111,4 @@ def _day(query: Mapping[str, str], name: str) -> date | None:
             raise ValueError
         return date.fromisoformat(text)
     except ValueError:
-        raise invalid((name, "Must be a date, such as 2026-11-20.")) from None
+        raise make_validation_error((name, "Must be a date, such as 2026-11-20.")) from None

@@ -15,11 +15,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.service import decision_log
-from runwatch.service.access.auth import Principal
+from runwatch.service.access.authentication import Principal
 from runwatch.service.access.roles import MANAGE, permits
-from runwatch.service.errors import Refusal
+from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
 from runwatch.service.models.arms import artifact_hash
 from runwatch.service.tables.models import arms
@@ -105,8 +105,8 @@ def add(
         candidate_score=candidate_score,
         diff=diff,
         verifier_evidence=verifier_evidence,
-        created_at=iso(transaction.now),
-        expires_at=iso(transaction.now + OPEN_FOR),
+        created_at=format_iso(transaction.now),
+        expires_at=format_iso(transaction.now + OPEN_FOR),
     )
     if candidate is not None:
         transaction.add(
@@ -126,7 +126,7 @@ def find(transaction: Transaction, tenant_id: str, proposal_id: str) -> Row:
     """
     row = transaction.one(proposals, {"proposal_id": proposal_id, "tenant_id": tenant_id})
     if row is None:
-        raise Refusal("not_found", "There is no proposal with this id.")
+        raise RefusalError("not_found", "There is no proposal with this id.")
     return row
 
 
@@ -154,7 +154,7 @@ def page(
         where["arm_id"] = arm_id
     if status is not None:
         where["status"] = "pending" if status == "expired" else status
-    edge = ("expires_at", iso(transaction.now))
+    edge = ("expires_at", format_iso(transaction.now))
     return list(
         transaction.newest(
             proposals,
@@ -184,9 +184,9 @@ def decide(
             since the proposal was made.
     """
     row = find(transaction, principal.tenant_id, proposal_id)
-    status = status_of(row, iso(transaction.now))
+    status = status_of(row, format_iso(transaction.now))
     if status != "pending":
-        raise Refusal("invalid_state", f"The proposal is {status} already.")
+        raise RefusalError("invalid_state", f"The proposal is {status} already.")
     if decision == "approved":
         _apply(transaction, principal, row)
     transaction.change(
@@ -194,10 +194,10 @@ def decide(
         {"proposal_id": proposal_id},
         status=decision,
         decided_by=principal.key_id,
-        decided_at=iso(transaction.now),
+        decided_at=format_iso(transaction.now),
         reason=reason,
     )
-    decision_log.note(
+    decision_log.record_decision(
         transaction, principal.tenant_id, "proposal_decision", decision, "proposal", proposal_id, principal.key_id
     )
     return find(transaction, principal.tenant_id, proposal_id)
@@ -211,12 +211,16 @@ def _apply(transaction: Transaction, principal: Principal, row: Row) -> None:
     """
     artifact = transaction.one(proposal_artifacts, {"proposal_id": row["proposal_id"]})
     if artifact is None:
-        raise Refusal("invalid_state", "The candidate was not kept, so it cannot be put in place; reject the proposal.")
+        raise RefusalError(
+            "invalid_state", "The candidate was not kept, so it cannot be put in place; reject the proposal."
+        )
     arm = transaction.one(arms, {"arm_id": row["arm_id"], "tenant_id": row["tenant_id"], "kind": "skill"})
     if arm is None or arm["status"] == "disabled":
-        raise Refusal("invalid_state", "The skill is disabled, so nothing can be put in place; reject the proposal.")
+        raise RefusalError(
+            "invalid_state", "The skill is disabled, so nothing can be put in place; reject the proposal."
+        )
     if arm["artifact_hash"] != row["parent_artifact_id"]:
-        raise Refusal(
+        raise RefusalError(
             "invalid_state", "The skill has changed since the proposal was made from it; reject the proposal."
         )
     before = arm["artifact"]
@@ -229,9 +233,9 @@ def _apply(transaction: Transaction, principal: Principal, row: Row) -> None:
             "version": next_version(before["version"], row["proposal_id"]),
         },
         artifact_hash=artifact["artifact_hash"],
-        updated_at=iso(transaction.now),
+        updated_at=format_iso(transaction.now),
     )
-    decision_log.note(
+    decision_log.record_decision(
         transaction, principal.tenant_id, "registry_action", "changed", "arm", arm["arm_id"], principal.key_id
     )
 
@@ -266,7 +270,7 @@ def visible_form(transaction: Transaction, row: Row, role: str) -> dict[str, Any
     ``candidate_artifact_id`` is not in the specification: the hash of the text that an approval puts in place.
     """
     members = (*_SHORT, *_CONTENT) if permits(role, MANAGE) else _SHORT
-    form = _form(row, members, iso(transaction.now))
+    form = _form(row, members, format_iso(transaction.now))
     return {**form, "candidate_artifact_id": artifact_of(transaction, row["proposal_id"])}
 
 

@@ -18,7 +18,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.records.spend import unknown_calls
-from runwatch.service.money import amount_of, numeral, total
+from runwatch.service.amounts import amount_of, numeral, sum_amounts
 
 TOP_ARMS: Final = 5
 
@@ -39,7 +39,7 @@ class Sums:
     @property
     def usd(self) -> Decimal:
         """Everything they cost, in US dollars."""
-        return total((self.platform_usd, self.passthrough_usd))
+        return sum_amounts((self.platform_usd, self.passthrough_usd))
 
     def add(self, receipt: Mapping[str, Any]) -> None:
         """Count the run of a decoded receipt."""
@@ -52,8 +52,8 @@ class Sums:
             self.calls += _count(cost, "calls")
             self.unknown_calls += unknown_calls(part)
         totals = _object(receipt, "totals")
-        self.platform_usd = total((self.platform_usd, amount_of(totals.get("platform_fee_usd"))))
-        self.passthrough_usd = total((self.passthrough_usd, amount_of(totals.get("usd"))))
+        self.platform_usd = sum_amounts((self.platform_usd, amount_of(totals.get("platform_fee_usd"))))
+        self.passthrough_usd = sum_amounts((self.passthrough_usd, amount_of(totals.get("usd"))))
 
     @property
     def read_form(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class _ArmSums:
     def add(self, cost: Mapping[str, Any]) -> None:
         self.input_tokens += _count(cost, "input_tokens")
         self.output_tokens += _count(cost, "output_tokens")
-        self.usd = total((self.usd, amount_of(cost.get("usd"))))
+        self.usd = sum_amounts((self.usd, amount_of(cost.get("usd"))))
         self.unknown_calls += unknown_calls(cost)
 
 

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.records.states import LIVE_STATES
-from runwatch.service import money
-from runwatch.service.errors import Refusal
+from runwatch.service import amounts
+from runwatch.service.errors import RefusalError
 from runwatch.service.organization.period import month_of
 from runwatch.service.tables import runs
 from runwatch.service.tables.organization import tenant_limits, wallet_activity, wallet_charges, wallets
@@ -42,7 +42,7 @@ def admit_run(transaction: Transaction, tenant_id: str, mode: str) -> None:
         _check_funds(transaction, tenant_id)
     limit = _limits(transaction, tenant_id)["executions_per_month"]
     if limit is not None and _used(transaction, tenant_id) >= limit:
-        raise Refusal(
+        raise RefusalError(
             "quota_exceeded",
             f"{limit:,} runs a month may be submitted.",
             retry_after_s=_seconds_left(transaction),
@@ -69,9 +69,9 @@ def charge(transaction: Transaction, tenant_id: str, usd: Decimal, execution_id:
         execution_id=execution_id,
         tenant_id=tenant_id,
         amount_usd=str(usd),
-        at=iso(transaction.now),
+        at=format_iso(transaction.now),
     )
-    _set_balance(transaction, tenant_id, money.less(Decimal(wallet["balance_usd"]), usd))
+    _set_balance(transaction, tenant_id, amounts.less(Decimal(wallet["balance_usd"]), usd))
 
 
 def concurrency_of(transaction: Transaction, tenant_id: str) -> int | None:
@@ -137,9 +137,13 @@ def top_up(transaction: Transaction, tenant_id: str, usd: Decimal, description: 
     if wallet is None:
         transaction.add(wallets, tenant_id=tenant_id, balance_usd="0", is_frozen=False)
     before = Decimal(0) if wallet is None else Decimal(wallet["balance_usd"])
-    _set_balance(transaction, tenant_id, money.total((before, usd)))
+    _set_balance(transaction, tenant_id, amounts.sum_amounts((before, usd)))
     transaction.add(
-        wallet_activity, tenant_id=tenant_id, at=iso(transaction.now), amount_usd=str(usd), description=description
+        wallet_activity,
+        tenant_id=tenant_id,
+        at=format_iso(transaction.now),
+        amount_usd=str(usd),
+        description=description,
     )
 
 
@@ -158,7 +162,7 @@ def quota_form(transaction: Transaction, tenant_id: str, rate_limit_rpm: int | N
             "limit": limit,
             "used": used,
             "remaining": left,
-            "reset_at": None if limit is None else iso(month_of(transaction.now)[1]),
+            "reset_at": None if limit is None else format_iso(month_of(transaction.now)[1]),
             "retry_after_s": None if left is None else 0 if left else _seconds_left(transaction),
         },
         "concurrency": {"limit": limits["concurrency"], "running": running},
@@ -179,7 +183,7 @@ def funds_form(transaction: Transaction, tenant_id: str) -> dict[str, Any]:
         "billing": {
             "funded_state": _funded_state(wallet),
             "manage_available": False,
-            "platform_fee_usd_per_execution": money.numeral(PLATFORM_FEE_USD),
+            "platform_fee_usd_per_execution": amounts.numeral(PLATFORM_FEE_USD),
             "review_composer_fee_usd_per_execution": 0,
         },
     }
@@ -187,11 +191,11 @@ def funds_form(transaction: Transaction, tenant_id: str) -> dict[str, Any]:
 
 def _balance_form(wallet: Row | None, activity: Sequence[Row]) -> dict[str, Any]:
     return {
-        "balance_usd": 0 if wallet is None else money.numeral(Decimal(wallet["balance_usd"])),
+        "balance_usd": 0 if wallet is None else amounts.numeral(Decimal(wallet["balance_usd"])),
         "top_up_history": [
             {
                 "at": row["at"],
-                "amount_usd": money.numeral(Decimal(row["amount_usd"])),
+                "amount_usd": amounts.numeral(Decimal(row["amount_usd"])),
                 "method": "manual_adjustment",
                 "stripe_event_id": None,
             }
@@ -200,7 +204,7 @@ def _balance_form(wallet: Row | None, activity: Sequence[Row]) -> dict[str, Any]
         "credit_activity": [
             {
                 "at": row["at"],
-                "amount_usd": money.numeral(Decimal(row["amount_usd"])),
+                "amount_usd": amounts.numeral(Decimal(row["amount_usd"])),
                 "kind": "manual_adjustment",
                 "description": row["description"],
                 "reference": None,
@@ -216,10 +220,10 @@ def _check_funds(transaction: Transaction, tenant_id: str) -> None:
     if wallet is None:
         return
     if wallet["is_frozen"]:
-        raise Refusal("credit_wallet_frozen", "Live runs are refused until the wallet is released.")
+        raise RefusalError("credit_wallet_frozen", "Live runs are refused until the wallet is released.")
     balance = Decimal(wallet["balance_usd"])
     if balance <= 0 or balance < PLATFORM_FEE_USD:
-        raise Refusal("insufficient_credit", "A live run needs a balance above zero.")
+        raise RefusalError("insufficient_credit", "A live run needs a balance above zero.")
 
 
 def _funded_state(wallet: Row | None) -> str:
@@ -243,8 +247,8 @@ def _set_wallet(transaction: Transaction, tenant_id: str, balance: Decimal | Non
     transaction.add(
         wallet_activity,
         tenant_id=tenant_id,
-        at=iso(transaction.now),
-        amount_usd=str(money.less(balance, before)),
+        at=format_iso(transaction.now),
+        amount_usd=str(amounts.less(balance, before)),
         description="Balance set where the service runs",
     )
 
@@ -260,7 +264,7 @@ def _limits(transaction: Transaction, tenant_id: str) -> dict[str, int | None]:
 
 def _used(transaction: Transaction, tenant_id: str) -> int:
     first, _ = month_of(transaction.now)
-    return transaction.count(runs, {"tenant_id": tenant_id}, since=("created_at", iso(first)))
+    return transaction.count(runs, {"tenant_id": tenant_id}, since=("created_at", format_iso(first)))
 
 
 def _seconds_left(transaction: Transaction) -> int:

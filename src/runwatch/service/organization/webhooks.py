@@ -30,10 +30,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.base.json import dumps
 from runwatch.base.secret import Secret
-from runwatch.service.errors import Refusal
+from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
 from runwatch.service.tables.organization import webhook_deliveries, webhooks
 from runwatch.service.transaction import Row, Transaction
@@ -105,7 +105,7 @@ def add(transaction: Transaction, tenant_id: str, url: str, event_types: list[st
         Refusal: ``invalid_state`` when the organization has as many as it may.
     """
     if transaction.count(webhooks, {"tenant_id": tenant_id}) >= WEBHOOKS_EACH:
-        raise Refusal("invalid_state", f"An organization has at most {WEBHOOKS_EACH} webhooks.")
+        raise RefusalError("invalid_state", f"An organization has at most {WEBHOOKS_EACH} webhooks.")
     webhook_id = new_id("wh", transaction.now)
     transaction.add(
         webhooks,
@@ -114,7 +114,7 @@ def add(transaction: Transaction, tenant_id: str, url: str, event_types: list[st
         url=url,
         event_types=event_types,
         secret_handle=secret_handle,
-        created_at=iso(transaction.now),
+        created_at=format_iso(transaction.now),
     )
     return find(transaction, tenant_id, webhook_id)
 
@@ -127,7 +127,7 @@ def find(transaction: Transaction, tenant_id: str, webhook_id: str) -> Row:
     """
     row = transaction.one(webhooks, {"webhook_id": webhook_id, "tenant_id": tenant_id})
     if row is None:
-        raise Refusal("not_found", "There is no webhook with this id.")
+        raise RefusalError("not_found", "There is no webhook with this id.")
     return row
 
 
@@ -142,7 +142,7 @@ def set_secret(transaction: Transaction, webhook_id: str, secret_handle: str) ->
         webhooks,
         {"webhook_id": webhook_id},
         secret_handle=secret_handle,
-        secret_rotated_at=iso(transaction.now),
+        secret_rotated_at=format_iso(transaction.now),
     )
 
 
@@ -160,13 +160,13 @@ def remove(transaction: Transaction, tenant_id: str, webhook_id: str) -> tuple[d
     waiting = transaction.count(webhook_deliveries, {**where, "status": "pending"})
     transaction.remove(webhook_deliveries, where)
     transaction.remove(webhooks, where)
-    form = {"webhook_id": webhook_id, "status": "removed", "removed_at": iso(transaction.now)}
+    form = {"webhook_id": webhook_id, "status": "removed", "removed_at": format_iso(transaction.now)}
     return {**form, "effects": {"deliveries_dropped": waiting}}, row["secret_handle"]
 
 
 def secret_handles(transaction: Transaction) -> set[str]:
     """Where the vault has the secrets of all webhooks."""
-    return {row["secret_handle"] for row in transaction.every(webhooks, {})}
+    return {row["secret_handle"] for row in transaction.list_all(webhooks, {})}
 
 
 def enqueue(transaction: Transaction, tenant_id: str, execution: Mapping[str, Any]) -> None:
@@ -186,7 +186,7 @@ def enqueue(transaction: Transaction, tenant_id: str, execution: Mapping[str, An
         {
             "event_id": event_id,
             "type": event_type,
-            "created_at": iso(transaction.now),
+            "created_at": format_iso(transaction.now),
             "tenant_id": tenant_id,
             "execution": execution,
         }
@@ -211,11 +211,11 @@ def replay(transaction: Transaction, tenant_id: str, delivery_id: str) -> Row:
     """
     row = transaction.one(webhook_deliveries, {"delivery_id": delivery_id, "tenant_id": tenant_id})
     if row is None:
-        raise Refusal("not_found", "There is no delivery with this id.")
+        raise RefusalError("not_found", "There is no delivery with this id.")
     if row["status"] == "pending":
-        raise Refusal("invalid_state", "The delivery is still being tried.")
+        raise RefusalError("invalid_state", "The delivery is still being tried.")
     if not _has_room(transaction, row["webhook_id"]):
-        raise Refusal("invalid_state", f"{MAX_QUEUED} deliveries wait for this webhook; replay this one later.")
+        raise RefusalError("invalid_state", f"{MAX_QUEUED} deliveries wait for this webhook; replay this one later.")
     copied = ("tenant_id", "webhook_id", "event_id", "event_type", "execution_id", "body")
     return _add_delivery(transaction, **{name: row[name] for name in copied}, replay_of=delivery_id)
 
@@ -274,10 +274,10 @@ def note_try(transaction: Transaction, delivery: Row, *, status_code: int | None
         {"delivery_id": delivery["delivery_id"]},
         status="delivered" if error is None else "failed" if is_last else "pending",
         attempts=attempts,
-        next_attempt_at=None if is_last else iso(transaction.now + wait),
+        next_attempt_at=None if is_last else format_iso(transaction.now + wait),
         status_code=status_code,
         error=error,
-        delivered_at=iso(transaction.now) if error is None else None,
+        delivered_at=format_iso(transaction.now) if error is None else None,
     )
 
 
@@ -305,7 +305,7 @@ def delivery_form(row: Row) -> dict[str, Any]:
 
 def _later(transaction: Transaction) -> str:
     """The first instant at which a delivery is not due yet."""
-    return iso(transaction.now + timedelta(milliseconds=1))
+    return format_iso(transaction.now + timedelta(milliseconds=1))
 
 
 def _has_room(transaction: Transaction, webhook_id: object) -> bool:
@@ -321,9 +321,9 @@ def _add_delivery(transaction: Transaction, **values: object) -> Row:
         delivery_id=delivery_id,
         status="pending" if has_room else "failed",
         attempts=0,
-        next_attempt_at=iso(transaction.now) if has_room else None,
+        next_attempt_at=format_iso(transaction.now) if has_room else None,
         error=None if has_room else QUEUE_FULL,
-        created_at=iso(transaction.now),
+        created_at=format_iso(transaction.now),
         **values,
     )
     row = transaction.one(webhook_deliveries, {"delivery_id": delivery_id})

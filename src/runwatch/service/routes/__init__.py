@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from runwatch.service.http.call import Endpoint
+from runwatch.service.http.endpoints import Endpoint
 from runwatch.service.routes import (
     account,
     agents,
     applications,
     arms,
-    connect,
     credentials,
     executions,
     github,
-    github_entry,
-    key_entry,
+    github_page,
+    key_page,
     keys,
     model_catalog,
     model_deployments,
     model_servers,
+    private_pages,
     problem_lookups,
     proposals,
     receipts,
@@ -35,10 +35,10 @@ from runwatch.service.routes import (
     webhooks,
 )
 
-ENTRIES: Final[connect.Entries] = {
-    **key_entry.ENTRIES,
+ENTRIES: Final[private_pages.Entries] = {
+    **key_page.ENTRIES,
     **source_handoffs.ENTRIES,
-    **github_entry.ENTRIES,
+    **github_page.ENTRIES,
     **top_ups.ENTRIES,
 }
 """What people enter on private pages."""
@@ -68,6 +68,6 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *model_catalog.ENDPOINTS,
     *model_deployments.ENDPOINTS,
     *arms.ENDPOINTS,
-    *connect.endpoints(ENTRIES),
+    *private_pages.endpoints(ENTRIES),
 )
 """Everything the service offers."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from runwatch.service.http.answer import Answer, answer_json
-from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.organization import wallet
 from runwatch.service.organization.closed_secrets import find_closed
 from runwatch.service.tables import tenants
@@ -15,7 +15,7 @@ MAX_CLOSED: Final = 100
 """How many records with a secret that cannot be opened the account names."""
 
 
-async def read_account(call: Call) -> Answer:
+async def read_account(call: AuthenticatedRequest) -> ServiceResponse:
     """Who the caller is, and what is left to spend.
 
     ``closed_secrets``, an open member, names up to :data:`MAX_CLOSED` records whose secret no master key opens, and is
@@ -24,11 +24,11 @@ async def read_account(call: Call) -> Answer:
     """
     principal = call.principal
 
-    def read(transaction: Transaction) -> Answer:
+    def read(transaction: Transaction) -> ServiceResponse:
         closed = find_closed(call.context.closed_handles, transaction, principal.tenant_id)
         tenant = transaction.one(tenants, {"tenant_id": principal.tenant_id})
         assert tenant is not None
-        return answer_json(
+        return make_json_response(
             {
                 "tenant_id": principal.tenant_id,
                 "authenticated_principal_id": principal.key_id,

@@ -7,72 +7,72 @@ from typing import Any, Final
 from runwatch.records.requests.agent import AgentRequest
 from runwatch.records.requests.binding import ConnectionRevokeRequest, ConnectionTestRequest
 from runwatch.service.access.roles import ARMS_MANAGE
+from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.checks import bindings
-from runwatch.service.checks.binding_state import Staged
-from runwatch.service.errors import Refusal
-from runwatch.service.http.answer import Answer, answer_json
-from runwatch.service.http.bodies import read_as
-from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.checks.binding_state import StagedKey
+from runwatch.service.errors import RefusalError
+from runwatch.service.http.body_parser import parse_body
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.models import agents
-from runwatch.service.models.preflight import preflight
-from runwatch.service.reach import Reach
-from runwatch.service.routes.key_entry import ask_for_key
+from runwatch.service.models.agent_preflight import preflight
+from runwatch.service.routes.key_page import ask_for_key
 from runwatch.service.transaction import Row, Transaction
 
 _SHOWN: Final = ("status", "handle", "origin", "generation", "stop_at", "days_remaining", "pending_key")
 
 
-async def list_agents(call: Call) -> Answer:
+async def list_agents(call: AuthenticatedRequest) -> ServiceResponse:
     """All agents, newest first; the list has no pages (wire reference 1.7)."""
 
-    def read(transaction: Transaction) -> Answer:
-        rows = agents.every(transaction, call.principal.tenant_id)
-        return answer_json({"agents": [agents.read_form(transaction, row) for row in rows]})
+    def read(transaction: Transaction) -> ServiceResponse:
+        rows = agents.list_all(transaction, call.principal.tenant_id)
+        return make_json_response({"agents": [agents.agent_json(transaction, row) for row in rows]})
 
     return await call.read(read)
 
 
-async def register(call: Call) -> Answer:
+async def register(call: AuthenticatedRequest) -> ServiceResponse:
     """Register an agent of a connected repository; one whose address does not answer is registered as degraded."""
-    request = read_as(AgentRequest, call.content)
+    request = parse_body(AgentRequest, call.content)
     found = await preflight(call.context.outbound, request.endpoint.url, _reach(call))
 
-    def effect(transaction: Transaction) -> Answer:
-        form = agents.read_form(transaction, agents.register(transaction, call.principal, request, found))
-        return answer_json(form | {"status_reason": form["status_reason"] or None})
+    def effect(transaction: Transaction) -> ServiceResponse:
+        form = agents.agent_json(transaction, agents.register(transaction, call.principal, request, found))
+        return make_json_response(form | {"status_reason": form["status_reason"] or None})
 
     return await call.write(effect)
 
 
-async def read_connection(call: Call) -> Answer:
+async def read_connection(call: AuthenticatedRequest) -> ServiceResponse:
     """The protected connection of an agent."""
 
-    def read(transaction: Transaction) -> Answer:
+    def read(transaction: Transaction) -> ServiceResponse:
         view = bindings.view(transaction, _find(transaction, call)["arm_id"])
-        return answer_json({name: view[name] for name in _SHOWN})
+        return make_json_response({name: view[name] for name in _SHOWN})
 
     return await call.read(read)
 
 
-async def begin_connection(call: Call) -> Answer:
+async def begin_connection(call: AuthenticatedRequest) -> ServiceResponse:
     """Permit a person to type the agent's key once, on a private page whose address is told this once."""
     return await ask_for_key(call, "agent", lambda transaction: _usable(transaction, call), "arm_id")
 
 
-async def test_connection(call: Call) -> Answer:
+async def test_connection(call: AuthenticatedRequest) -> ServiceResponse:
     """Test the staged key, and take it into use when the test passes; the key in use stays when it fails."""
-    request = read_as(ConnectionTestRequest, call.content)
+    request = parse_body(ConnectionTestRequest, call.content)
 
-    def find(transaction: Transaction) -> tuple[Row, Staged | None]:
+    def find(transaction: Transaction) -> tuple[Row, StagedKey | None]:
         row = _usable(transaction, call)
         return row, bindings.find_staged(transaction, row["arm_id"], request.handle, request.captured_generation)
 
     row, staged = await call.read(find)
     failure = None if staged is None else await _try(call, row["endpoint"]["url"], staged.handle)
 
-    def settle(transaction: Transaction) -> Answer:
+    def settle(transaction: Transaction) -> ServiceResponse:
         if failure is None and _usable(transaction, call)["endpoint"] != row["endpoint"]:
-            raise Refusal("invalid_state", "The endpoint was changed during the test. Test the key again.")
+            raise RefusalError("invalid_state", "The endpoint was changed during the test. Test the key again.")
         if staged is not None:
             bindings.promote(
                 transaction,
@@ -82,7 +82,7 @@ async def test_connection(call: Call) -> Answer:
                 operation_key=request.operation_key,
                 failure=failure,
             )
-        return answer_json({"status": "active", "handle": request.handle, "arm_id": row["arm_id"]})
+        return make_json_response({"status": "active", "handle": request.handle, "arm_id": row["arm_id"]})
 
     try:
         if failure is None:
@@ -90,46 +90,46 @@ async def test_connection(call: Call) -> Answer:
         await call.context.database.write(settle)
     finally:
         await _destroy(call)
-    raise Refusal("invalid_state", f"The new key failed its test ({failure}); what was in use stays in use.")
+    raise RefusalError("invalid_state", f"The new key failed its test ({failure}); what was in use stays in use.")
 
 
-async def revoke_connection(call: Call) -> Answer:
+async def revoke_connection(call: AuthenticatedRequest) -> ServiceResponse:
     """Stop the use of the key."""
-    request = read_as(ConnectionRevokeRequest, call.content)
+    request = parse_body(ConnectionRevokeRequest, call.content)
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         arm_id = _find(transaction, call)["arm_id"]
         bindings.revoke(transaction, arm_id, request.operation_key)
-        return answer_json({"status": "revoked", "arm_id": arm_id})
+        return make_json_response({"status": "revoked", "arm_id": arm_id})
 
     answer = await call.write(effect)
     await _destroy(call)
     return answer
 
 
-def _find(transaction: Transaction, call: Call) -> Row:
+def _find(transaction: Transaction, call: AuthenticatedRequest) -> Row:
     return agents.find(transaction, call.principal.tenant_id, call.ids["arm_id"])
 
 
-def _usable(transaction: Transaction, call: Call) -> Row:
+def _usable(transaction: Transaction, call: AuthenticatedRequest) -> Row:
     row = _find(transaction, call)
     if row["status"] == "disabled":
-        raise Refusal("invalid_state", "The agent is disabled, and stays so; register it anew.")
+        raise RefusalError("invalid_state", "The agent is disabled, and stays so; register it anew.")
     return row
 
 
-async def _try(call: Call, url: str, handle: str) -> str | None:
+async def _try(call: AuthenticatedRequest, url: str, handle: str) -> str | None:
     key = await call.context.vault.get(handle)
     if key is None:
         return "credential_unavailable"
     return await agents.try_key(call.context.outbound, url, _reach(call), key)
 
 
-def _reach(call: Call) -> Reach:
+def _reach(call: AuthenticatedRequest) -> AddressPolicy:
     return call.context.reach_policy.endpoints(call.principal.tenant_id)
 
 
-async def _destroy(call: Call) -> None:
+async def _destroy(call: AuthenticatedRequest) -> None:
     await bindings.destroy_retired(call.context.database, call.context.vault, call.ids["arm_id"])
 
 

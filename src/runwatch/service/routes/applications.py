@@ -7,13 +7,13 @@ from typing import Final
 from runwatch.base.json import loads
 from runwatch.records.requests.template import TEMPLATES, ApplicationRequest, ResumeRequest
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.errors import Refusal, invalid
-from runwatch.service.http.answer import Answer, answer_json, answer_once
-from runwatch.service.http.bodies import read_as
-from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.http.paging import read_choice
-from runwatch.service.setup import applications, applying
-from runwatch.service.setup.application_forms import read_form
+from runwatch.service.errors import RefusalError, make_validation_error
+from runwatch.service.http.body_parser import parse_body
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.pagination import read_choice
+from runwatch.service.http.responses import ServiceResponse, make_json_response, make_one_time_response
+from runwatch.service.setup import application_steps, applications
+from runwatch.service.setup.application_json import application_json
 from runwatch.service.setup.applications import Advance
 from runwatch.service.setup.templates import POOLED
 from runwatch.service.transaction import Row, Transaction
@@ -26,15 +26,15 @@ _FAILURES: Final = {
 """What an application has to have failed with for an action that tries it again."""
 
 
-async def apply(call: Call) -> Answer:
+async def apply(call: AuthenticatedRequest) -> ServiceResponse:
     """Apply a plan that was looked at. The same application key leads to the same application."""
-    request = read_as(ApplicationRequest, call.content)
+    request = parse_body(ApplicationRequest, call.content)
     assert call.keyed is not None
     key = request.application_key or call.keyed.key
-    begin_handoff = applying.handoff_beginner(call.context, call.principal)
+    begin_handoff = application_steps.handoff_beginner(call.context, call.principal)
     moved: list[Advance] = []
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         row = applications.begin(transaction, call.principal, request, key)
         moved.append(applications.advance(transaction, row, begin_handoff))
         return _told(transaction, call, row["application_id"], moved[-1].continue_url)
@@ -42,54 +42,56 @@ async def apply(call: Call) -> Answer:
     return await _carried_out(call, await call.write(effect), moved)
 
 
-async def look_up(call: Call) -> Answer:
+async def look_up(call: AuthenticatedRequest) -> ServiceResponse:
     """The application of a template under an application key, or ``null``."""
     template_id = read_choice(call.query, "template_id", TEMPLATES)
     key = call.query.get("idempotency_key", "")
     missing = [(name, "Required.") for name in ("template_id", "idempotency_key") if not call.query.get(name)]
     if missing or template_id is None:
-        raise invalid(*missing)
+        raise make_validation_error(*missing)
     tenant_id = call.principal.tenant_id
     row = await call.read(lambda transaction: applications.find_by_key(transaction, tenant_id, template_id, key))
     if row is None:
-        return answer_json({"application": None})
+        return make_json_response({"application": None})
     answer = await _up_to_date(call, row["application_id"])
-    return answer_json({"application": loads(answer.body)})
+    return make_json_response({"application": loads(answer.body)})
 
 
-async def read_application(call: Call) -> Answer:
+async def read_application(call: AuthenticatedRequest) -> ServiceResponse:
     """One application, brought up to date."""
     await call.read(lambda transaction: _find(transaction, call))
     return await _up_to_date(call, call.ids["application_id"])
 
 
-async def resume(call: Call) -> Answer:
+async def resume(call: AuthenticatedRequest) -> ServiceResponse:
     """Tell an application to go on.
 
     Raises:
         Refusal: ``invalid_state`` for an action that it does not wait for, ``validation_failed`` for a digest that is
             not that of the live proof.
     """
-    request = read_as(ResumeRequest, call.content)
-    begin_handoff = applying.handoff_beginner(call.context, call.principal)
+    request = parse_body(ResumeRequest, call.content)
+    begin_handoff = application_steps.handoff_beginner(call.context, call.principal)
     moved: list[Advance] = []
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         row = _find(transaction, call)
         began = Advance()
         match request.action:
             case "poll_consent":
                 if row["state"] != "consent_pending":
-                    raise Refusal("invalid_state", f"The application is {row['state']}; it waits for no consent.")
+                    raise RefusalError("invalid_state", f"The application is {row['state']}; it waits for no consent.")
             case "authorize_live_proof":
                 applications.authorize(transaction, row, request.live_proof_digest, began)
             case "refresh_byok_readiness" | "refresh_pool_readiness":
                 if (row["template_id"] == POOLED) != (request.action == "refresh_pool_readiness"):
-                    raise Refusal("invalid_state", "The application is one of another lane.")
+                    raise RefusalError("invalid_state", "The application is one of another lane.")
                 applications.refresh(transaction, row)
             case action:
                 if row["state"] != "action_required" or row["failure_code"] != _FAILURES[action]:
-                    raise Refusal("invalid_state", f"The application is {row['state']}; there is nothing to try again.")
+                    raise RefusalError(
+                        "invalid_state", f"The application is {row['state']}; there is nothing to try again."
+                    )
                 applications.change(transaction, row, state="applying", failure_code=None)
         went = applications.advance(transaction, _find(transaction, call), begin_handoff)
         went.accepted = [*began.accepted, *went.accepted]
@@ -99,24 +101,26 @@ async def resume(call: Call) -> Answer:
     return await _carried_out(call, await call.write(effect), moved)
 
 
-async def _carried_out(call: Call, answer: Answer, moved: list[Advance]) -> Answer:
+async def _carried_out(call: AuthenticatedRequest, answer: ServiceResponse, moved: list[Advance]) -> ServiceResponse:
     for each in moved:
         for run in each.accepted:
             call.context.engine.drive(run)
     return answer
 
 
-async def _up_to_date(call: Call, application_id: str) -> Answer:
-    continue_url = await applying.bring_up_to_date(call.context, call.principal, application_id)
+async def _up_to_date(call: AuthenticatedRequest, application_id: str) -> ServiceResponse:
+    continue_url = await application_steps.advance_application(call.context, call.principal, application_id)
     return await call.read(lambda transaction: _told(transaction, call, application_id, continue_url))
 
 
-def _told(transaction: Transaction, call: Call, application_id: str, continue_url: str | None) -> Answer:
+def _told(
+    transaction: Transaction, call: AuthenticatedRequest, application_id: str, continue_url: str | None
+) -> ServiceResponse:
     row = applications.find(transaction, call.principal.tenant_id, application_id)
-    return answer_once(read_form(transaction, row, continue_url), read_form(transaction, row))
+    return make_one_time_response(application_json(transaction, row, continue_url), application_json(transaction, row))
 
 
-def _find(transaction: Transaction, call: Call) -> Row:
+def _find(transaction: Transaction, call: AuthenticatedRequest) -> Row:
     return applications.find(transaction, call.principal.tenant_id, call.ids["application_id"])
 
 

@@ -8,67 +8,69 @@ from typing import Any, Final
 from runwatch.records.requests.arm import ARM_KINDS, AgentArmRequest, ArmRequest, arm_model
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.checks import bindings
-from runwatch.service.errors import invalid
-from runwatch.service.http.answer import Answer, answer_json
-from runwatch.service.http.bodies import read_as
-from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.http.paging import next_cursor, read_choice, read_paging
-from runwatch.service.models import arm_forms, arms
-from runwatch.service.models.preflight import preflight
+from runwatch.service.errors import make_validation_error
+from runwatch.service.http.body_parser import parse_body
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.pagination import next_cursor, parse_page_parameters, read_choice
+from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.models import arm_json, arms
+from runwatch.service.models.agent_preflight import preflight
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.transaction import Row, Transaction
 
 STATUSES: Final = ("ready", "degraded", "disabled")
 
 
-async def list_arms(call: Call) -> Answer:
+async def list_arms(call: AuthenticatedRequest) -> ServiceResponse:
     """A page of options, newest first, by kind and by status where asked."""
-    paging = read_paging(call, "arms")
+    paging = parse_page_parameters(call, "arms")
     where: dict[str, object] = {"tenant_id": call.principal.tenant_id}
     for name, choices in (("kind", ARM_KINDS), ("status", STATUSES)):
         choice = read_choice(call.query, name, choices)
         if choice is not None:
             where[name] = choice
 
-    def read(transaction: Transaction) -> Answer:
+    def read(transaction: Transaction) -> ServiceResponse:
         page = transaction.newest(arms_table, where, before=paging.before, limit=paging.limit + 1)
-        forms = arm_forms.read_forms(transaction, page[: paging.limit])
-        return answer_json({"arms": forms, "next_cursor": next_cursor(page, paging)})
+        forms = arm_json.arms_json(transaction, page[: paging.limit])
+        return make_json_response({"arms": forms, "next_cursor": next_cursor(page, paging)})
 
     return await call.read(read)
 
 
-async def read_arm(call: Call) -> Answer:
+async def read_arm(call: AuthenticatedRequest) -> ServiceResponse:
     """One option."""
-    return await call.read(lambda transaction: answer_json(arm_forms.read_form(transaction, _find(transaction, call))))
+    return await call.read(
+        lambda transaction: make_json_response(arm_json.arm_json(transaction, _find(transaction, call)))
+    )
 
 
-async def register(call: Call) -> Answer:
+async def register(call: AuthenticatedRequest) -> ServiceResponse:
     """Register an option. An agent is asked for an answer first; one that gives none is registered as ``degraded``."""
-    request = read_as(arm_model(call.content), call.content)
+    request = parse_body(arm_model(call.content), call.content)
     found = await _preflight(call, request)
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         row = arms.register(
             transaction, call.principal.tenant_id, request, acted_by=call.principal.key_id, preflight=found
         )
-        return answer_json(arm_forms.outcome_form(transaction, row, found))
+        return make_json_response(arm_json.outcome_json(transaction, row, found))
 
     return await call.write(effect)
 
 
-async def change(call: Call) -> Answer:
+async def change(call: AuthenticatedRequest) -> ServiceResponse:
     """Change some members of an option; the whole has to be one that could be registered."""
     content = call.content
     if not isinstance(content, Mapping):
-        raise invalid(("body", "Must be an object."))
+        raise make_validation_error(("body", "Must be an object."))
     arm_id, tenant_id = call.ids["arm_id"], call.principal.tenant_id
     row = await call.read(lambda transaction: arms.changeable(transaction, tenant_id, arm_id))
     if content.get("kind", row["kind"]) != row["kind"]:
-        raise invalid(("kind", "Cannot be changed; register a new option."))
+        raise make_validation_error(("kind", "Cannot be changed; register a new option."))
     found = await _preflight(call, _changed(row, content)) if "endpoint" in content else None
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         request = _changed(arms.changeable(transaction, tenant_id, arm_id), content)
         changed = arms.revise(
             transaction,
@@ -79,15 +81,15 @@ async def change(call: Call) -> Answer:
             acted_by=call.principal.key_id,
             preflight=found,
         )
-        return answer_json(arm_forms.read_form(transaction, changed))
+        return make_json_response(arm_json.arm_json(transaction, changed))
 
     return await _write(call, effect)
 
 
-async def disable(call: Call) -> Answer:
+async def disable(call: AuthenticatedRequest) -> ServiceResponse:
     """Disable an option for good and answer it; runs that use it already are not stopped."""
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         row = arms.disable(
             transaction,
             call.principal.tenant_id,
@@ -95,12 +97,12 @@ async def disable(call: Call) -> Answer:
             arms.DISABLED_BY_OWNER,
             acted_by=call.principal.key_id,
         )
-        return answer_json(arm_forms.read_form(transaction, row))
+        return make_json_response(arm_json.arm_json(transaction, row))
 
     return await _write(call, effect)
 
 
-async def _write(call: Call, effect: Callable[[Transaction], Answer]) -> Answer:
+async def _write(call: AuthenticatedRequest, effect: Callable[[Transaction], ServiceResponse]) -> ServiceResponse:
     """Change an option, and remove the keys that an agent has lost by it."""
     answer = await call.write(effect)
     await bindings.destroy_retired(call.context.database, call.context.vault, call.ids["arm_id"])
@@ -109,7 +111,7 @@ async def _write(call: Call, effect: Callable[[Transaction], Answer]) -> Answer:
 
 def _changed(row: Row, content: Mapping[str, Any]) -> ArmRequest:
     """The option as it shall be. Naming a provider's model lets go of a deployment, and the other way round."""
-    whole = {**arm_forms.write_form(row), **content}
+    whole = {**arm_json.arm_request_json(row), **content}
     if row["kind"] == "model":
         if content.get("model_deployment_id") is not None:
             for name in ("provider", "model_id"):
@@ -117,17 +119,17 @@ def _changed(row: Row, content: Mapping[str, Any]) -> ArmRequest:
                     whole.pop(name, None)
         elif content.get("provider") is not None or content.get("model_id") is not None:
             whole.pop("model_deployment_id", None)
-    return read_as(arm_model(whole), whole)
+    return parse_body(arm_model(whole), whole)
 
 
-async def _preflight(call: Call, request: ArmRequest) -> dict[str, Any] | None:
+async def _preflight(call: AuthenticatedRequest, request: ArmRequest) -> dict[str, Any] | None:
     if not isinstance(request, AgentArmRequest):
         return None
     reach = call.context.reach_policy.endpoints(call.principal.tenant_id)
     return await preflight(call.context.outbound, request.endpoint.url, reach)
 
 
-def _find(transaction: Transaction, call: Call) -> Row:
+def _find(transaction: Transaction, call: AuthenticatedRequest) -> Row:
     return arms.find(transaction, call.principal.tenant_id, call.ids["arm_id"])
 
 

@@ -4,40 +4,40 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.records.requests.review import CredentialWrite
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.http.answer import Answer, answer_json
-from runwatch.service.http.bodies import read_as
-from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.body_parser import parse_body
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.ids import new_id
 from runwatch.service.tables.review import credentials
 from runwatch.service.transaction import Row, Transaction
 
 
-async def list_credentials(call: Call) -> Answer:
+async def list_credentials(call: AuthenticatedRequest) -> ServiceResponse:
     """All references, newest first; the list has no pages (wire reference 1.7)."""
     mine = {"tenant_id": call.principal.tenant_id}
     rows = await call.read(lambda transaction: transaction.newest(credentials, mine))
-    return answer_json({"credentials": [_form(row) for row in rows]})
+    return make_json_response({"credentials": [_form(row) for row in rows]})
 
 
-async def add_credential(call: Call) -> Answer:
+async def add_credential(call: AuthenticatedRequest) -> ServiceResponse:
     """Note a reference. It is a name without a key: the connection of a saved model is named by its own id."""
-    body = read_as(CredentialWrite, call.content)
+    body = parse_body(CredentialWrite, call.content)
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         reference = new_id("cred_ref", transaction.now)
         transaction.add(
             credentials,
             credential_ref=reference,
             tenant_id=call.principal.tenant_id,
             display_name=body.display_name,
-            created_at=iso(transaction.now),
+            created_at=format_iso(transaction.now),
         )
         row = transaction.one(credentials, {"credential_ref": reference})
         assert row is not None
-        return answer_json(_form(row))
+        return make_json_response(_form(row))
 
     return await call.write(effect)
 

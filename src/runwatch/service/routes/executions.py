@@ -10,14 +10,14 @@ from pydantic import ValidationError
 from runwatch.records.requests import RunRequest, field_errors
 from runwatch.records.states import FINAL_STATES, LIVE_STATES
 from runwatch.service.access.roles import RUNS_WRITE
-from runwatch.service.errors import Refusal, invalid
+from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.execution import runs, submission
-from runwatch.service.execution.lifecycle import Run
-from runwatch.service.execution.live import rows as live_rows
-from runwatch.service.http.answer import Answer, answer_json
-from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.http.lists import PART_ROWS, answer_texts
-from runwatch.service.http.paging import next_cursor, read_choice, read_paging, read_since
+from runwatch.service.execution.live import live_rows
+from runwatch.service.execution.state_machine import RunState
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.pagination import next_cursor, parse_page_parameters, read_choice, read_since
+from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.http.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.tables import events
 from runwatch.service.tables import runs as runs_table
 from runwatch.service.transaction import Row, Transaction
@@ -25,15 +25,15 @@ from runwatch.service.transaction import Row, Transaction
 _STATES: Final = (*LIVE_STATES, *sorted(FINAL_STATES))
 
 
-async def submit(call: Call) -> Answer:
+async def submit(call: AuthenticatedRequest) -> ServiceResponse:
     """Accept a run; see :func:`runwatch.service.execution.submission.submit` for what is refused."""
     try:
         request = RunRequest.model_validate(call.content)
     except ValidationError as error:
-        raise invalid(*((entry["field"], entry["message"]) for entry in field_errors(error))) from None
-    accepted: list[Run] = []
+        raise make_validation_error(*((entry["field"], entry["message"]) for entry in field_errors(error))) from None
+    accepted: list[RunState] = []
 
-    def keep(transaction: Transaction) -> Answer:
+    def keep(transaction: Transaction) -> ServiceResponse:
         run = submission.submit(
             transaction,
             call.principal.tenant_id,
@@ -42,23 +42,23 @@ async def submit(call: Call) -> Answer:
             call.content,
         )
         accepted.append(run)
-        return answer_json(runs.read_form(run))
+        return make_json_response(runs.run_json(run))
 
     answer = await call.write(keep)
     call.context.engine.drive(accepted[-1])
     return answer
 
 
-async def list_runs(call: Call) -> Answer:
+async def list_runs(call: AuthenticatedRequest) -> ServiceResponse:
     """A page of runs, newest first."""
-    paging = read_paging(call, "executions")
+    paging = parse_page_parameters(call, "executions")
     since = read_since(call.query)
     status = read_choice(call.query, "status", _STATES)
     where: dict[str, object] = {"tenant_id": call.principal.tenant_id}
     if status is not None:
         where["status"] = status
 
-    def read(transaction: Transaction) -> Answer:
+    def read(transaction: Transaction) -> ServiceResponse:
         page = transaction.newest(
             runs_table,
             where,
@@ -66,18 +66,18 @@ async def list_runs(call: Call) -> Answer:
             before=paging.before,
             limit=paging.limit + 1,
         )
-        items = [runs.read_form(runs.run_of(row)) for row in page[: paging.limit]]
-        return answer_json({"executions": items, "next_cursor": next_cursor(page, paging)})
+        items = [runs.run_json(runs.run_from_row(row)) for row in page[: paging.limit]]
+        return make_json_response({"executions": items, "next_cursor": next_cursor(page, paging)})
 
     return await call.read(read)
 
 
-async def read_run(call: Call) -> Answer:
+async def read_run(call: AuthenticatedRequest) -> ServiceResponse:
     """One run."""
-    return await call.read(lambda transaction: answer_json(runs.read_form(_find(transaction, call))))
+    return await call.read(lambda transaction: make_json_response(runs.run_json(_find(transaction, call))))
 
 
-async def list_events(call: Call) -> Answer:
+async def list_events(call: AuthenticatedRequest) -> ServiceResponse:
     """The run's events behind the one named by ``after``, oldest first; all of them when nobody knows that one.
 
     The stored texts are sent as they are, so that an event is the same bytes whenever it is read.
@@ -92,40 +92,40 @@ async def list_events(call: Call) -> Answer:
             edge = 0 if known is None else known["sequence"]
         return transaction.oldest(events, mine, after=edge, limit=PART_ROWS)
 
-    return await answer_texts(call, "events", read_part)
+    return await stream_texts(call, "events", read_part)
 
 
-async def read_result(call: Call) -> Answer:
+async def read_result(call: AuthenticatedRequest) -> ServiceResponse:
     """The model output of a completed live run, while it is kept."""
 
-    def read(transaction: Transaction) -> Answer:
+    def read(transaction: Transaction) -> ServiceResponse:
         run = _find(transaction, call)
         if run.mode == "echo":
-            raise Refusal("invalid_state", "A test run calls no model, so it has no result.")
+            raise RefusalError("invalid_state", "A test run calls no model, so it has no result.")
         if run.status != "completed":
-            raise Refusal("invalid_state", f"Only a completed run has a result; this one is {run.status}.")
-        row = live_rows.result_of(transaction, run.execution_id)
+            raise RefusalError("invalid_state", f"Only a completed run has a result; this one is {run.status}.")
+        row = live_rows.find_result(transaction, run.execution_id)
         if row is None:
-            raise Refusal("not_found", "The result is not kept any longer.")
-        return answer_json(live_rows.result_form(row))
+            raise RefusalError("not_found", "The result is not kept any longer.")
+        return make_json_response(live_rows.result_json(row))
 
     return await call.read(read)
 
 
-async def cancel(call: Call) -> Answer:
+async def cancel(call: AuthenticatedRequest) -> ServiceResponse:
     """Cancel a run that is not final; a provider call in progress is not undone (specification, rule 4)."""
     principal, run_id = call.principal, call.ids["execution_id"]
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         ended = submission.cancel(transaction, principal.tenant_id, principal.key_id, run_id)
-        return answer_json(runs.read_form(ended))
+        return make_json_response(runs.run_json(ended))
 
     answer = await call.write(effect)
     call.context.engine.let_go(run_id)
     return answer
 
 
-def _find(transaction: Transaction, call: Call) -> Run:
+def _find(transaction: Transaction, call: AuthenticatedRequest) -> RunState:
     return runs.find(transaction, call.principal.tenant_id, call.ids["execution_id"])
 
 

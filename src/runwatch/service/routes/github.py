@@ -5,35 +5,35 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.records.requests.review import GithubIntentRequest
-from runwatch.service.access import entry
+from runwatch.service.access import private_entry
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.http.answer import Answer, answer_json, answer_once
-from runwatch.service.http.bodies import read_as
-from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.body_parser import parse_body
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.responses import ServiceResponse, make_json_response, make_one_time_response
 from runwatch.service.models import github
 from runwatch.service.tables.review import github_connections
 from runwatch.service.transaction import Transaction
 
 
-async def begin(call: Call) -> Answer:
+async def begin(call: AuthenticatedRequest) -> ServiceResponse:
     """Start the connection of one repository; the answer names the page that finishes it, which is a secret."""
-    repository = read_as(GithubIntentRequest, call.content).repository
+    repository = parse_body(GithubIntentRequest, call.content).repository
 
-    def effect(transaction: Transaction) -> Answer:
-        intent, continue_url = entry.begin(
+    def effect(transaction: Transaction) -> ServiceResponse:
+        intent, continue_url = private_entry.begin(
             transaction, call.principal, github.ENTRY, repository, origin=call.context.origin
         )
         told = {"intent_id": intent.intent_id, "repository": repository, "expires_at": intent.expires_at}
-        return answer_once({**told, "continue_url": continue_url}, {**told, "continue_url": None})
+        return make_one_time_response({**told, "continue_url": continue_url}, {**told, "continue_url": None})
 
     return await call.write(effect)
 
 
-async def list_connections(call: Call) -> Answer:
+async def list_connections(call: AuthenticatedRequest) -> ServiceResponse:
     """The repositories that are recorded as connected, newest first."""
     mine = {"tenant_id": call.principal.tenant_id}
     rows = await call.read(lambda transaction: transaction.newest(github_connections, mine))
-    return answer_json({"connections": [github.connection_form(row) for row in rows]})
+    return make_json_response({"connections": [github.connection_json(row) for row in rows]})
 
 
 ENDPOINTS: Final = (

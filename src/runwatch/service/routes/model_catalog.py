@@ -6,53 +6,55 @@ from typing import Final
 
 from runwatch.records.requests.source import QuoteRequest
 from runwatch.service.access.roles import READ
-from runwatch.service.errors import invalid
-from runwatch.service.http.answer import Answer, answer_json
-from runwatch.service.http.bodies import read_as
-from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.amounts import numeral
+from runwatch.service.errors import make_validation_error
+from runwatch.service.http.body_parser import parse_body
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.models import catalog
 from runwatch.service.models.availability import is_usable
 from runwatch.service.models.providers.prices import quote
-from runwatch.service.money import numeral
 from runwatch.service.tables.models import connections, deployments
 from runwatch.service.transaction import Transaction
 
 
-async def read_catalog(call: Call) -> Answer:
+async def read_catalog(call: AuthenticatedRequest) -> ServiceResponse:
     """Every listed deployment of a usable connection, newest first. The list has no pages."""
 
-    def read(transaction: Transaction) -> Answer:
+    def read(transaction: Transaction) -> ServiceResponse:
         mine = {"tenant_id": call.principal.tenant_id}
-        usable = {row["connection_id"]: row for row in transaction.every(connections, mine) if is_usable(row)}
+        usable = {row["connection_id"]: row for row in transaction.list_all(connections, mine) if is_usable(row)}
         listed = transaction.newest(deployments, {**mine, "status": "listed"})
         models = [
             catalog.catalog_entry(usable[row["connection_id"]], row) for row in listed if row["connection_id"] in usable
         ]
-        return answer_json({"catalog_policy": catalog.CATALOG_POLICY, "models": models})
+        return make_json_response({"catalog_policy": catalog.CATALOG_POLICY, "models": models})
 
     return await call.read(read)
 
 
-async def quote_call(call: Call) -> Answer:
+async def quote_call(call: AuthenticatedRequest) -> ServiceResponse:
     """What a call of some size would cost at the prices that are known; stateless, no provider is asked.
 
     Not in the specification. ``usd`` and ``pricing_basis`` are ``null`` where the cost is not known: a model without a
     price, on a server that asks for a key. On a keyless server it counts as free, with the basis ``estimated``.
     """
-    request = read_as(QuoteRequest, call.content)
+    request = parse_body(QuoteRequest, call.content)
 
-    def read(transaction: Transaction) -> Answer:
+    def read(transaction: Transaction) -> ServiceResponse:
         where = {"model_deployment_id": request.model_deployment_id, "tenant_id": call.principal.tenant_id}
         row = transaction.one(deployments, where)
         if row is None:
-            raise invalid(("model_deployment_id", "There is no such deployment."))
+            raise make_validation_error(("model_deployment_id", "There is no such deployment."))
         connection = transaction.one(connections, {"connection_id": row["connection_id"]})
         assert connection is not None
         prices = connection["endpoint"]["prices"]
         is_keyless = connection["auth_scheme"] == "none"
         quoted = quote(prices, row["upstream_ref"], request.input_tokens, request.output_tokens, is_keyless=is_keyless)
         usd, basis = (None, None) if quoted is None else (numeral(quoted[0]), quoted[1])
-        return answer_json({"model_deployment_id": request.model_deployment_id, "usd": usd, "pricing_basis": basis})
+        return make_json_response(
+            {"model_deployment_id": request.model_deployment_id, "usd": usd, "pricing_basis": basis}
+        )
 
     return await call.read(read)
 

@@ -5,40 +5,40 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from runwatch.service.errors import Refusal
-from runwatch.service.http.answer import Answer, answer_json
-from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.errors import RefusalError
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.models import catalog, sources
 from runwatch.service.tables.models import deployments
 from runwatch.service.transaction import Row, Transaction
 
 
-async def list_deployments(call: Call) -> Answer:
+async def list_deployments(call: AuthenticatedRequest) -> ServiceResponse:
     """Every deployment of the organization, newest first, also those that are disabled. The list has no pages."""
-    return answer_json({"deployments": [catalog.deployment_form(row) for row in await call.read(_all_of(call))]})
+    return make_json_response({"deployments": [catalog.deployment_json(row) for row in await call.read(_all_of(call))]})
 
 
-async def read_deployment(call: Call) -> Answer:
+async def read_deployment(call: AuthenticatedRequest) -> ServiceResponse:
     """One deployment."""
 
-    def read(transaction: Transaction) -> Answer:
+    def read(transaction: Transaction) -> ServiceResponse:
         where = {"model_deployment_id": call.ids["model_deployment_id"], "tenant_id": call.principal.tenant_id}
         row = transaction.one(deployments, where)
         if row is None:
-            raise Refusal("not_found", "There is no model deployment with this id.")
-        return answer_json(catalog.deployment_form(row))
+            raise RefusalError("not_found", "There is no model deployment with this id.")
+        return make_json_response(catalog.deployment_json(row))
 
     return await call.read(read)
 
 
-async def list_definitions(call: Call) -> Answer:
+async def list_definitions(call: AuthenticatedRequest) -> ServiceResponse:
     """Every model that a connection of the organization serves or has served, each once, as the newest list told it."""
-    definitions = {row["model_key"]: catalog.definition_form(row) for row in reversed(await call.read(_all_of(call)))}
+    definitions = {row["model_key"]: catalog.definition_json(row) for row in reversed(await call.read(_all_of(call)))}
     newest_first = list(definitions.values())[::-1]
-    return answer_json({"schema_version": sources.SCHEMA_VERSION, "models": newest_first})
+    return make_json_response({"schema_version": sources.SCHEMA_VERSION, "models": newest_first})
 
 
-def _all_of(call: Call) -> Callable[[Transaction], Sequence[Row]]:
+def _all_of(call: AuthenticatedRequest) -> Callable[[Transaction], Sequence[Row]]:
     return lambda transaction: transaction.newest(deployments, {"tenant_id": call.principal.tenant_id})
 
 

@@ -6,13 +6,13 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.errors import Refusal
-from runwatch.service.http.answer import Answer, answer_json
-from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.models.discovery import find_servers
+from runwatch.service.errors import RefusalError
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.models.server_discovery import find_servers
 
 
-async def search(call: Call) -> Answer:
+async def search(call: AuthenticatedRequest) -> ServiceResponse:
     """Ask the usual loopback ports, but not the service's own, for models; stateless, so that a repeat asks anew.
 
     Raises:
@@ -20,7 +20,7 @@ async def search(call: Call) -> Answer:
     """
     context, tenant_id = call.context, call.principal.tenant_id
     if not context.reach_policy.is_owner(tenant_id):
-        raise Refusal(
+        raise RefusalError(
             "permission_denied",
             "Only the organization of this machine's owner may search the machine for model servers. "
             "Connect a model server at a public https address.",
@@ -28,7 +28,7 @@ async def search(call: Call) -> Answer:
     own = urlsplit(context.origin).port
     ports = [port for port in context.usual_ports if port.port != own]
     servers = await find_servers(context.providers, ports, tenant_id)
-    return answer_json({"servers": [server.read_form() for server in servers]})
+    return make_json_response({"servers": [server.read_form() for server in servers]})
 
 
 ENDPOINTS: Final = (

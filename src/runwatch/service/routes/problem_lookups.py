@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from runwatch.base.json import loads
 from runwatch.service.access.roles import MANAGE
-from runwatch.service.errors import Refusal, invalid
-from runwatch.service.http.answer import Answer, answer_json
-from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.http.paging import read_since
+from runwatch.service.errors import RefusalError, make_validation_error
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.pagination import read_since
+from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.tables import problems
 from runwatch.service.tables.organization import local_owner
 from runwatch.service.transaction import Row, Transaction
@@ -26,20 +26,22 @@ MOST_INSTANCES: Final = 50
 """How many instances may be asked for at once."""
 
 
-async def look_up(call: Call) -> Answer:
+async def look_up(call: AuthenticatedRequest) -> ServiceResponse:
     """The Problems of some instances, or those that were answered from ``since`` to ``until``, newest first."""
     instances = tuple(part for part in call.query.get("instance", "").split(",") if part)
     if len(instances) > MOST_INSTANCES:
-        raise invalid(("instance", f"Must be at most {MOST_INSTANCES} instances with commas between them."))
+        raise make_validation_error(
+            ("instance", f"Must be at most {MOST_INSTANCES} instances with commas between them.")
+        )
     since, until = read_since(call.query), read_since(call.query, "until")
     if not call.is_here:
-        raise Refusal("permission_denied", "Problems are looked up on the machine of the service.")
+        raise RefusalError("permission_denied", "Problems are looked up on the machine of the service.")
 
     await call.context.problems.flush()
 
     def look(transaction: Transaction) -> dict[str, Any]:
         if transaction.one(local_owner, {"api_key_id": call.principal.key_id}) is None:
-            raise Refusal("permission_denied", "Only the key of the data directory opens what the service keeps.")
+            raise RefusalError("permission_denied", "Only the key of the data directory opens what the service keeps.")
         where: dict[str, object] = {"instance": instances} if instances else {}
         found = transaction.newest(
             problems,
@@ -51,7 +53,7 @@ async def look_up(call: Call) -> Answer:
         near = {} if found else _neighbours(transaction, since, until)
         return {"problems": [_read_form(row) for row in found], **_kept(transaction), **near}
 
-    return answer_json(await call.read(look))
+    return make_json_response(await call.read(look))
 
 
 def _kept(transaction: Transaction) -> dict[str, Any]:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.records.requests.proposals import ProposalRejection
-from runwatch.service.http.answer import Answer, answer_json
-from runwatch.service.http.bodies import read_as
-from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.http.paging import next_cursor, read_choice, read_paging
+from runwatch.service.http.body_parser import parse_body
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.pagination import next_cursor, parse_page_parameters, read_choice
+from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.organization import proposals
 from runwatch.service.transaction import Transaction
 
 _PROPOSAL: Final = "/v1/proposals/{proposal_id}"
 
 
-async def list_proposals(call: Call) -> Answer:
+async def list_proposals(call: AuthenticatedRequest) -> ServiceResponse:
     """A page of proposals, newest first, without their changes and evidence."""
-    paging = read_paging(call, "proposals")
+    paging = parse_page_parameters(call, "proposals")
     status = read_choice(call.query, "status", proposals.STATES)
 
-    def read(transaction: Transaction) -> Answer:
+    def read(transaction: Transaction) -> ServiceResponse:
         page = proposals.page(
             transaction,
             call.principal.tenant_id,
@@ -30,36 +30,36 @@ async def list_proposals(call: Call) -> Answer:
             before=paging.before,
             limit=paging.limit + 1,
         )
-        items = [proposals.short_form(row, iso(transaction.now)) for row in page[: paging.limit]]
-        return answer_json({"proposals": items, "next_cursor": next_cursor(page, paging)})
+        items = [proposals.short_form(row, format_iso(transaction.now)) for row in page[: paging.limit]]
+        return make_json_response({"proposals": items, "next_cursor": next_cursor(page, paging)})
 
     return await call.read(read)
 
 
-async def read_proposal(call: Call) -> Answer:
+async def read_proposal(call: AuthenticatedRequest) -> ServiceResponse:
     """One proposal; its change and the evidence too for those who may decide about it."""
 
-    def read(transaction: Transaction) -> Answer:
+    def read(transaction: Transaction) -> ServiceResponse:
         row = proposals.find(transaction, call.principal.tenant_id, call.ids["proposal_id"])
-        return answer_json(proposals.visible_form(transaction, row, call.principal.role))
+        return make_json_response(proposals.visible_form(transaction, row, call.principal.role))
 
     return await call.read(read)
 
 
-async def approve(call: Call) -> Answer:
+async def approve(call: AuthenticatedRequest) -> ServiceResponse:
     """Approve a pending proposal: the skill has the repaired text from now on."""
     return await _decide(call, "approved", None)
 
 
-async def reject(call: Call) -> Answer:
+async def reject(call: AuthenticatedRequest) -> ServiceResponse:
     """Reject a pending proposal."""
-    return await _decide(call, "rejected", read_as(ProposalRejection, call.content).reason)
+    return await _decide(call, "rejected", parse_body(ProposalRejection, call.content).reason)
 
 
-async def _decide(call: Call, decision: str, reason: str | None) -> Answer:
-    def effect(transaction: Transaction) -> Answer:
+async def _decide(call: AuthenticatedRequest, decision: str, reason: str | None) -> ServiceResponse:
+    def effect(transaction: Transaction) -> ServiceResponse:
         row = proposals.decide(transaction, call.principal, call.ids["proposal_id"], decision, reason)
-        return answer_json(proposals.visible_form(transaction, row, call.principal.role))
+        return make_json_response(proposals.visible_form(transaction, row, call.principal.role))
 
     return await call.write(effect)
 

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from runwatch.records.states import FINAL_STATES
-from runwatch.service.errors import Refusal
-from runwatch.service.http.answer import Answer
-from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.http.lists import PART_ROWS, answer_texts
-from runwatch.service.http.paging import read_choice, read_since
+from runwatch.service.errors import RefusalError
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.pagination import read_choice, read_since
+from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.tables import receipt_arms, receipts
 from runwatch.service.transaction import Row, Transaction
 
 
-async def list_receipts(call: Call) -> Answer:
+async def list_receipts(call: AuthenticatedRequest) -> ServiceResponse:
     """All receipts, newest first; ``since`` is compared with the moment at which the run became final.
 
     The list has no pages (wire reference 1.7), so no ``next_cursor`` either.
@@ -37,16 +37,16 @@ async def list_receipts(call: Call) -> Answer:
             limit=PART_ROWS,
         )
 
-    return await answer_texts(call, "receipts", read_part)
+    return await stream_texts(call, "receipts", read_part)
 
 
-async def read_receipt(call: Call) -> Answer:
+async def read_receipt(call: AuthenticatedRequest) -> ServiceResponse:
     """The receipt of one final run."""
     where = {"tenant_id": call.principal.tenant_id, "execution_id": call.ids["execution_id"]}
     row = await call.read(lambda transaction: transaction.one(receipts, where))
     if row is None:
-        raise Refusal("not_found", "There is no receipt with this id; a run has one when it is final.")
-    return Answer(200, row["body"].encode("ascii"))
+        raise RefusalError("not_found", "There is no receipt with this id; a run has one when it is final.")
+    return ServiceResponse(200, row["body"].encode("ascii"))
 
 
 ENDPOINTS: Final = (

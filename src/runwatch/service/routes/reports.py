@@ -11,15 +11,15 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.base.json import dumps, loads
 from runwatch.service import decision_log
-from runwatch.service.execution import attribution
-from runwatch.service.http.answer import Answer, answer_json
-from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.http.lists import PART_ROWS, answer_parts
-from runwatch.service.organization import evalsummary, proposals, usage
-from runwatch.service.organization.period import Period, read_period, read_window
+from runwatch.service.execution import run_owners
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.http.streamed_lists import PART_ROWS, stream_parts
+from runwatch.service.organization import eval_summary, proposals, usage
+from runwatch.service.organization.period import ServicePeriod, read_period, read_window
 from runwatch.service.tables import receipts
 from runwatch.service.transaction import Row, Transaction
 
@@ -27,36 +27,36 @@ EXPORT_VERSION: Final = "aud2.v1"
 """The form of the compliance export (wire reference 2.12)."""
 
 
-async def read_usage(call: Call) -> Answer:
+async def read_usage(call: AuthenticatedRequest) -> ServiceResponse:
     """What the organization's final runs of a period have used, in all, by arm, by day and by key."""
     tenant_id, period = call.principal.tenant_id, read_period(call.query, call.context.clock.now())
 
-    def read(transaction: Transaction) -> Answer:
-        found = attribution.owned(transaction, _receipts(transaction, tenant_id, period))
-        return answer_json({"period": period.read_form, **usage.report(found)})
+    def read(transaction: Transaction) -> ServiceResponse:
+        found = run_owners.with_owners(transaction, _receipts(transaction, tenant_id, period))
+        return make_json_response({"period": period.read_form, **usage.report(found)})
 
     return await call.read(read)
 
 
-async def read_eval_summary(call: Call) -> Answer:
+async def read_eval_summary(call: AuthenticatedRequest) -> ServiceResponse:
     """How checks have judged, and which repairs were proposed; without ``from`` and ``to`` since the beginning."""
     tenant_id, window = call.principal.tenant_id, read_window(call.query)
 
-    def read(transaction: Transaction) -> Answer:
+    def read(transaction: Transaction) -> ServiceResponse:
         found = _receipts(transaction, tenant_id, window)
         repairs = proposals.within(transaction, tenant_id, window.since, window.before)
-        return answer_json(
+        return make_json_response(
             {
                 "window": window.read_form,
-                "pass_rate_trend": evalsummary.trend(found),
-                "repair_history": [proposals.history_form(row, iso(transaction.now)) for row in repairs],
+                "pass_rate_trend": eval_summary.trend(found),
+                "repair_history": [proposals.history_form(row, format_iso(transaction.now)) for row in repairs],
             }
         )
 
     return await call.read(read)
 
 
-async def read_compliance_export(call: Call) -> Answer:
+async def read_compliance_export(call: AuthenticatedRequest) -> ServiceResponse:
     """Receipts, usage and decisions of a period, with a digest.
 
     ``receipts_ndjson`` holds the receipts word for word as they were issued, the oldest first, each followed by a line
@@ -70,10 +70,10 @@ async def read_compliance_export(call: Call) -> Answer:
         "period": period.read_form,
         "content_policy": {"receipts": "content_free", "proposals": "role_scoped_d8b"},
     }
-    return await answer_parts(f'{dumps(opening)[:-1]},"receipts_ndjson":"'.encode("ascii"), _export(call, period))
+    return await stream_parts(f'{dumps(opening)[:-1]},"receipts_ndjson":"'.encode("ascii"), _export(call, period))
 
 
-async def _export(call: Call, period: Period) -> AsyncGenerator[bytes, None]:
+async def _export(call: AuthenticatedRequest, period: ServicePeriod) -> AsyncGenerator[bytes, None]:
     """An export from the text of its receipts on, a part of them at a time."""
     principal = call.principal
     digest, sums = hashlib.sha256(), usage.Sums()
@@ -102,7 +102,7 @@ async def _export(call: Call, period: Period) -> AsyncGenerator[bytes, None]:
     yield await call.read(read_ending)
 
 
-def _receipts(transaction: Transaction, tenant_id: str, period: Period) -> Iterator[dict[str, Any]]:
+def _receipts(transaction: Transaction, tenant_id: str, period: ServicePeriod) -> Iterator[dict[str, Any]]:
     """The decoded receipts of runs that became final in a period, oldest first."""
     after = 0
     while rows := _part(transaction, tenant_id, period, after):
@@ -110,7 +110,7 @@ def _receipts(transaction: Transaction, tenant_id: str, period: Period) -> Itera
         after = rows[-1]["sequence"]
 
 
-def _part(transaction: Transaction, tenant_id: str, period: Period, after: int) -> Sequence[Row]:
+def _part(transaction: Transaction, tenant_id: str, period: ServicePeriod, after: int) -> Sequence[Row]:
     """The next receipts of a period behind the one with this sequence number."""
     since, until = ("completed_at", period.since), ("completed_at", period.before)
     return transaction.oldest(

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from runwatch.service.access import sessions
-from runwatch.service.errors import Refusal, invalid
-from runwatch.service.http.answer import Answer
-from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.http.pages import Field, Form, FormRefusal, page, see_other
+from runwatch.service.access import browser_sessions
+from runwatch.service.errors import RefusalError, make_validation_error
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.html_pages import Form, FormRefusalError, PageInput, render_page, see_other
+from runwatch.service.http.responses import ServiceResponse
 
-_SIGN_OUT: Final = f"{sessions.PATH}/sign-out"
+_SIGN_OUT: Final = f"{browser_sessions.PATH}/sign-out"
 
 _FORM: Final = Form(
     "Sign in",
@@ -22,7 +22,7 @@ _FORM: Final = Form(
         "The key itself is not kept. The session ends with its time, with the key, or when you sign out.",
     ],
     "Sign in",
-    fields=[Field("key", "API key", "password")],
+    fields=[PageInput("key", "API key", "password")],
 )
 
 _SIGNED_IN: Final = Form(
@@ -33,12 +33,12 @@ _SIGNED_IN: Final = Form(
 )
 
 
-async def show(call: Call) -> Answer:
+async def show(call: AuthenticatedRequest) -> ServiceResponse:
     """The form, or what a sign-in leads on to."""
     return _SIGNED_IN.show() if call.query.get("done") else _FORM.show()
 
 
-async def sign_in(call: Call) -> Answer:
+async def sign_in(call: AuthenticatedRequest) -> ServiceResponse:
     """Begin a session of the key that was typed.
 
     Raises:
@@ -48,24 +48,24 @@ async def sign_in(call: Call) -> Answer:
     try:
         key = fields.get("key")
         if not isinstance(key, str) or not key.strip():
-            raise invalid(("key", "Required."))
+            raise make_validation_error(("key", "Required."))
         try:
             principal = call.context.keys.principal_of([f"Bearer {key.strip()}"])
-        except Refusal as refusal:
-            raise Refusal("unauthenticated", "This key is not known and active here.") from refusal
-    except Refusal as refusal:
-        raise FormRefusal(refusal, partial(_FORM.refuse, fields)) from refusal
-    token = await call.context.database.write(lambda transaction: sessions.begin(transaction, principal.key_id))
-    cookie = (sessions.cookie_header(token),)
+        except RefusalError as refusal:
+            raise RefusalError("unauthenticated", "This key is not known and active here.") from refusal
+    except RefusalError as refusal:
+        raise FormRefusalError(refusal, partial(_FORM.refuse, fields)) from refusal
+    token = await call.context.database.write(lambda transaction: browser_sessions.begin(transaction, principal.key_id))
+    cookie = (browser_sessions.cookie_header(token),)
     return see_other("/connect/sign-in?done=yes", headers=cookie) if call.is_form else _SIGNED_IN.show(headers=cookie)
 
 
-async def sign_out(call: Call) -> Answer:
+async def sign_out(call: AuthenticatedRequest) -> ServiceResponse:
     """End the session whose cookie came along, and have the browser forget it."""
     token = call.cookie
     if token is not None:
-        await call.context.database.write(lambda transaction: sessions.end(transaction, token))
-    return page("Signed out", ["You can close this page."], headers=(sessions.cookie_header(None),))
+        await call.context.database.write(lambda transaction: browser_sessions.end(transaction, token))
+    return render_page("Signed out", ["You can close this page."], headers=(browser_sessions.cookie_header(None),))
 
 
 ENDPOINTS: Final = (

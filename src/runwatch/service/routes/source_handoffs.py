@@ -11,28 +11,28 @@ from dataclasses import replace
 from typing import Any, Final
 
 from runwatch.records.requests.source import HandoffRequest
-from runwatch.service.access.entry import Intent
-from runwatch.service.errors import invalid
-from runwatch.service.http.answer import Answer, answer_json, answer_once
-from runwatch.service.http.bodies import read_as
-from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.http.pages import Field
+from runwatch.service.access.private_entry import EntryIntent
+from runwatch.service.errors import make_validation_error
+from runwatch.service.http.body_parser import parse_body
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.html_pages import PageInput
+from runwatch.service.http.responses import ServiceResponse, make_json_response, make_one_time_response
 from runwatch.service.models import handoffs, sources
-from runwatch.service.routes.connect import read_secret
+from runwatch.service.routes.private_pages import read_secret
 from runwatch.service.transaction import Row, Transaction
 
 _CREATED: Final = 201
 
 
-async def begin_handoff(call: Call) -> Answer:
+async def begin_handoff(call: AuthenticatedRequest) -> ServiceResponse:
     """Begin the setup of a credential; one that needs no secret is completed at once."""
-    request = read_as(HandoffRequest, call.content)
+    request = parse_body(HandoffRequest, call.content)
     profile = sources.find(
         sources.profiles(call.context.provider_config.sources), request.source_id, request.auth_scheme
     )
     endpoint = sources.endpoint_of(profile, request.auth_scheme, request.endpoint)
     if endpoint["base_url"].startswith("http:") and not call.context.reach_policy.is_owner(call.principal.tenant_id):
-        raise invalid(
+        raise make_validation_error(
             (
                 "endpoint.base_url",
                 "Must begin with https: only the organization of this machine's owner reaches the machine's own "
@@ -41,13 +41,13 @@ async def begin_handoff(call: Call) -> Answer:
         )
     over: list[str] = []
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         over.extend(handoffs.expire(transaction, call.principal.tenant_id))
         row, address = handoffs.begin(
             transaction, call.principal, profile, request.auth_scheme, endpoint, origin=call.context.origin
         )
-        form = handoffs.read_form(row)
-        told = answer_once({**form, "continue_url": address}, {**form, "continue_url": None})
+        form = handoffs.handoff_json(row)
+        told = make_one_time_response({**form, "continue_url": address}, {**form, "continue_url": None})
         return replace(told, status=_CREATED)
 
     answer = await call.write(effect)
@@ -55,7 +55,7 @@ async def begin_handoff(call: Call) -> Answer:
     return answer
 
 
-async def read_handoff(call: Call) -> Answer:
+async def read_handoff(call: AuthenticatedRequest) -> ServiceResponse:
     """One handoff, without the address of its page."""
 
     def look(transaction: Transaction) -> tuple[Row, bool]:
@@ -69,7 +69,7 @@ async def read_handoff(call: Call) -> Answer:
             call, await call.context.database.write(lambda transaction: handoffs.expire(transaction, tenant_id))
         )
         row, _ = await call.read(look)
-    return answer_json(handoffs.read_form(row))
+    return make_json_response(handoffs.handoff_json(row))
 
 
 class SourceEntry:
@@ -78,11 +78,11 @@ class SourceEntry:
     title = "Connect a model source"
     button = "Keep this key"
 
-    def facts(self, intent: Intent) -> list[tuple[str, str]]:
+    def facts(self, intent: EntryIntent) -> list[tuple[str, str]]:
         """The source and its address."""
         return [("Source", intent.details["source"]), ("Sent to", intent.details["base_url"])]
 
-    def sentences(self, intent: Intent) -> list[str]:
+    def sentences(self, intent: EntryIntent) -> list[str]:
         """What becomes of the key."""
         return [
             "Enter the API key that this source gave you. It is kept on the machine where this service runs and is "
@@ -90,11 +90,13 @@ class SourceEntry:
             "The console, or the command that printed this address, then tests the key and connects the source.",
         ]
 
-    def fields(self, intent: Intent) -> list[Field]:
+    def fields(self, intent: EntryIntent) -> list[PageInput]:
         """The one input."""
-        return [Field("secret", "API key", kind="password")]
+        return [PageInput("secret", "API key", kind="password")]
 
-    async def complete(self, call: Call, token: str, intent: Intent, fields: Mapping[str, str]) -> dict[str, Any]:
+    async def complete(
+        self, call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
+    ) -> dict[str, Any]:
         """Keep the secret and complete the handoff.
 
         Raises:
@@ -112,7 +114,7 @@ class SourceEntry:
             raise
         return {"handoff_intent_id": row["handoff_intent_id"], "state": row["state"]}
 
-    def done(self, intent: Intent) -> list[str]:
+    def done(self, intent: EntryIntent) -> list[str]:
         """What to do next."""
         return [
             "The key is kept.",
@@ -120,7 +122,7 @@ class SourceEntry:
         ]
 
 
-async def _forget(call: Call, handles: list[str]) -> None:
+async def _forget(call: AuthenticatedRequest, handles: list[str]) -> None:
     for handle in handles:
         await call.context.vault.remove(handle)
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from runwatch.service.http.answer import Answer, answer_json
-from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.models import sources
 
 
-async def list_profiles(call: Call) -> Answer:
+async def list_profiles(call: AuthenticatedRequest) -> ServiceResponse:
     """Every source, also those that this service does not speak to; ``served`` says which."""
     known = sources.profiles(call.context.provider_config.sources)
     forms = [profile.read_form() for profile in known.values()]
-    return answer_json({"schema_version": sources.SCHEMA_VERSION, "sources": forms})
+    return make_json_response({"schema_version": sources.SCHEMA_VERSION, "sources": forms})
 
 
 ENDPOINTS: Final = (Endpoint("GET", "/v1/model-source-profiles", list_profiles),)

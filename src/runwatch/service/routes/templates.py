@@ -4,66 +4,68 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.records.requests.template import PlanRequest, SelectionRequest
 from runwatch.service.access.roles import ARMS_MANAGE, READ
-from runwatch.service.errors import Refusal, invalid
-from runwatch.service.http.answer import Answer, answer_json
-from runwatch.service.http.bodies import read_as
-from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.errors import RefusalError, make_validation_error
+from runwatch.service.http.body_parser import parse_body
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.setup import applications, plans
-from runwatch.service.setup.templates import LANES, VERSION, Estate, template_form
+from runwatch.service.setup.templates import LANES, VERSION, OrganizationState, template_json
 from runwatch.service.tables.templates import applications as applications_table
 from runwatch.service.tables.templates import selections
 from runwatch.service.transaction import Row, Transaction
 
 
-async def list_templates(call: Call) -> Answer:
+async def list_templates(call: AuthenticatedRequest) -> ServiceResponse:
     """Every template, with what stands in its way at this moment."""
 
-    def read(transaction: Transaction) -> Answer:
-        estate = Estate.of(transaction, call.principal.tenant_id)
-        return answer_json({"templates": [template_form(template_id, estate) for template_id in LANES]})
+    def read(transaction: Transaction) -> ServiceResponse:
+        estate = OrganizationState.of(transaction, call.principal.tenant_id)
+        return make_json_response({"templates": [template_json(template_id, estate) for template_id in LANES]})
 
     return await call.read(read)
 
 
-async def plan(call: Call) -> Answer:
+async def plan(call: AuthenticatedRequest) -> ServiceResponse:
     """What applying a template would do. Nothing is written and no provider is called."""
-    request = read_as(PlanRequest, call.content)
+    request = parse_body(PlanRequest, call.content)
 
-    def read(transaction: Transaction) -> Answer:
-        estate = Estate.of(transaction, call.principal.tenant_id)
-        return answer_json(plans.plan_of(request, estate, transaction.now))
+    def read(transaction: Transaction) -> ServiceResponse:
+        estate = OrganizationState.of(transaction, call.principal.tenant_id)
+        return make_json_response(plans.build_plan(request, estate, transaction.now))
 
     return await call.read(read)
 
 
-async def read_selection(call: Call) -> Answer:
+async def read_selection(call: AuthenticatedRequest) -> ServiceResponse:
     """The model that the organization has selected, ``null`` when there is none."""
     return await call.read(
-        lambda transaction: answer_json({"selection": _selection(transaction, call.principal.tenant_id)})
+        lambda transaction: make_json_response({"selection": _selection(transaction, call.principal.tenant_id)})
     )
 
 
-async def select(call: Call) -> Answer:
+async def select(call: AuthenticatedRequest) -> ServiceResponse:
     """Select the model of an application.
 
     Raises:
         Refusal: ``validation_failed`` for an unknown application, ``invalid_state`` for one whose exact model has not
             passed its live proof.
     """
-    request = read_as(SelectionRequest, call.content)
+    request = parse_body(SelectionRequest, call.content)
     tenant_id = call.principal.tenant_id
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         where = {"application_id": request.application_id, "tenant_id": tenant_id}
         row = transaction.one(applications_table, where)
         if row is None:
-            raise invalid(("application_id", "There is no such application."))
+            raise make_validation_error(("application_id", "There is no such application."))
         if row["state"] != "ready" or row["live_execution_id"] is None:
-            raise Refusal("invalid_state", f"The application is {row['state']}; its model has passed no live proof.")
-        now = iso(transaction.now)
+            raise RefusalError(
+                "invalid_state", f"The application is {row['state']}; its model has passed no live proof."
+            )
+        now = format_iso(transaction.now)
         if transaction.one(selections, {"tenant_id": tenant_id}) is None:
             transaction.add(
                 selections,
@@ -76,7 +78,7 @@ async def select(call: Call) -> Answer:
             transaction.change(
                 selections, {"tenant_id": tenant_id}, application_id=request.application_id, updated_at=now
             )
-        return answer_json(_selection(transaction, tenant_id))
+        return make_json_response(_selection(transaction, tenant_id))
 
     return await call.write(effect)
 

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from runwatch.base.log import keep_secret
 from runwatch.records.requests.tenants import TenantName
-from runwatch.service.access import keyring
-from runwatch.service.access.auth import Principal, add_key, add_tenant, hash_of, new_key
-from runwatch.service.errors import Refusal
-from runwatch.service.http.answer import Answer, answer_json
-from runwatch.service.http.bodies import read_as
-from runwatch.service.http.call import Call, Endpoint
+from runwatch.service.access import api_keys
+from runwatch.service.access.authentication import Principal, add_key, add_tenant, hash_key, new_key
+from runwatch.service.errors import RefusalError
+from runwatch.service.http.body_parser import parse_body
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.tables import tenants
 from runwatch.service.transaction import Row, Transaction
 
@@ -22,7 +22,7 @@ FULL_S: Final = 86_400
 """How long a caller is asked to wait then, in seconds."""
 
 
-async def sign_up(call: Call) -> Answer:
+async def sign_up(call: AuthenticatedRequest) -> ServiceResponse:
     """A new organization with its first key, an owner's, told this once; the one route without a key.
 
     Offered only by a service that was started with ``--allow-signup``. No idempotency key is honoured, because there is
@@ -33,35 +33,37 @@ async def sign_up(call: Call) -> Answer:
             ``quota_exceeded`` when there are :data:`TENANTS` organizations.
     """
     if not call.context.options.allow_signup:
-        raise Refusal("permission_denied", "This service takes no sign-ups. Start it with --allow-signup for that.")
-    request = read_as(TenantName, call.content)
+        raise RefusalError(
+            "permission_denied", "This service takes no sign-ups. Start it with --allow-signup for that."
+        )
+    request = parse_body(TenantName, call.content)
     call.context.strangers.sign_up(call.peer)
     key = new_key()
     keep_secret(key)
 
-    def effect(transaction: Transaction) -> tuple[Row, keyring.KeyRow]:
+    def effect(transaction: Transaction) -> tuple[Row, api_keys.KeyRow]:
         if transaction.count(tenants, {}) >= TENANTS:
             detail = f"This service has {TENANTS:,} organizations and makes no more of them."
-            raise Refusal("quota_exceeded", detail, retry_after_s=FULL_S)
+            raise RefusalError("quota_exceeded", detail, retry_after_s=FULL_S)
         tenant_id = add_tenant(transaction, request.display_name)
         key_id = add_key(transaction, tenant_id, key, role="owner", display_name="owner")
-        return _load(transaction, tenant_id), keyring.find(transaction, tenant_id, key_id)
+        return _load(transaction, tenant_id), api_keys.find(transaction, tenant_id, key_id)
 
     tenant, row = await call.context.database.write(effect)
-    call.context.keys.add(hash_of(key.reveal()), Principal(tenant["tenant_id"], row["api_key_id"], row["role"]))
-    return answer_json({**_read_form(tenant), "api_key": keyring.told_form(row, key)})
+    call.context.keys.add(hash_key(key.reveal()), Principal(tenant["tenant_id"], row["api_key_id"], row["role"]))
+    return make_json_response({**_read_form(tenant), "api_key": api_keys.created_json(row, key)})
 
 
-async def rename(call: Call) -> Answer:
+async def rename(call: AuthenticatedRequest) -> ServiceResponse:
     """Give the caller's organization another name; any other organization does not exist for the caller."""
-    request = read_as(TenantName, call.content)
+    request = parse_body(TenantName, call.content)
     tenant_id = call.ids["tenant_id"]
     if tenant_id != call.principal.tenant_id:
-        raise Refusal("not_found", "There is no organization with this id.")
+        raise RefusalError("not_found", "There is no organization with this id.")
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         transaction.change(tenants, {"tenant_id": tenant_id}, display_name=request.display_name)
-        return answer_json(_read_form(_load(transaction, tenant_id)))
+        return make_json_response(_read_form(_load(transaction, tenant_id)))
 
     return await call.write(effect)
 

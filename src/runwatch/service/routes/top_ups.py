@@ -12,16 +12,16 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.records.requests.account import TopUpRequest
-from runwatch.service import money
-from runwatch.service.access import entry
-from runwatch.service.access.entry import Intent
-from runwatch.service.errors import Refusal
-from runwatch.service.http.answer import Answer, answer_once
-from runwatch.service.http.bodies import read_as
-from runwatch.service.http.call import Call, Endpoint
-from runwatch.service.http.pages import Field
+from runwatch.service import amounts
+from runwatch.service.access import private_entry
+from runwatch.service.access.private_entry import EntryIntent
+from runwatch.service.errors import RefusalError
+from runwatch.service.http.body_parser import parse_body
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.html_pages import PageInput
+from runwatch.service.http.responses import ServiceResponse, make_one_time_response
 from runwatch.service.organization import wallet
-from runwatch.service.setup.templates import Estate
+from runwatch.service.setup.templates import OrganizationState
 from runwatch.service.transaction import Transaction
 
 KIND: Final = "top-up"
@@ -31,24 +31,26 @@ DESCRIPTION: Final = "Sample credit"
 """What the list of changes of the balance says of it."""
 
 
-async def begin(call: Call) -> Answer:
+async def begin(call: AuthenticatedRequest) -> ServiceResponse:
     """Ask for sample credit; the answer names the page that grants it, which is a secret.
 
     Raises:
         Refusal: ``invalid_state``, when the organization uses no sample sources.
     """
-    read_as(TopUpRequest, call.content)
-    amount = money.amount_of(call.content["amount_usd"])
+    parse_body(TopUpRequest, call.content)
+    amount = amounts.amount_of(call.content["amount_usd"])
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         tenant_id = call.principal.tenant_id
-        if not Estate.of(transaction, tenant_id).has_pool:
-            raise Refusal("invalid_state", "This organization uses no sample sources; there is nothing to pay for.")
-        intent, continue_url = entry.begin(
+        if not OrganizationState.of(transaction, tenant_id).has_pool:
+            raise RefusalError(
+                "invalid_state", "This organization uses no sample sources; there is nothing to pay for."
+            )
+        intent, continue_url = private_entry.begin(
             transaction, call.principal, KIND, tenant_id, origin=call.context.origin, amount_usd=str(amount)
         )
         told = {"intent_id": intent.intent_id, "expires_at": intent.expires_at}
-        return answer_once({**told, "continue_url": continue_url}, {**told, "continue_url": None})
+        return make_one_time_response({**told, "continue_url": continue_url}, {**told, "continue_url": None})
 
     return await call.write(effect)
 
@@ -59,11 +61,11 @@ class TopUpEntry:
     title = "Sample credit"
     button = "Add sample credit"
 
-    def facts(self, intent: Intent) -> list[tuple[str, str]]:
+    def facts(self, intent: EntryIntent) -> list[tuple[str, str]]:
         """The amount."""
         return [("Amount", f"{intent.details['amount_usd']} US dollars")]
 
-    def sentences(self, intent: Intent) -> list[str]:
+    def sentences(self, intent: EntryIntent) -> list[str]:
         """What it is, and what it is not."""
         return [
             f"This adds {intent.details['amount_usd']} US dollars of sample credit to your organization's balance. "
@@ -71,23 +73,25 @@ class TopUpEntry:
             "From then on the organization keeps a balance: its live runs are taken from it, and need one.",
         ]
 
-    def fields(self, intent: Intent) -> list[Field]:
+    def fields(self, intent: EntryIntent) -> list[PageInput]:
         """Nothing is entered."""
         return []
 
-    async def complete(self, call: Call, token: str, intent: Intent, fields: Mapping[str, str]) -> dict[str, Any]:
+    async def complete(
+        self, call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
+    ) -> dict[str, Any]:
         """Add to the balance."""
 
         def effect(transaction: Transaction) -> dict[str, Any]:
-            used = entry.use(transaction, KIND, token)
+            used = private_entry.use(transaction, KIND, token)
             wallet.top_up(transaction, used.tenant_id, Decimal(used.details["amount_usd"]), DESCRIPTION)
             balance = wallet.spendable(transaction, used.tenant_id)
             assert balance is not None
-            return {"intent_id": used.intent_id, "balance_usd": money.numeral(balance)}
+            return {"intent_id": used.intent_id, "balance_usd": amounts.numeral(balance)}
 
         return await call.context.database.write(effect)
 
-    def done(self, intent: Intent) -> list[str]:
+    def done(self, intent: EntryIntent) -> list[str]:
         """What happened."""
         return [
             f"{intent.details['amount_usd']} US dollars of sample credit were added to the balance. No money moved.",

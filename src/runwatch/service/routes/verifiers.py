@@ -12,120 +12,122 @@ from runwatch.records.requests.binding import (
 from runwatch.records.requests.verifier import VerifierPatch, VerifierRequest
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.checks import bindings, verifiers
-from runwatch.service.checks.binding_state import Staged
+from runwatch.service.checks.binding_state import StagedKey
 from runwatch.service.checks.probe import ProbeReport, probe
-from runwatch.service.errors import Refusal
-from runwatch.service.http.answer import Answer, answer_json
-from runwatch.service.http.bodies import read_as
-from runwatch.service.http.call import Call, Endpoint, Handler
-from runwatch.service.http.paging import next_cursor, read_paging
-from runwatch.service.routes.key_entry import ask_for_key
+from runwatch.service.errors import RefusalError
+from runwatch.service.http.body_parser import parse_body
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Handler
+from runwatch.service.http.pagination import next_cursor, parse_page_parameters
+from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.routes.key_page import ask_for_key
 from runwatch.service.tables.checks import verifiers as verifiers_table
 from runwatch.service.transaction import Row, Transaction
 
 
-async def list_verifiers(call: Call) -> Answer:
+async def list_verifiers(call: AuthenticatedRequest) -> ServiceResponse:
     """A page of the output checks that are not retired, newest first."""
-    paging = read_paging(call, "verifiers")
+    paging = parse_page_parameters(call, "verifiers")
     where = {"tenant_id": call.principal.tenant_id, "retired_at": None}
 
-    def read(transaction: Transaction) -> Answer:
+    def read(transaction: Transaction) -> ServiceResponse:
         page = transaction.newest(verifiers_table, where, before=paging.before, limit=paging.limit + 1)
-        items = [verifiers.read_form(transaction, row) for row in page[: paging.limit]]
-        return answer_json({"verifiers": items, "next_cursor": next_cursor(page, paging)})
+        items = [verifiers.verifier_json(transaction, row) for row in page[: paging.limit]]
+        return make_json_response({"verifiers": items, "next_cursor": next_cursor(page, paging)})
 
     return await call.read(read)
 
 
-async def register(call: Call) -> Answer:
+async def register(call: AuthenticatedRequest) -> ServiceResponse:
     """Register an output check. A failing probe still registers it, as degraded.
 
     The references differ on what is answered: the record, or the outcome. Here it is both in one object.
     """
-    request = read_as(VerifierRequest, call.content)
+    request = parse_body(VerifierRequest, call.content)
     report = await _probe(call, request.endpoint.url, None)
 
-    def keep(transaction: Transaction) -> Answer:
+    def keep(transaction: Transaction) -> ServiceResponse:
         row = verifiers.register(transaction, call.principal, request, report)
-        return answer_json(verifiers.read_form(transaction, row) | {"preflight": report.form()})
+        return make_json_response(verifiers.verifier_json(transaction, row) | {"preflight": report.form()})
 
     return await call.write(keep)
 
 
-async def read_verifier(call: Call) -> Answer:
+async def read_verifier(call: AuthenticatedRequest) -> ServiceResponse:
     """One output check; a retired one is gone."""
-    return await call.read(lambda transaction: answer_json(verifiers.read_form(transaction, _find(transaction, call))))
+    return await call.read(
+        lambda transaction: make_json_response(verifiers.verifier_json(transaction, _find(transaction, call)))
+    )
 
 
-async def change(call: Call) -> Answer:
+async def change(call: AuthenticatedRequest) -> ServiceResponse:
     """Change an output check. A new endpoint is probed: with the key in use if it is at the same origin."""
-    patch = read_as(VerifierPatch, call.content)
+    patch = parse_body(VerifierPatch, call.content)
     row = await call.read(lambda transaction: _find(transaction, call))
     report = None
     if patch.endpoint is not None and patch.endpoint.url != row["endpoint"]["url"]:
         url = patch.endpoint.url
-        is_same_origin = bindings.origin_of(url) == bindings.origin_of(row["endpoint"]["url"])
+        is_same_origin = bindings.find_origin(url) == bindings.find_origin(row["endpoint"]["url"])
         report = await _probe(call, url, await _key_in_use(call) if is_same_origin else None)
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         changed = verifiers.change(transaction, call.principal, row["verifier_id"], patch, report)
-        return answer_json(verifiers.read_form(transaction, changed))
+        return make_json_response(verifiers.verifier_json(transaction, changed))
 
     answer = await call.write(effect)
     await _destroy(call)
     return answer
 
 
-async def retire(call: Call) -> Answer:
+async def retire(call: AuthenticatedRequest) -> ServiceResponse:
     """Retire an output check; doing it again changes nothing."""
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         verifiers.retire(transaction, call.principal, call.ids["verifier_id"])
-        return Answer(204)
+        return ServiceResponse(204)
 
     answer = await call.write(effect)
     await _destroy(call)
     return answer
 
 
-async def test(call: Call) -> Answer:
+async def test(call: AuthenticatedRequest) -> ServiceResponse:
     """Probe an output check with the key in use, and keep what was found; the revision stays."""
     row = await call.read(lambda transaction: _find(transaction, call))
     report = await _probe(call, row["endpoint"]["url"], await _key_in_use(call))
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         tested = verifiers.note_health(transaction, row, report)
-        form = verifiers.read_form(transaction, tested)
+        form = verifiers.verifier_json(transaction, tested)
         kept = ("verifier_id", "status", "status_reason", "correctness_declaration")
-        return answer_json({name: form[name] for name in kept} | {"probe": report.form()})
+        return make_json_response({name: form[name] for name in kept} | {"probe": report.form()})
 
     return await call.write(effect)
 
 
-async def read_connection(call: Call) -> Answer:
+async def read_connection(call: AuthenticatedRequest) -> ServiceResponse:
     """The protected connection, with ``last_operation`` where an ``operation_key`` is asked for."""
     operation_key = call.query.get("operation_key") or None
     await call.read(lambda transaction: _find(transaction, call))
     # A key whose stop date has come is destroyed by the first who looks.
     await _destroy(call)
     return await call.read(
-        lambda transaction: answer_json(bindings.view(transaction, call.ids["verifier_id"], operation_key))
+        lambda transaction: make_json_response(bindings.view(transaction, call.ids["verifier_id"], operation_key))
     )
 
 
-async def begin_connection(call: Call) -> Answer:
+async def begin_connection(call: AuthenticatedRequest) -> ServiceResponse:
     """Permit a person to type the endpoint's key once, on a private page whose address is told this once."""
     return await ask_for_key(call, "verifier", lambda transaction: _find(transaction, call), "verifier_id")
 
 
-async def test_connection(call: Call) -> Answer:
+async def test_connection(call: AuthenticatedRequest) -> ServiceResponse:
     """Test the staged key, and take it into use when the test passes; the key in use stays when it fails.
 
     A failed test is told in the connection's ``last_test`` and answered with ``invalid_state``.
     """
-    request = read_as(ConnectionTestRequest, call.content)
+    request = parse_body(ConnectionTestRequest, call.content)
 
-    def find(transaction: Transaction) -> tuple[Row, Staged | None]:
+    def find(transaction: Transaction) -> tuple[Row, StagedKey | None]:
         row = _find(transaction, call)
         return row, bindings.find_staged(transaction, row["verifier_id"], request.handle, request.captured_generation)
 
@@ -146,10 +148,10 @@ async def test_connection(call: Call) -> Answer:
             failure=failure,
         )
 
-    def take(transaction: Transaction) -> Answer:
+    def take(transaction: Transaction) -> ServiceResponse:
         settle(transaction)
         if _find(transaction, call)["endpoint"] != row["endpoint"]:
-            raise Refusal("invalid_state", "The endpoint was changed during the test. Test the key again.")
+            raise RefusalError("invalid_state", "The endpoint was changed during the test. Test the key again.")
         assert report is not None
         verifiers.note_health(transaction, row, report)
         verifiers.note(transaction, call.principal, "key_connected", row["verifier_id"])
@@ -161,48 +163,48 @@ async def test_connection(call: Call) -> Answer:
         await call.context.database.write(settle)
     finally:
         await _destroy(call)
-    raise Refusal("invalid_state", f"The new key failed its test ({failure}); what was in use stays in use.")
+    raise RefusalError("invalid_state", f"The new key failed its test ({failure}); what was in use stays in use.")
 
 
-async def revoke_connection(call: Call) -> Answer:
+async def revoke_connection(call: AuthenticatedRequest) -> ServiceResponse:
     """Stop the use of the key."""
-    request = read_as(ConnectionRevokeRequest, call.content)
+    request = parse_body(ConnectionRevokeRequest, call.content)
 
-    def effect(transaction: Transaction) -> Answer:
+    def effect(transaction: Transaction) -> ServiceResponse:
         row = _find(transaction, call)
         before = bindings.load(transaction, row["verifier_id"])
         after = bindings.revoke(transaction, row["verifier_id"], request.operation_key)
         if after.status != before.status:
             verifiers.note(transaction, call.principal, "key_revoked", row["verifier_id"])
-        return answer_json({"generation": after.generation})
+        return make_json_response({"generation": after.generation})
 
     answer = await call.write(effect)
     await _destroy(call)
     return answer
 
 
-def _find(transaction: Transaction, call: Call) -> Row:
+def _find(transaction: Transaction, call: AuthenticatedRequest) -> Row:
     return verifiers.find(transaction, call.principal.tenant_id, call.ids["verifier_id"])
 
 
-def _in_use(transaction: Transaction, verifier_id: str) -> Answer:
+def _in_use(transaction: Transaction, verifier_id: str) -> ServiceResponse:
     binding = bindings.load(transaction, verifier_id)
-    return answer_json({"generation": binding.generation, "handle": binding.handle})
+    return make_json_response({"generation": binding.generation, "handle": binding.handle})
 
 
-async def _probe(call: Call, url: str, key: Secret | None) -> ProbeReport:
+async def _probe(call: AuthenticatedRequest, url: str, key: Secret | None) -> ProbeReport:
     reach = call.context.reach_policy.check(call.principal.tenant_id, url)
     return await probe(call.context.outbound, reach, call.context.clock, url, key)
 
 
-async def _key_in_use(call: Call) -> Secret | None:
+async def _key_in_use(call: AuthenticatedRequest) -> Secret | None:
     handle = await call.read(
-        lambda transaction: bindings.secret_handle_of(transaction, call.ids["verifier_id"], transaction.now)
+        lambda transaction: bindings.find_secret_handle(transaction, call.ids["verifier_id"], transaction.now)
     )
     return None if handle is None else await call.context.vault.get(handle)
 
 
-async def _destroy(call: Call) -> None:
+async def _destroy(call: AuthenticatedRequest) -> None:
     await bindings.destroy_retired(call.context.database, call.context.vault, call.ids["verifier_id"])
 
 

@@ -25,28 +25,28 @@ from runwatch.base.sealing import MasterKeys
 from runwatch.base.secret import Secret
 from runwatch.records.requests import RunRequest
 from runwatch.records.requests.arm import SkillArmRequest
-from runwatch.service.access import keyring
-from runwatch.service.access.auth import Principal, add_key, add_tenant, local_tenant, new_key, settle_owner
+from runwatch.service.access import api_keys
+from runwatch.service.access.authentication import Principal, add_key, add_tenant, ensure_owner, local_tenant, new_key
 from runwatch.service.access.vault import Vault
+from runwatch.service.address_policy import PUBLIC, OrganizationPolicies
 from runwatch.service.checks.evaluation import evaluate
-from runwatch.service.database import SoleDatabase
+from runwatch.service.database import SingleWriterDatabase
 from runwatch.service.execution import runs, submission
-from runwatch.service.execution.composer import ReviewComposer
 from runwatch.service.execution.engine import Engine
-from runwatch.service.execution.live.driver import LiveRuns
+from runwatch.service.execution.live_runs import LiveRuns
+from runwatch.service.execution.review_composer import ReviewComposer
 from runwatch.service.ids import seeded_ids
-from runwatch.service.models import arm_forms, arms
+from runwatch.service.models import arm_json, arms
 from runwatch.service.models.providers import Providers
-from runwatch.service.models.providers.fixture_sources import SAMPLE_SOURCES
+from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES
 from runwatch.service.options import SAMPLE_KEYS, ServeOptions
 from runwatch.service.organization import proposals
-from runwatch.service.reach import PUBLIC, ReachPolicy
-from runwatch.service.sample import models, reviewing
-from runwatch.service.sample.dockcalls import DockCalls
-from runwatch.service.sample.pastclock import PastClock
-from runwatch.service.sample.plan import DAYS, SETUP, Planned, incident, plan
+from runwatch.service.sample import models, reviews
+from runwatch.service.sample.check_calls import SampleCheckClient
+from runwatch.service.sample.run_kinds import HISTORY, REPAIR, RunKind, build_request
+from runwatch.service.sample.run_plan import DAYS, SETUP, PlannedRun, plan_incident, plan_runs
+from runwatch.service.sample.simulated_clock import SimulatedClock
 from runwatch.service.sample.tools import Organization, Tools
-from runwatch.service.sample.works import HISTORY, REPAIR, Work, request_of
 from runwatch.service.tables import tenants
 from runwatch.service.tables.sample import sample_organizations
 from runwatch.service.transaction import Row, Transaction
@@ -81,10 +81,10 @@ _CLOUD: Final = "Sample Cloud, own account"
 """Connections with keys of the organization's own: one that ended, one whose key is refused, one that is not tested."""
 
 _UNFINISHED: Final = "sample.db"
-_LABS_WORKS: Final = (Work(name="plain"), Work(name="checked", check="non-empty"))
+_LABS_WORKS: Final = (RunKind(name="plain"), RunKind(name="checked", check="non-empty"))
 
 
-async def make(
+async def make_history(
     path: Path,
     options: ServeOptions,
     keys: MasterKeys,
@@ -115,9 +115,9 @@ async def make(
     for left in (unfinished, *(unfinished.with_name(f"{_UNFINISHED}{end}") for end in ("-wal", "-shm"))):
         left.unlink(missing_ok=True)
     now = clock.now()
-    past = PastClock(now - timedelta(days=DAYS) - SETUP)
-    database = await asyncio.to_thread(SoleDatabase.open, unfinished, past)
-    calls = DockCalls(past)
+    past = SimulatedClock(now - timedelta(days=DAYS) - SETUP)
+    database = await asyncio.to_thread(SingleWriterDatabase.open, unfinished, past)
+    calls = SampleCheckClient(past)
     try:
         with seeded_ids(seed):
             # The sample sources are inside this service: nothing is called before it listens.
@@ -146,7 +146,7 @@ class _History:
 
     def __init__(self, tools: Tools, chance: Random) -> None:
         # No organization is the owner's yet; the sample checks are called all the same.
-        policy = ReachPolicy("", tools.options, tools.origin)
+        policy = OrganizationPolicies("", tools.options, tools.origin)
         live = LiveRuns(
             tools.database,
             tools.clock,
@@ -170,17 +170,17 @@ class _History:
         await models.serve(self._tools, labs, "sample_north")
         for name in ("ember-small", "ember-large"):
             labs.arms[name] = await models.save(self._tools, labs, name)
-        labs.checks["non-empty"] = await reviewing.register_check(
+        labs.checks["non-empty"] = await reviews.register_check(
             self._tools, labs, "non-empty", "Sample: not empty", ("public",)
         )
         await self._organization(NEWCOMERS_NAME)
         # The first proposal of all is nowhere decided, and over by now.
-        await self._work(main, Planned(clock.now() + timedelta(hours=1), REPAIR))
+        await self._work(main, PlannedRun(clock.now() + timedelta(hours=1), REPAIR))
         chores = self._chores(main)
-        late = incident(HISTORY, count - 1, now)
-        planned = [(each, main) for each in plan(HISTORY, max(0, count - 1 - len(late)), now, self._chance)]
+        late = plan_incident(HISTORY, count - 1, now)
+        planned = [(each, main) for each in plan_runs(HISTORY, max(0, count - 1 - len(late)), now, self._chance)]
         planned += [(each, main) for each in late]
-        planned += [(each, labs) for each in plan(_LABS_WORKS, LABS_RUNS, now, self._chance)]
+        planned += [(each, labs) for each in plan_runs(_LABS_WORKS, LABS_RUNS, now, self._chance)]
         planned.sort(key=lambda pair: pair[0].at)
         for place, (each, who) in enumerate(planned):
             while chores and chores[0][0] * len(planned) <= place:
@@ -198,15 +198,15 @@ class _History:
         """Found the owner's organization, with a key for every role."""
 
         def effect(transaction: Transaction) -> tuple[Secret, Organization]:
-            key = settle_owner(transaction, owner_key)
+            key = ensure_owner(transaction, owner_key)
             tenant_id = local_tenant(transaction)
             transaction.change(tenants, {"tenant_id": tenant_id}, display_name=OWNER_NAME)
-            (owner,) = keyring.every(transaction, tenant_id)
+            (owner,) = api_keys.list_all(transaction, tenant_id)
             runner_id = self._add_key(transaction, tenant_id, OWNER_NAME, "runner", "Sample automation")
             self._add_key(transaction, tenant_id, OWNER_NAME, "reader", "Sample dashboard")
             principal = Principal(tenant_id, owner["api_key_id"], owner["role"])
             old = add_key(transaction, tenant_id, new_key(), role="runner", display_name="Sample former colleague")
-            keyring.revoke(transaction, principal, old)
+            api_keys.revoke(transaction, principal, old)
             transaction.add(sample_organizations, tenant_id=tenant_id, api_key_id=runner_id, origin=self._tools.origin)
             return key, Organization(principal, runner_id)
 
@@ -239,9 +239,9 @@ class _History:
             main.arms[name] = await models.save(tools, main, name)
         main.arms["no-route"] = await models.save_without_route(tools, main)
         await models.save_skills(tools, main)
-        await reviewing.add_checks(tools, main)
-        await reviewing.note_references(tools, main)
-        await reviewing.add_agents(tools, main)
+        await reviews.add_checks(tools, main)
+        await reviews.add_references(tools, main)
+        await reviews.add_agents(tools, main)
 
     def _chores(self, main: Organization) -> list[tuple[float, Callable[[], Awaitable[object]]]]:
         """What the owner did in the meantime, and after which share of the runs."""
@@ -266,11 +266,11 @@ class _History:
             (0.9, partial(models.connect, tools, main, "sample_cloud", _CLOUD, models.SOURCE_KEY)),
         ]
 
-    async def _work(self, who: Organization, planned: Planned) -> str:
+    async def _work(self, who: Organization, planned: PlannedRun) -> str:
         """Submit a run and see it to its end; return its id."""
         clock, work = self._tools.clock, planned.work
         clock.move_to(planned.at)
-        content = request_of(work, self._chance, who.arms, who.checks)
+        content = build_request(work, self._chance, who.arms, who.checks)
         key_id = who.principal.key_id if self._chance.random() < _BY_OWNER else who.runner_id
         request = RunRequest.model_validate(content)
         accept = partial(submission.submit, tenant_id=who.tenant_id, key_id=key_id, request=request, content=content)
@@ -331,6 +331,6 @@ class _History:
 
 def _put_back(transaction: Transaction, main: Organization, before: Row) -> None:
     """Give a skill the text that it had."""
-    request = SkillArmRequest.model_validate(arm_forms.write_form(before))
+    request = SkillArmRequest.model_validate(arm_json.arm_request_json(before))
     key_id = main.principal.key_id
     arms.revise(transaction, main.tenant_id, before["arm_id"], request, frozenset({"artifact"}), acted_by=key_id)

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from runwatch.base.secret import Secret
 from runwatch.records.requests.arm import ModelArmRequest, SkillArmRequest
-from runwatch.service.models import arms, catalog, connections, handoffs, modelsync, sources
+from runwatch.service.models import arms, catalog, connections, handoffs, model_sync, sources
 from runwatch.service.models.providers import ProviderError
-from runwatch.service.models.providers.fixture import REFUSED_KEY
-from runwatch.service.models.providers.fixture_sources import SAMPLE_SOURCES
-from runwatch.service.models.providers.fixture_text import BULLETS_WANTED
-from runwatch.service.sample.tools import Organization, Tools, token_of
+from runwatch.service.models.providers.sample_provider import REFUSED_KEY
+from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES
+from runwatch.service.models.providers.sample_text import BULLETS_WANTED
+from runwatch.service.sample.tools import Organization, Tools, read_token
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.tables.models import deployments
@@ -62,7 +62,7 @@ async def take_over(tools: Tools, connection: Row) -> None:
     found = await connections.ask(tools.vault, tools.providers, connection)
 
     def keep(transaction: Transaction) -> None:
-        modelsync.sync(transaction, connections.record_pass(transaction, connection, found), found)
+        model_sync.sync(transaction, connections.record_pass(transaction, connection, found), found)
 
     await tools.database.write(keep)
 
@@ -180,7 +180,7 @@ async def _handoff(tools: Tools, who: Organization, source_id: str, key: Secret 
         row, address = handoffs.begin(transaction, who.principal, profile, scheme, endpoint, origin=tools.origin)
         if handle is None or address is None:
             return row
-        return handoffs.complete(transaction, token_of(address), handle)
+        return handoffs.complete(transaction, read_token(address), handle)
 
     return await tools.database.write(effect)
 

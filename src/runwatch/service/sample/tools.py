@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from runwatch.service.access.auth import Principal
+from runwatch.service.access.authentication import Principal
 from runwatch.service.access.vault import Vault
-from runwatch.service.database import Database
+from runwatch.service.database import ServiceDatabase
 from runwatch.service.models.providers import Providers
 from runwatch.service.options import ServeOptions
-from runwatch.service.sample.dockcalls import DockCalls
-from runwatch.service.sample.pastclock import PastClock
+from runwatch.service.sample.check_calls import SampleCheckClient
+from runwatch.service.sample.simulated_clock import SimulatedClock
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class Tools:
         origin: Where the service will be found, and its sample checks.
     """
 
-    database: Database
-    clock: PastClock
+    database: ServiceDatabase
+    clock: SimulatedClock
     vault: Vault
     providers: Providers
-    calls: DockCalls
+    calls: SampleCheckClient
     options: ServeOptions
     origin: str
 
@@ -61,6 +61,6 @@ class Organization:
         return self.principal.tenant_id
 
 
-def token_of(address: str) -> str:
+def read_token(address: str) -> str:
     """The token in the address of a private page."""
     return address.partition("intent=")[2]

@@ -11,19 +11,19 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.records.requests import RunRequest
 from runwatch.records.requests.arm import ModelArmRequest
 from runwatch.records.requests.template import ApplicationRequest, ByokOffering
-from runwatch.service.access.auth import Principal
-from runwatch.service.errors import Refusal, invalid
+from runwatch.service.access.authentication import Principal
+from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.execution import runs, submission
-from runwatch.service.execution.lifecycle import Run
+from runwatch.service.execution.state_machine import RunState
 from runwatch.service.ids import new_id
 from runwatch.service.models import arms, catalog, connections, handoffs
 from runwatch.service.models.availability import is_usable
 from runwatch.service.setup import plans
-from runwatch.service.setup.templates import Estate
+from runwatch.service.setup.templates import OrganizationState
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.tables.templates import applications
 from runwatch.service.transaction import Row, Transaction
@@ -52,7 +52,7 @@ class Advance:
         sync: The connection whose list of models is due, which needs its source.
     """
 
-    accepted: list[Run] = field(default_factory=list)
+    accepted: list[RunState] = field(default_factory=list)
     continue_url: str | None = None
     test: Row | None = None
     sync: Row | None = None
@@ -66,7 +66,7 @@ def find(transaction: Transaction, tenant_id: str, application_id: str) -> Row:
     """
     row = transaction.one(applications, {"application_id": application_id, "tenant_id": tenant_id})
     if row is None:
-        raise Refusal("not_found", "There is no application with this id.")
+        raise RefusalError("not_found", "There is no application with this id.")
     return row
 
 
@@ -87,9 +87,11 @@ def begin(transaction: Transaction, principal: Principal, request: ApplicationRe
     offering = None if request.byok_offering is None else request.byok_offering.model_dump()
     if known is not None:
         if known["byok_offering"] != offering:
-            raise Refusal("idempotency_conflict", "This application key belongs to an application of another model.")
+            raise RefusalError(
+                "idempotency_conflict", "This application key belongs to an application of another model."
+            )
         return known
-    estate = Estate.of(transaction, principal.tenant_id)
+    estate = OrganizationState.of(transaction, principal.tenant_id)
     plan = plans.check_approved(request, request.digest, request.issued_at, estate, transaction.now)
     application_id = new_id("app", transaction.now)
     transaction.add(
@@ -103,8 +105,8 @@ def begin(transaction: Transaction, principal: Principal, request: ApplicationRe
         byok_offering=offering,
         state="applying",
         completed_effects=[],
-        created_at=iso(transaction.now),
-        updated_at=iso(transaction.now),
+        created_at=format_iso(transaction.now),
+        updated_at=format_iso(transaction.now),
     )
     return find(transaction, principal.tenant_id, application_id)
 
@@ -140,7 +142,7 @@ def _step(transaction: Transaction, row: Row, begin_handoff: BeginHandoff, moved
 
 def _find_model(transaction: Transaction, row: Row, begin_handoff: BeginHandoff, moved: Advance) -> None:
     """Save the model as an arm; where its source is not connected yet, begin that."""
-    estate = Estate.of(transaction, row["tenant_id"])
+    estate = OrganizationState.of(transaction, row["tenant_id"])
     offering = None if row["byok_offering"] is None else ByokOffering(**row["byok_offering"])
     chosen = _ready_deployment(row, offering, estate)
     if chosen is not None:
@@ -178,7 +180,7 @@ def _find_model(transaction: Transaction, row: Row, begin_handoff: BeginHandoff,
         moved.sync = mine[0]
 
 
-def _ready_deployment(row: Row, offering: ByokOffering | None, estate: Estate) -> Row | None:
+def _ready_deployment(row: Row, offering: ByokOffering | None, estate: OrganizationState) -> Row | None:
     for deployment in estate.ready(row["template_id"]):
         if offering is not None and plans.is_offered(deployment, estate.connection_of(deployment), offering):
             return deployment
@@ -248,11 +250,13 @@ def authorize(transaction: Transaction, row: Row, digest: str | None, moved: Adv
     """
     proof = row["live_proof"]
     if row["state"] != "echo_proved" or proof is None:
-        raise Refusal("invalid_state", f"The application is {row['state']}; no live proof waits.")
+        raise RefusalError("invalid_state", f"The application is {row['state']}; no live proof waits.")
     if digest is None:
-        raise invalid(("live_proof_digest", "Required to authorize the live proof."))
-    if digest != proof["digest"] or proof["expires_at"] <= iso(transaction.now):
-        raise invalid(("live_proof_digest", "This is not the proof that waits now. Refresh, and look at it again."))
+        raise make_validation_error(("live_proof_digest", "Required to authorize the live proof."))
+    if digest != proof["digest"] or proof["expires_at"] <= format_iso(transaction.now):
+        raise make_validation_error(
+            ("live_proof_digest", "This is not the proof that waits now. Refresh, and look at it again.")
+        )
     run = _submit(transaction, row, plans.request_policy(row["template_id"]))
     moved.accepted.append(run)
     change(
@@ -267,7 +271,7 @@ def authorize(transaction: Transaction, row: Row, digest: str | None, moved: Adv
 def refresh(transaction: Transaction, row: Row) -> None:
     """Have an application that waits for something look at the organization again; a proof is issued anew."""
     if row["state"] in ENDED:
-        raise Refusal("invalid_state", f"The application is {row['state']}.")
+        raise RefusalError("invalid_state", f"The application is {row['state']}.")
     if row["state"] == "echo_proved":
         change(transaction, row, live_proof=_proof(row, transaction.now))
     elif row["state"] == "action_required" and row["live_execution_id"] is not None:
@@ -280,10 +284,10 @@ def refresh(transaction: Transaction, row: Row) -> None:
 def change(transaction: Transaction, row: Row, **values: object) -> None:
     """Set columns of an application."""
     where = {"application_id": row["application_id"]}
-    transaction.change(applications, where, **values, updated_at=iso(transaction.now))
+    transaction.change(applications, where, **values, updated_at=format_iso(transaction.now))
 
 
-def _submit(transaction: Transaction, row: Row, policy: dict[str, Any]) -> Run:
+def _submit(transaction: Transaction, row: Row, policy: dict[str, Any]) -> RunState:
     content: dict[str, Any] = {
         "mode": policy["mode"],
         "task": {"objective": OBJECTIVE},
@@ -299,13 +303,17 @@ def _proof(row: Row, now: datetime) -> dict[str, str]:
     proof = {
         "application_id": row["application_id"],
         "managed_arm_id": row["managed_arm_id"],
-        "issued_at": iso(now),
-        "expires_at": iso(now + PROOF_VALID_FOR),
+        "issued_at": format_iso(now),
+        "expires_at": format_iso(now + PROOF_VALID_FOR),
         "policy": plans.request_policy(row["template_id"]),
     }
-    return {"digest": plans.digest_of(proof), "issued_at": proof["issued_at"], "expires_at": proof["expires_at"]}
+    return {
+        "digest": plans.compute_plan_digest(proof),
+        "issued_at": proof["issued_at"],
+        "expires_at": proof["expires_at"],
+    }
 
 
 def _with_effect(row: Row, effect_id: str, now: datetime) -> list[dict[str, str]]:
     done = [effect for effect in row["completed_effects"] if effect["id"] != effect_id]
-    return [*done, {"id": effect_id, "at": iso(now)}]
+    return [*done, {"id": effect_id, "at": format_iso(now)}]

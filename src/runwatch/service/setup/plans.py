@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
-from runwatch.base.clock import iso
-from runwatch.base.json import Numeral, dumps
+from runwatch.base.clock import format_iso
+from runwatch.base.json import ExactNumber, dumps
 from runwatch.records.requests.template import ByokOffering, PlanRequest
-from runwatch.service.errors import invalid
+from runwatch.service.errors import make_validation_error
 from runwatch.service.models.catalog import catalog_entry
 from runwatch.service.organization.wallet import PLATFORM_FEE_USD
 from runwatch.service.setup.templates import (
@@ -24,8 +24,8 @@ from runwatch.service.setup.templates import (
     OPEN_CLASS,
     STARTER,
     VERSION,
-    Estate,
-    blockers_of,
+    OrganizationState,
+    find_blockers,
     is_open_model,
 )
 from runwatch.service.transaction import Row
@@ -50,7 +50,7 @@ ECHO_RUNTIME_S: Final = 60
 def request_policy(template_id: str) -> dict[str, Any]:
     """The policy of the runs that an application submits."""
     if template_id == "starter":
-        budget = {"max_cost_usd": Numeral(str(ECHO_BUDGET_USD)), "max_runtime_s": ECHO_RUNTIME_S}
+        budget = {"max_cost_usd": ExactNumber(str(ECHO_BUDGET_USD)), "max_runtime_s": ECHO_RUNTIME_S}
         return {
             "mode": "echo",
             "data_classes": [OPEN_CLASS, "sandbox"],
@@ -61,30 +61,32 @@ def request_policy(template_id: str) -> dict[str, Any]:
     return {
         "mode": "live",
         "data_classes": [OPEN_CLASS],
-        "budget": {"max_cost_usd": Numeral(str(LIVE_BUDGET_USD)), "max_runtime_s": LIVE_RUNTIME_S},
+        "budget": {"max_cost_usd": ExactNumber(str(LIVE_BUDGET_USD)), "max_runtime_s": LIVE_RUNTIME_S},
         "fallback_policy": "none",
         "verifier": "platform.output_presence",
     }
 
 
-def choose(request: PlanRequest, estate: Estate) -> Row | None:
+def choose(request: PlanRequest, estate: OrganizationState) -> Row | None:
     """The deployment that a plan is for; ``None`` where there is none yet, or the template needs none.
 
     Raises:
         Refusal: ``validation_failed``, when a deployment is named that is not ready for this lane.
     """
     if request.template != BYOK and request.byok_offering is not None:
-        raise invalid(("byok_offering", f"The template {request.template} takes no model of a customer's own."))
+        raise make_validation_error(
+            ("byok_offering", f"The template {request.template} takes no model of a customer's own.")
+        )
     if request.template == STARTER:
         if request.model_deployment_id is not None:
-            raise invalid(("model_deployment_id", f"The template {request.template} takes no model."))
+            raise make_validation_error(("model_deployment_id", f"The template {request.template} takes no model."))
         return None
     ready = estate.ready(request.template)
     if request.model_deployment_id is not None:
         for row in ready:
             if row["model_deployment_id"] == request.model_deployment_id:
                 return row
-        raise invalid(("model_deployment_id", "Not ready for this lane."))
+        raise make_validation_error(("model_deployment_id", "Not ready for this lane."))
     if request.byok_offering is None:
         return next(iter(ready), None)
     return next((row for row in ready if is_offered(row, estate.connection_of(row), request.byok_offering)), None)
@@ -100,7 +102,7 @@ def is_offered(deployment: Row, connection: Row, offering: ByokOffering) -> bool
     )
 
 
-def plan_of(request: PlanRequest, estate: Estate, issued_at: datetime) -> dict[str, Any]:
+def build_plan(request: PlanRequest, estate: OrganizationState, issued_at: datetime) -> dict[str, Any]:
     """The plan.
 
     Args:
@@ -113,7 +115,7 @@ def plan_of(request: PlanRequest, estate: Estate, issued_at: datetime) -> dict[s
     """
     template_id = request.template
     chosen = choose(request, estate)
-    blockers = blockers_of(template_id, estate)
+    blockers = find_blockers(template_id, estate)
     # An offering that is not connected yet is connected by the application itself.
     is_supported = not blockers or request.byok_offering is not None
     approve = {"type": "approve_plan", "detail": "Look at what it would do, then apply it with its digest."}
@@ -126,8 +128,8 @@ def plan_of(request: PlanRequest, estate: Estate, issued_at: datetime) -> dict[s
         "application_supported": is_supported,
         "next_action": next_action,
         "request_preset_id": PRESETS[template_id],
-        "issued_at": iso(issued_at),
-        "expires_at": iso(issued_at + VALID_FOR),
+        "issued_at": format_iso(issued_at),
+        "expires_at": format_iso(issued_at + VALID_FOR),
         "qualification": {"state": "approved", "next_action": next_action},
         "byok_source": _source(chosen, estate.connection_of(chosen)) if chosen and template_id == BYOK else None,
         "byok_offerings": [
@@ -137,22 +139,24 @@ def plan_of(request: PlanRequest, estate: Estate, issued_at: datetime) -> dict[s
         "model_deployment_id": None if chosen is None else chosen["model_deployment_id"],
         "request_policy": request_policy(template_id),
         "starter_credit": {"balance_usd": 0, "funded_state": "sandbox", "covers_maximum_spend": not live},
-        "maximum_spend_usd": Numeral(str(LIVE_BUDGET_USD + PLATFORM_FEE_USD if live else PLATFORM_FEE_USD)),
+        "maximum_spend_usd": ExactNumber(str(LIVE_BUDGET_USD + PLATFORM_FEE_USD if live else PLATFORM_FEE_USD)),
         "effects": _effects(template_id),
         "file_manifest": [],
     }
-    return {**plan, "digest": digest_of(plan)}
+    return {**plan, "digest": compute_plan_digest(plan)}
 
 
 _OFFERED: Final = ("source_id", "auth_scheme", "served_variant_id", "model_key")
 
 
-def digest_of(plan: dict[str, Any]) -> str:
+def compute_plan_digest(plan: dict[str, Any]) -> str:
     """The digest of everything that a plan says."""
     return f"sha256:{hashlib.sha256(dumps(plan).encode('ascii')).hexdigest()}"
 
 
-def check_approved(request: PlanRequest, digest: str, issued_at: str, estate: Estate, now: datetime) -> dict[str, Any]:
+def check_approved(
+    request: PlanRequest, digest: str, issued_at: str, estate: OrganizationState, now: datetime
+) -> dict[str, Any]:
     """The plan that a digest approves, made anew.
 
     Raises:
@@ -161,16 +165,16 @@ def check_approved(request: PlanRequest, digest: str, issued_at: str, estate: Es
     """
     try:
         moment = datetime.fromisoformat(issued_at)
-        is_current = iso(moment) == issued_at and moment <= now < moment + VALID_FOR
+        is_current = format_iso(moment) == issued_at and moment <= now < moment + VALID_FOR
     except (ValueError, TypeError, OverflowError):
         is_current = False
     if not is_current:
-        raise invalid(("issued_at", "The plan is over. Make a new one."))
-    plan = plan_of(request, estate, moment)
+        raise make_validation_error(("issued_at", "The plan is over. Make a new one."))
+    plan = build_plan(request, estate, moment)
     if plan["digest"] != digest:
-        raise invalid(("digest", "What the plan would do has changed. Make a new one."))
+        raise make_validation_error(("digest", "What the plan would do has changed. Make a new one."))
     if not plan["application_supported"]:
-        raise invalid(("template_id", f"Not eligible: {plan['next_action']['detail']}"))
+        raise make_validation_error(("template_id", f"Not eligible: {plan['next_action']['detail']}"))
     return plan
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from runwatch.base.shell import runwatch_command
+from runwatch.base.shell_words import runwatch_command
 from runwatch.service.models.availability import is_usable
 from runwatch.service.models.catalog import catalog_entry, is_pool
 from runwatch.service.organization import wallet
@@ -43,7 +43,7 @@ OPEN_CLASS: Final = "public"
 
 
 @dataclass(frozen=True, slots=True)
-class Blocker:
+class TemplateBlocker:
     """What stands in the way of a template.
 
     Attributes:
@@ -64,7 +64,7 @@ class Blocker:
 
 
 @dataclass(frozen=True, slots=True)
-class Estate:
+class OrganizationState:
     """What an organization has, as far as templates care.
 
     Attributes:
@@ -78,7 +78,7 @@ class Estate:
     is_funded: bool = False
 
     @classmethod
-    def of(cls, transaction: Transaction, tenant_id: str) -> Estate:
+    def of(cls, transaction: Transaction, tenant_id: str) -> OrganizationState:
         """What an organization has now."""
         mine = {"tenant_id": tenant_id}
         known = transaction.newest(connections, {**mine, "revoked_at": None})
@@ -118,19 +118,19 @@ def is_open_model(deployment: Row) -> bool:
     return deployment["status"] == "listed" and OPEN_CLASS in deployment["data_classes"]
 
 
-def blockers_of(template_id: str, estate: Estate) -> list[Blocker]:
+def find_blockers(template_id: str, estate: OrganizationState) -> list[TemplateBlocker]:
     """What stands in the way of a template, the nearest thing first; nothing when it is eligible."""
     if template_id == BYOK:
         return _byok_blockers(estate)
     return _pool_blockers(estate) if template_id == POOLED else []
 
 
-def _pool_blockers(estate: Estate) -> list[Blocker]:
+def _pool_blockers(estate: OrganizationState) -> list[TemplateBlocker]:
     if estate.ready(POOLED):
         return []
     if estate.has_pool and not estate.is_funded:
         return [
-            Blocker(
+            TemplateBlocker(
                 "pool_not_entitled",
                 f"The organization keeps no balance that covers {POOL_SPEND_USD} US dollars.",
                 "top_up_in_billing",
@@ -138,7 +138,7 @@ def _pool_blockers(estate: Estate) -> list[Blocker]:
             )
         ]
     return [
-        Blocker(
+        TemplateBlocker(
             "pool_not_entitled",
             "This service has no pool of models that it pays for.",
             "approve_plan",
@@ -147,12 +147,12 @@ def _pool_blockers(estate: Estate) -> list[Blocker]:
     ]
 
 
-def _byok_blockers(estate: Estate) -> list[Blocker]:
+def _byok_blockers(estate: OrganizationState) -> list[TemplateBlocker]:
     if estate.ready(BYOK):
         return []
     if not estate.own:
         return [
-            Blocker(
+            TemplateBlocker(
                 "connection_required",
                 "The organization has no connection of its own to a source of models.",
                 "connect_source",
@@ -164,7 +164,7 @@ def _byok_blockers(estate: Estate) -> list[Blocker]:
         row = estate.own[0]
         reason = f"failed its last test ({row['test_error']})" if row["test_state"] == "failed" else "is not tested"
         return [
-            Blocker(
+            TemplateBlocker(
                 "connection_test_required",
                 f"The connection {row['connection_id']} {reason}.",
                 "test_source_connection",
@@ -172,7 +172,7 @@ def _byok_blockers(estate: Estate) -> list[Blocker]:
             )
         ]
     return [
-        Blocker(
+        TemplateBlocker(
             "deployment_required",
             f"The connection {usable[0]['connection_id']} lists no model that is certified for {OPEN_CLASS} data.",
             "sync_source_deployments",
@@ -181,9 +181,9 @@ def _byok_blockers(estate: Estate) -> list[Blocker]:
     ]
 
 
-def template_form(template_id: str, estate: Estate) -> dict[str, Any]:
+def template_json(template_id: str, estate: OrganizationState) -> dict[str, Any]:
     """A template as the interface lists it."""
-    blockers = blockers_of(template_id, estate)
+    blockers = find_blockers(template_id, estate)
     row = next(iter(estate.ready(template_id)), None)
     alternatives = []
     if template_id == POOLED:

@@ -8,21 +8,29 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from runwatch.tui.actions import ACTIONS, BY_ID, SCOPE_TITLES, Scope, bindings, in_scope, shown_key
-from runwatch.tui.draw import word
-from runwatch.tui.screens.base import ConsoleScreen
-from runwatch.tui.widgets.detail_view import DetailView
-from runwatch.tui.widgets.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft
-from runwatch.tui.widgets.pane import Pane
-from runwatch.tui.widgets.status_line import Hint
-from runwatch.tui.widgets.tab_bar import TabBar
-from runwatch.view.detail import Line, Section
-from runwatch.view.drawn import line
-from runwatch.view.glyphs import Role
-from runwatch.view.help_words import facts, found, reference
+from runwatch.tui.core.key_bindings import (
+    BY_ID,
+    KEY_ACTIONS,
+    SCOPE_TITLES,
+    KeyScope,
+    key_label,
+    list_actions,
+    make_bindings,
+)
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.widgets.bars.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.bars.tab_bar import TabBar
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.help_text import reference_sections, search_sections, service_sections
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
-    from runwatch.tui.console import Console
+    from runwatch.tui.shell.console import Console
 
 TABS: Final = (
     ("keys", line("Keys")),
@@ -47,7 +55,7 @@ def open_help(console: Console) -> None:
             # A screen may lend keys of a pane to all of its panes; the pane's part is not that of where one is then.
             if is_enabled and not (node is screen and (binding.id or "").startswith(_OF_PANES))
         }
-        console.push_screen(HelpScreen(ids & BY_ID.keys(), screen.crumbs()))
+        console.push_screen(HelpScreen(ids & BY_ID.keys(), screen.breadcrumbs()))
 
 
 class HelpScreen(ConsoleScreen):
@@ -58,7 +66,7 @@ class HelpScreen(ConsoleScreen):
         place: The way to that place.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
         "screen", only=("screen.filter", "screen.next_tab", "screen.previous_tab")
     )
     AUTO_FOCUS = "#help-text"
@@ -87,11 +95,11 @@ class HelpScreen(ConsoleScreen):
         yield Pane(TabBar(TABS), DetailView(id="help-text"), id="help")
         yield FilterBar(id="search")
 
-    def crumbs(self) -> Sequence[str]:
+    def breadcrumbs(self) -> Sequence[str]:
         """Below the place it was opened from."""
         return (*self._place, "Help")
 
-    def hints(self) -> Sequence[Hint]:
+    def hints(self) -> Sequence[KeyHint]:
         """What can be done here."""
         return (("screen.filter", "search"), "screen.next_tab", "screen.back")
 
@@ -104,10 +112,10 @@ class HelpScreen(ConsoleScreen):
         """Show the keys."""
         self._show()
 
-    def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
+    def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
         """Show another part."""
         message.stop()
-        self.query_one(DetailView).start_over()
+        self.query_one(DetailView).reset()
         self._show()
 
     def on_filter_changed(self, message: FilterChanged) -> None:
@@ -150,7 +158,7 @@ class HelpScreen(ConsoleScreen):
 
     def _look_for(self, text: str) -> None:
         self._search = text.strip()
-        self.query_one(DetailView).start_over()
+        self.query_one(DetailView).reset()
         self._show()
 
     def _close_search(self) -> None:
@@ -161,40 +169,46 @@ class HelpScreen(ConsoleScreen):
         key_of = self.console.keys.shown
         parts = {
             "keys": self._keys(),
-            "signs": reference(self.console.opening.paths, key_of),
-            "service": facts(key_of),
+            "signs": reference_sections(self.console.launch.paths, key_of),
+            "service": service_sections(key_of),
         }
         shown = parts[self.query_one(TabBar).active]
         if self._search:
-            shown = found([section for part in parts.values() for section in part], self._search)
+            shown = search_sections([section for part in parts.values() for section in part], self._search)
         count = sum(len(section.lines) for section in shown)
         if self._search and not shown:
-            shown = [Section(line(""), (Line(line(""), line(f"Nothing here holds {self._search}."), Role.WARN),))]
+            shown = [
+                DetailSection(line(""), (DetailLine(line(""), line(f"Nothing here holds {self._search}."), Role.WARN),))
+            ]
         self.query_one(DetailView).show(shown, whole=bool(self._search))
-        searched = word(f"{count} lines hold {line(self._search, 40)}" if self._search else "")
-        self.query_one("#help", Pane).show_edge(title=line("Help"), state=(searched,))
+        searched = label_span(f"{count} lines hold {line(self._search, 40)}" if self._search else "")
+        self.query_one("#help", Pane).set_border_text(title=line("Help"), state=(searched,))
         self.query_one(FilterBar).show_count(line(f"{count} found" if self._search else ""))
 
-    def _keys(self) -> list[Section]:
+    def _keys(self) -> list[DetailSection]:
         """The pane that had the focus, its screen, everywhere; then what works elsewhere."""
-        panes: list[Scope] = ["list", "tail", "detail", "review", "text"]
-        here = [scope for scope in panes if any(action.id in self._active for action in in_scope(scope))]
-        scopes: list[Scope] = [*here, "screen", "app"]
+        panes: list[KeyScope] = ["list", "tail", "detail", "review", "text"]
+        here = [scope for scope in panes if any(action.id in self._active for action in list_actions(scope))]
+        scopes: list[KeyScope] = [*here, "screen", "app"]
         made = [self._section(scope, SCOPE_TITLES[scope], only_active=True) for scope in scopes]
-        elsewhere: list[Scope] = ["screen", *(scope for scope in panes if scope not in here), "sheet"]
+        elsewhere: list[KeyScope] = ["screen", *(scope for scope in panes if scope not in here), "sheet"]
         for scope in elsewhere:
             title = "On other screens" if scope == "screen" else SCOPE_TITLES[scope]
             made.append(self._section(scope, title, only_active=False))
         return [section for section in made if section.lines]
 
-    def _section(self, scope: Scope, title: str, *, only_active: bool) -> Section:
+    def _section(self, scope: KeyScope, title: str, *, only_active: bool) -> DetailSection:
         """The actions of a scope that work where the help was opened, or those that do not."""
         keys = self.console.keys
-        chosen = [action for action in ACTIONS if action.scope == scope and (action.id in self._active) == only_active]
-        return Section(
+        chosen = [
+            action for action in KEY_ACTIONS if action.scope == scope and (action.id in self._active) == only_active
+        ]
+        return DetailSection(
             line(title),
             tuple(
-                Line(line("  ".join(shown_key(key) for key in keys.keys(action.id))), line(action.help), note=action.id)
+                DetailLine(
+                    line("  ".join(key_label(key) for key in keys.keys(action.id))), line(action.help), note=action.id
+                )
                 for action in chosen
             ),
         )

@@ -16,11 +16,22 @@ from runwatch.records.account import (
     TopUp,
 )
 from runwatch.records.record import Record
-from runwatch.view.drawn import decimal_text, json_text, line
-from runwatch.view.format import Context, ago, count, gauge, money_exact, percent, share, share_role, time_of_day
-from runwatch.view.resource import At, Column, ResourceSpec, SectionSpec, Shown, Styled, Told
-from runwatch.view.resources.common import as_moment, as_seconds, as_usd, usd
-from runwatch.view.writes.organization import ACCOUNT_MAKES
+from runwatch.view.actions.organization import ACCOUNT_MAKES
+from runwatch.view.spec.resource import Column, ComputedLine, MemberLine, ResourceSpec, SectionSpec
+from runwatch.view.text.format import (
+    RenderContext,
+    ago,
+    gauge,
+    grouped_number,
+    money_exact,
+    percent,
+    time_of_day,
+    usage_ratio,
+    usage_role,
+)
+from runwatch.view.text.member_format import detail_seconds, detail_time, detail_usd, usd_cell
+from runwatch.view.text.safe_text import json_text, line, plain_decimal
+from runwatch.view.text.styled_text import CellText, StyledText
 
 
 def _executions(account: Account) -> ExecutionQuota:
@@ -43,18 +54,20 @@ def _is_unlimited(part: Record) -> bool:
     return "limit" in part.raw and part.raw["limit"] is None
 
 
-def _of(used: int | None, limit: int | None, part_of: Record, context: Context) -> Styled | None:
+def _of(used: int | None, limit: int | None, part_of: Record, context: RenderContext) -> StyledText | None:
     """``37 of 500`` with a gauge, as far as both are known."""
     if used is None:
         return None
-    part = None if limit is None else share(Decimal(used), Decimal(limit))
+    part = None if limit is None else usage_ratio(Decimal(used), Decimal(limit))
     if part is None:
-        return Styled(line(f"{count(used)}, {UNLIMITED}") if _is_unlimited(part_of) else count(used))
-    text = f"{count(used)} of {count(limit)}  {gauge(part, 10, context.glyphs)} {percent(part)}"
-    return Styled(line(text), share_role(part))
+        return StyledText(
+            line(f"{grouped_number(used)}, {UNLIMITED}") if _is_unlimited(part_of) else grouped_number(used)
+        )
+    text = f"{grouped_number(used)} of {grouped_number(limit)}  {gauge(part, 10, context.glyphs)} {percent(part)}"
+    return StyledText(line(text), usage_role(part))
 
 
-def _quota(account: Account, context: Context) -> Shown:
+def _quota(account: Account, context: RenderContext) -> CellText:
     quota = _executions(account)
     return _of(quota.used, quota.limit, quota, context) or line(context.glyphs.unknown)
 
@@ -64,7 +77,7 @@ def runs_used(account: Account) -> int | None:
     return _executions(account).used
 
 
-def quota_used(account: Account, context: Context) -> Styled | None:
+def quota_used(account: Account, context: RenderContext) -> StyledText | None:
     """How much of the quota of runs is used, in a few cells: ``37 of 500``; ``None`` where that is not told.
 
     Where there is no limit, the number stands alone.
@@ -73,51 +86,51 @@ def quota_used(account: Account, context: Context) -> Styled | None:
     if quota.used is None:
         return None
     if quota.limit is None:
-        used = count(quota.used)
-        return Styled(used if _is_unlimited(quota) else line(f"{used} of {context.glyphs.unknown}"))
-    part = share(Decimal(quota.used), Decimal(quota.limit))
-    return Styled(line(f"{count(quota.used)} of {count(quota.limit)}"), share_role(part))
+        used = grouped_number(quota.used)
+        return StyledText(used if _is_unlimited(quota) else line(f"{used} of {context.glyphs.unknown}"))
+    part = usage_ratio(Decimal(quota.used), Decimal(quota.limit))
+    return StyledText(line(f"{grouped_number(quota.used)} of {grouped_number(quota.limit)}"), usage_role(part))
 
 
-def _told_quota(account: Account, _: object, context: Context) -> Shown | None:
+def _told_quota(account: Account, _: object, context: RenderContext) -> CellText | None:
     quota = _executions(account)
     return _of(quota.used, quota.limit, quota, context)
 
 
-def _told_running(account: Account, _: object, context: Context) -> Shown | None:
+def _told_running(account: Account, _: object, context: RenderContext) -> CellText | None:
     running = _concurrency(account)
     return _of(running.running, running.limit, running, context)
 
 
-def _as_limit(value: object, _: Context) -> Shown:
+def _as_limit(value: object, _: RenderContext) -> CellText:
     """A limit as it came; ``null`` is none."""
     return line(UNLIMITED if value is None else json_text(value), None)
 
 
-def _told_fees(account: Account, _: object, __: Context) -> Shown | None:
+def _told_fees(account: Account, _: object, __: RenderContext) -> CellText | None:
     """What one run and one review cost beside what models cost."""
     billing = account.billing or Billing({})
     fees = (
         (billing.platform_fee_usd_per_execution, "a run"), (billing.review_composer_fee_usd_per_execution, "a review"),
     )  # fmt: skip
-    told = [f"{decimal_text(fee)} USD {what}" for fee, what in fees if fee is not None]
+    told = [f"{plain_decimal(fee)} USD {what}" for fee, what in fees if fee is not None]
     return line(", ".join(told)) if told else None
 
 
-def _told_reset(account: Account, _: object, context: Context) -> Shown | None:
+def _told_reset(account: Account, _: object, context: RenderContext) -> CellText | None:
     """When the quota of runs begins anew."""
     at = _executions(account).reset_at
     return None if at is None else line(f"{ago(at, context.now)}, {time_of_day(at, context)}")
 
 
-def _told_rate(account: Account, _: object, __: Context) -> Shown | None:
+def _told_rate(account: Account, _: object, __: RenderContext) -> CellText | None:
     quota = account.quota or Quota({})
     if "rate_limit_rpm" not in quota.raw:
         return None
-    return count(quota.rate_limit_rpm) if quota.rate_limit_rpm is not None else line(UNLIMITED)
+    return grouped_number(quota.rate_limit_rpm) if quota.rate_limit_rpm is not None else line(UNLIMITED)
 
 
-def _told_balance(account: Account, _: object, __: Context) -> Shown | None:
+def _told_balance(account: Account, _: object, __: RenderContext) -> CellText | None:
     balance = _balance(account)
     return None if balance is None else money_exact(balance)
 
@@ -128,70 +141,99 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
     singular="account",
     title="Account",
     columns=(
-        Column(id="tenant", title="organization", aliases=("tenant_id", "id"), value=lambda it: it.id, least=6),
-        Column(id="name", title="name", value=lambda it: it.display_name, leaves=3, least=10),
-        Column(id="key", title="key", value=lambda it: it.authenticated_principal_id, leaves=4),
-        Column(id="tier", title="tier", value=lambda it: it.quota_tier, leaves=1),
-        Column(id="balance", title="balance", value=_balance, format=usd, align="right", leaves=6),
-        Column(id="quota", title="runs", value=lambda it: _executions(it).used, cell=_quota, leaves=5, least=9),
-        Column(id="rpm", title="requests/min", value=lambda it: (it.quota or Quota({})).rate_limit_rpm, align="right",
-               leaves=2),
+        Column(id="tenant", title="organization", aliases=("tenant_id", "id"), value=lambda it: it.id, min_cells=6),
+        Column(id="name", title="name", value=lambda it: it.display_name, hide_order=3, min_cells=10),
+        Column(id="key", title="key", value=lambda it: it.authenticated_principal_id, hide_order=4),
+        Column(id="tier", title="tier", value=lambda it: it.quota_tier, hide_order=1),
+        Column(id="balance", title="balance", value=_balance, format=usd_cell, align="right", hide_order=6),
+        Column(id="quota", title="runs", value=lambda it: _executions(it).used, cell=_quota, hide_order=5, min_cells=9),
+        Column(
+            id="rpm",
+            title="requests/min",
+            value=lambda it: (it.quota or Quota({})).rate_limit_rpm,
+            align="right",
+            hide_order=2,
+        ),
     ),
     sections=(
         SectionSpec(
             "Left",
             (
-                Told("runs", _told_quota), Told("begins anew", _told_reset), Told("live now", _told_running),
-                Told("requests/min", _told_rate), Told("balance", _told_balance), Told("fees", _told_fees),
+                ComputedLine("runs", _told_quota),
+                ComputedLine("begins anew", _told_reset),
+                ComputedLine("live now", _told_running),
+                ComputedLine("requests/min", _told_rate),
+                ComputedLine("balance", _told_balance),
+                ComputedLine("fees", _told_fees),
             ),
         ),
         SectionSpec(
             "Account",
             (
-                At("display_name", "name"), At("tenant_id"), At("authenticated_principal_id", "key"),
-                At("quota_tier", "tier"), At("is_demo"),
+                MemberLine("display_name", "name"),
+                MemberLine("tenant_id"),
+                MemberLine("authenticated_principal_id", "key"),
+                MemberLine("quota_tier", "tier"),
+                MemberLine("is_demo"),
             ),
         ),
         SectionSpec(
             "Quota",
             (
-                At("quota.executions.limit", "executions.limit", _as_limit),
-                At("quota.executions.used", "executions.used"),
-                At("quota.executions.remaining", "executions.remaining", _as_limit),
-                At("quota.executions.reset_at", "executions.reset_at", as_moment),
-                At("quota.executions.retry_after_s", "executions.retry_after_s", as_seconds),
-                At("quota.concurrency.limit", "concurrency.limit", _as_limit),
-                At("quota.concurrency.running", "concurrency.running"),
-                At("quota.rate_limit_rpm", "rate_limit_rpm", _as_limit),
+                MemberLine("quota.executions.limit", "executions.limit", _as_limit),
+                MemberLine("quota.executions.used", "executions.used"),
+                MemberLine("quota.executions.remaining", "executions.remaining", _as_limit),
+                MemberLine("quota.executions.reset_at", "executions.reset_at", detail_time),
+                MemberLine("quota.executions.retry_after_s", "executions.retry_after_s", detail_seconds),
+                MemberLine("quota.concurrency.limit", "concurrency.limit", _as_limit),
+                MemberLine("quota.concurrency.running", "concurrency.running"),
+                MemberLine("quota.rate_limit_rpm", "rate_limit_rpm", _as_limit),
             ),
         ),
         SectionSpec(
             "Balance",
-            (At("balance.balance_usd", "balance_usd", as_usd), At("balance.billing_email", "billing_email")),
+            (
+                MemberLine("balance.balance_usd", "balance_usd", detail_usd),
+                MemberLine("balance.billing_email", "billing_email"),
+            ),
         ),
         SectionSpec(
             "Top-up",
-            (At("at", format=as_moment), At("amount_usd", format=as_usd), At("method"), At("receipt_emailed")),
-            each="balance.top_up_history", item=TopUp, names="at",
+            (
+                MemberLine("at", format=detail_time),
+                MemberLine("amount_usd", format=detail_usd),
+                MemberLine("method"),
+                MemberLine("receipt_emailed"),
+            ),
+            each="balance.top_up_history",
+            item=TopUp,
+            names="at",
         ),
         SectionSpec(
             "Activity",
             (
-                At("at", format=as_moment), At("amount_usd", format=as_usd), At("kind"), At("description"),
-                At("reference"),
+                MemberLine("at", format=detail_time),
+                MemberLine("amount_usd", format=detail_usd),
+                MemberLine("kind"),
+                MemberLine("description"),
+                MemberLine("reference"),
             ),
-            each="balance.credit_activity", item=CreditActivity, names="at",
+            each="balance.credit_activity",
+            item=CreditActivity,
+            names="at",
         ),
         SectionSpec(
             "Billing",
             (
-                At("billing.funded_state", "funded_state"),
-                At("billing.manage_available", "manage_available"),
-                At("billing.platform_fee_usd_per_execution", "platform_fee_usd_per_execution", as_usd),
-                At("billing.review_composer_fee_usd_per_execution", "review_composer_fee_usd_per_execution", as_usd),
+                MemberLine("billing.funded_state", "funded_state"),
+                MemberLine("billing.manage_available", "manage_available"),
+                MemberLine("billing.platform_fee_usd_per_execution", "platform_fee_usd_per_execution", detail_usd),
+                MemberLine(
+                    "billing.review_composer_fee_usd_per_execution", "review_composer_fee_usd_per_execution", detail_usd
+                ),
             ),
         ),
     ),
     empty="The service told nothing about the account.",
-    makes=ACCOUNT_MAKES,
-)  # fmt: skip
+    create_actions=ACCOUNT_MAKES,
+)

@@ -5,27 +5,26 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.records.arm import Arm, RouteAvailability
-from runwatch.settings.session import View
-from runwatch.view.drawn import line
-from runwatch.view.format import Context
-from runwatch.view.glyphs import Role
-from runwatch.view.query_text import quoted
-from runwatch.view.resource import (
-    At,
+from runwatch.settings.view_state import ViewState
+from runwatch.view.actions.arms import ACTIONS, MAKES
+from runwatch.view.query.parser import quote_value
+from runwatch.view.spec.resource import (
     Column,
+    ComputedLine,
     Field,
-    Lead,
-    Link,
+    LineTarget,
+    MemberLine,
+    RecordLink,
     ResourceSpec,
     SectionSpec,
-    Shown,
     SortKey,
-    Styled,
-    Told,
 )
-from runwatch.view.resources.common import as_moment
-from runwatch.view.resources.standing import as_standing, standing, words
-from runwatch.view.writes.arms import ACTIONS, MAKES
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.member_format import detail_time
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.status_format import detail_status, joined_cell, status_cell
+from runwatch.view.text.styled_text import CellText, StyledText
 
 
 def _is_on(arm: Arm) -> bool:
@@ -40,17 +39,21 @@ def _model(arm: Arm) -> str | None:
     return arm.model_id or arm.model_deployment_id
 
 
-def _its_runs(arm: Arm, _: object) -> Lead | None:
+def _its_runs(arm: Arm, _: object) -> LineTarget | None:
     """The runs that used it, as far as something tells which option a run has used."""
-    return Lead(View("runs", filter=f"arm={quoted(arm.id)}"), line("runs that used it")) if arm.id else None
+    return (
+        LineTarget(ViewState("runs", filter=f"arm={quote_value(arm.id)}"), line("runs that used it"))
+        if arm.id
+        else None
+    )
 
 
-def _hint(arm: Arm, _: object, __: Context) -> Shown | None:
+def _hint(arm: Arm, _: object, __: RenderContext) -> CellText | None:
     """What a status that is not plain means for runs."""
     if arm.status == "degraded":
-        return Styled(line("Runs are routed to it only when they require it, and may fail there."), Role.WARN)
+        return StyledText(line("Runs are routed to it only when they require it, and may fail there."), Role.WARN)
     if arm.status == "disabled":
-        return Styled(line("No run is routed to it any more."), Role.OFF)
+        return StyledText(line("No run is routed to it any more."), Role.OFF)
     return None
 
 
@@ -62,20 +65,55 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
     list_summary="list saved models, agents and skills",
     show_summary="show a saved model, agent or skill",
     columns=(
-        Column(id="status", title="status", value=lambda it: it.status,
-               cell=lambda it, context: standing(it.status, context), server="status", least=10),
-        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, least=22),
-        Column(id="kind", title="kind", value=lambda it: it.kind, server="kind",
-               choices=("model", "agent", "skill"), leaves=6, least=5),
-        Column(id="model", title="model", aliases=("model_id",), value=_model, leaves=3, least=14),
-        Column(id="classes", title="data classes", aliases=("data_class_grants",),
-               value=lambda it: it.data_class_grants, format=words, leaves=5, least=12),
-        Column(id="cost", title="cost", aliases=("cost_class",), value=lambda it: it.cost_class, leaves=4,
-               least=8),
-        Column(id="tags", title="tags", aliases=("capability_tags",), value=lambda it: it.capability_tags,
-               format=words, leaves=2, least=10),
-        Column(id="arm", title="arm", aliases=("id", "arm_id"), value=lambda it: it.id, leaves=1, least=9,
-               keeps_ends=True),
+        Column(
+            id="status",
+            title="status",
+            value=lambda it: it.status,
+            cell=lambda it, context: status_cell(it.status, context),
+            server_parameter="status",
+            min_cells=10,
+        ),
+        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, min_cells=22),
+        Column(
+            id="kind",
+            title="kind",
+            value=lambda it: it.kind,
+            server_parameter="kind",
+            choices=("model", "agent", "skill"),
+            hide_order=6,
+            min_cells=5,
+        ),
+        Column(id="model", title="model", aliases=("model_id",), value=_model, hide_order=3, min_cells=14),
+        Column(
+            id="classes",
+            title="data classes",
+            aliases=("data_class_grants",),
+            value=lambda it: it.data_class_grants,
+            format=joined_cell,
+            hide_order=5,
+            min_cells=12,
+        ),
+        Column(
+            id="cost", title="cost", aliases=("cost_class",), value=lambda it: it.cost_class, hide_order=4, min_cells=8
+        ),
+        Column(
+            id="tags",
+            title="tags",
+            aliases=("capability_tags",),
+            value=lambda it: it.capability_tags,
+            format=joined_cell,
+            hide_order=2,
+            min_cells=10,
+        ),
+        Column(
+            id="arm",
+            title="arm",
+            aliases=("id", "arm_id"),
+            value=lambda it: it.id,
+            hide_order=1,
+            min_cells=9,
+            elides_middle=True,
+        ),
     ),
     fields=(
         Field(id="provider", value=lambda it: it.provider),
@@ -87,36 +125,49 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         SectionSpec(
             "Saved",
             (
-                At("arm_id", leads=_its_runs), At("display_name"), At("kind"), At("status", format=as_standing),
-                At("status_reason"), Told("means", _hint), At("capability_tags"), At("data_class_grants"),
-                At("cost_class"), At("created_at", format=as_moment), At("updated_at", format=as_moment),
+                MemberLine("arm_id", leads=_its_runs),
+                MemberLine("display_name"),
+                MemberLine("kind"),
+                MemberLine("status", format=detail_status),
+                MemberLine("status_reason"),
+                ComputedLine("means", _hint),
+                MemberLine("capability_tags"),
+                MemberLine("data_class_grants"),
+                MemberLine("cost_class"),
+                MemberLine("created_at", format=detail_time),
+                MemberLine("updated_at", format=detail_time),
             ),
         ),
         SectionSpec(
             "Model",
             (
-                At("provider"), At("model_id"), At("model_deployment_id"),
-                At("model_lifecycle", format=as_standing), At("credential_ref"),
+                MemberLine("provider"),
+                MemberLine("model_id"),
+                MemberLine("model_deployment_id"),
+                MemberLine("model_lifecycle", format=detail_status),
+                MemberLine("credential_ref"),
             ),
         ),
         SectionSpec(
             "Route",
             (
-                At("route_availability.status", "status", as_standing),
-                At("route_availability.reason", "reason"),
-                At("route_availability.since", "since", as_moment),
-                At("route_availability.until", "until", as_moment),
+                MemberLine("route_availability.status", "status", detail_status),
+                MemberLine("route_availability.reason", "reason"),
+                MemberLine("route_availability.since", "since", detail_time),
+                MemberLine("route_availability.until", "until", detail_time),
             ),
         ),
         SectionSpec(
             "Agent",
             (
-                At("endpoint.url", "url"), At("endpoint.auth_ref", "auth_ref"),
-                At("lifecycle.long_running", "long_running"), At("lifecycle.cancellable", "cancellable"),
-                At("lifecycle.max_runtime_s", "max_runtime_s"),
+                MemberLine("endpoint.url", "url"),
+                MemberLine("endpoint.auth_ref", "auth_ref"),
+                MemberLine("lifecycle.long_running", "long_running"),
+                MemberLine("lifecycle.cancellable", "cancellable"),
+                MemberLine("lifecycle.max_runtime_s", "max_runtime_s"),
             ),
         ),
-        SectionSpec("Skill", (At("artifact_hash"), At("artifact"))),
+        SectionSpec("Skill", (MemberLine("artifact_hash"), MemberLine("artifact"))),
     ),
     sort=(SortKey("name"),),
     empty="Nothing is saved yet. `runwatch models list` shows what can be, `runwatch models save ID` saves a model.",
@@ -127,6 +178,6 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
     },
     facets=("kind", "status", "route", "cost", "classes", "provider"),
     actions=ACTIONS,
-    makes=MAKES,
-    links=(Link("deployment", "deployment", lambda it: it.model_deployment_id),),
-)  # fmt: skip
+    create_actions=MAKES,
+    links=(RecordLink("deployment", "deployment", lambda it: it.model_deployment_id),),
+)

@@ -8,14 +8,15 @@ from typing import Any, Final
 from runwatch.records.check import VerificationCheck
 from runwatch.records.event import RunEvent
 from runwatch.records.states import is_final
-from runwatch.view.checks import attempt, recorded
-from runwatch.view.format import Context, time_of_day
-from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, Shown
-from runwatch.view.resources.common import as_moment, as_state, elided
-from runwatch.view.timeline import KINDS, what_happened
+from runwatch.view.runs.check_results import describe_attempt, describe_recorded_check
+from runwatch.view.runs.event_lines import KINDS, describe_event
+from runwatch.view.spec.resource import Column, Field, MemberLine, RecordLink, ResourceSpec, SectionSpec
+from runwatch.view.text.format import RenderContext, time_of_day
+from runwatch.view.text.member_format import detail_state, detail_time, id_cell
+from runwatch.view.text.styled_text import CellText
 
 
-def _time(event: RunEvent, context: Context) -> Shown:
+def _time(event: RunEvent, context: RenderContext) -> CellText:
     return time_of_day(event.at, context)
 
 
@@ -23,8 +24,8 @@ def _kind(event: RunEvent) -> str | None:
     return None if event.type is None else KINDS.get(event.type, event.type)
 
 
-def _summary(event: RunEvent, context: Context) -> Shown:
-    return what_happened(event, context.glyphs)
+def _summary(event: RunEvent, context: RenderContext) -> CellText:
+    return describe_event(event, context.glyphs)
 
 
 def _check(event: RunEvent) -> VerificationCheck:
@@ -42,9 +43,9 @@ def _is_problem(event: RunEvent) -> bool:
         return event.state in {"failed", "expired"}
     findings = []
     if event.verification_check is not None:
-        findings.append(attempt(event.verification_check))
+        findings.append(describe_attempt(event.verification_check))
     if event.recorded_check is not None:
-        findings.append(recorded(event.recorded_check))
+        findings.append(describe_recorded_check(event.recorded_check))
     return any(finding.kind in {"rejected", "unavailable"} for finding in findings)
 
 
@@ -54,10 +55,14 @@ EVENTS: Final[ResourceSpec[Any]] = ResourceSpec[RunEvent](
     singular="event",
     title="Events",
     columns=(
-        Column(id="time", title="time", aliases=("at", "age"), value=lambda it: it.at, cell=_time, least=8),
-        Column(id="kind", title="kind", aliases=("type",), value=_kind, leaves=2),
-        Column(id="slice", title="slice", aliases=("slice_id",), value=lambda it: it.slice_id, format=elided, leaves=1),
-        Column(id="summary", title="what happened", value=lambda it: it.state, cell=_summary, most=100, least=10),
+        Column(id="time", title="time", aliases=("at", "age"), value=lambda it: it.at, cell=_time, min_cells=8),
+        Column(id="kind", title="kind", aliases=("type",), value=_kind, hide_order=2),
+        Column(
+            id="slice", title="slice", aliases=("slice_id",), value=lambda it: it.slice_id, format=id_cell, hide_order=1
+        ),
+        Column(
+            id="summary", title="what happened", value=lambda it: it.state, cell=_summary, max_cells=100, min_cells=10
+        ),
     ),
     fields=(
         Field(id="state", value=lambda it: it.state),
@@ -72,12 +77,18 @@ EVENTS: Final[ResourceSpec[Any]] = ResourceSpec[RunEvent](
         SectionSpec(
             "Event",
             (
-                At("event_id"), At("execution_id"), At("slice_id"), At("type"), At("state", format=as_state),
-                At("reason"), At("acted_by"), At("at", format=as_moment),
+                MemberLine("event_id"),
+                MemberLine("execution_id"),
+                MemberLine("slice_id"),
+                MemberLine("type"),
+                MemberLine("state", format=detail_state),
+                MemberLine("reason"),
+                MemberLine("acted_by"),
+                MemberLine("at", format=detail_time),
             ),
         ),
-        SectionSpec("Check", (At("verification_check"),)),
-        SectionSpec("Recorded check", (At("recorded_check"),)),
+        SectionSpec("Check", (MemberLine("verification_check"),)),
+        SectionSpec("Recorded check", (MemberLine("recorded_check"),)),
     ),
     empty="The run has no events yet.",
     flags={
@@ -85,5 +96,5 @@ EVENTS: Final[ResourceSpec[Any]] = ResourceSpec[RunEvent](
         "live": lambda it: it.type == "lifecycle" and not is_final(it.state),
         "problem": _is_problem,
     },
-    links=(Link("run", "run", lambda it: it.execution_id),),
-)  # fmt: skip
+    links=(RecordLink("run", "run", lambda it: it.execution_id),),
+)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.records.model import ArmTemplate, CatalogConnection, CatalogEntry, Definition, Deployment, Offering
-from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, SortKey
-from runwatch.view.resources.common import as_moment, newest_first, when
-from runwatch.view.resources.standing import as_standing, standing, words
-from runwatch.view.writes.arms import MODEL_ACTIONS
+from runwatch.view.actions.arms import MODEL_ACTIONS
+from runwatch.view.spec.resource import Column, Field, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.text.member_format import detail_time, newest_first_key, time_cell
+from runwatch.view.text.status_format import detail_status, joined_cell, status_cell
 
 
 def _model(entry: CatalogEntry) -> Definition:
@@ -41,12 +41,26 @@ def _source_id(entry: CatalogEntry) -> str | None:
 
 
 DEPLOYMENT_LINES: Final = (
-    At("model_deployment_id"), At("status", format=as_standing), At("model_key"), At("connection_id"), At("source_id"),
-    At("served_variant_id"), At("upstream_ref"), At("resolved_upstream_ref"), At("resolution_evidence_ref"),
-    At("release_assurance"), At("assurance_evidence_ref"), At("protocol_profile"), At("location"), At("route"),
-    At("fallback_policy"), At("pricing_basis"), At("last_tested_at", format=as_moment),
-    At("created_at", format=as_moment), At("updated_at", format=as_moment),
-)  # fmt: skip
+    MemberLine("model_deployment_id"),
+    MemberLine("status", format=detail_status),
+    MemberLine("model_key"),
+    MemberLine("connection_id"),
+    MemberLine("source_id"),
+    MemberLine("served_variant_id"),
+    MemberLine("upstream_ref"),
+    MemberLine("resolved_upstream_ref"),
+    MemberLine("resolution_evidence_ref"),
+    MemberLine("release_assurance"),
+    MemberLine("assurance_evidence_ref"),
+    MemberLine("protocol_profile"),
+    MemberLine("location"),
+    MemberLine("route"),
+    MemberLine("fallback_policy"),
+    MemberLine("pricing_basis"),
+    MemberLine("last_tested_at", format=detail_time),
+    MemberLine("created_at", format=detail_time),
+    MemberLine("updated_at", format=detail_time),
+)
 """A deployment, whole."""
 
 
@@ -63,10 +77,10 @@ def catalog_sections(prefix: str = "") -> tuple[SectionSpec, ...]:
         return SectionSpec(
             title,
             tuple(
-                At(
+                MemberLine(
                     f"{prefix}{path}.{name}",
                     name,
-                    as_moment if name in moments else as_standing if name in standings else None,
+                    detail_time if name in moments else detail_status if name in standings else None,
                 )
                 for name in names
             ),
@@ -86,7 +100,7 @@ def catalog_sections(prefix: str = "") -> tuple[SectionSpec, ...]:
              "last_tested_at", "created_at", "updated_at"),
         part("Saved as", "arm_registration_template", "display_name", "kind", "model_deployment_id", "capability_tags",
              "data_class_grants", "cost_class"),
-        SectionSpec("Provenance", (At(f"{prefix}provenance", "provenance"),)),
+        SectionSpec("Provenance", (MemberLine(f"{prefix}provenance", "provenance"),)),
     )  # fmt: skip
 
 
@@ -99,22 +113,68 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     show_summary="show a model of the catalog",
     id_help="the model's deployment id, or its key",
     columns=(
-        Column(id="model", title="model", aliases=("model_key",), value=lambda it: _model(it).model_key, least=23,
-               most=44),
-        Column(id="name", title="name", value=lambda it: _template(it).display_name, leaves=3, least=10),
-        Column(id="source", title="source", aliases=("source_id",), value=_source_id, leaves=6, least=11),
-        Column(id="lane", title="lane", aliases=("access_lane",), value=lambda it: _connection(it).access_lane,
-               leaves=7, least=8),
-        Column(id="classes", title="data classes", aliases=("data_classes",),
-               value=lambda it: _offering(it).data_classes, format=words, leaves=5, least=12),
-        Column(id="cost", title="cost", aliases=("cost_class",), value=lambda it: _template(it).cost_class, leaves=4,
-               least=8),
-        Column(id="standing", title="standing", value=lambda it: _deployment(it).status,
-               cell=lambda it, context: standing(_deployment(it).status, context), leaves=8, least=8),
-        Column(id="tested", title="tested", aliases=("tested_at",), value=lambda it: _offering(it).tested_at,
-               format=when, is_whole=True, leaves=1, sort_key=lambda it: newest_first(_offering(it).tested_at)),
-        Column(id="deployment", title="deployment", aliases=("id", "model_deployment_id"), value=lambda it: it.id,
-               leaves=2, least=9, keeps_ends=True),
+        Column(
+            id="model",
+            title="model",
+            aliases=("model_key",),
+            value=lambda it: _model(it).model_key,
+            min_cells=23,
+            max_cells=44,
+        ),
+        Column(id="name", title="name", value=lambda it: _template(it).display_name, hide_order=3, min_cells=10),
+        Column(id="source", title="source", aliases=("source_id",), value=_source_id, hide_order=6, min_cells=11),
+        Column(
+            id="lane",
+            title="lane",
+            aliases=("access_lane",),
+            value=lambda it: _connection(it).access_lane,
+            hide_order=7,
+            min_cells=8,
+        ),
+        Column(
+            id="classes",
+            title="data classes",
+            aliases=("data_classes",),
+            value=lambda it: _offering(it).data_classes,
+            format=joined_cell,
+            hide_order=5,
+            min_cells=12,
+        ),
+        Column(
+            id="cost",
+            title="cost",
+            aliases=("cost_class",),
+            value=lambda it: _template(it).cost_class,
+            hide_order=4,
+            min_cells=8,
+        ),
+        Column(
+            id="standing",
+            title="standing",
+            value=lambda it: _deployment(it).status,
+            cell=lambda it, context: status_cell(_deployment(it).status, context),
+            hide_order=8,
+            min_cells=8,
+        ),
+        Column(
+            id="tested",
+            title="tested",
+            aliases=("tested_at",),
+            value=lambda it: _offering(it).tested_at,
+            format=time_cell,
+            never_cut=True,
+            hide_order=1,
+            sort_key=lambda it: newest_first_key(_offering(it).tested_at),
+        ),
+        Column(
+            id="deployment",
+            title="deployment",
+            aliases=("id", "model_deployment_id"),
+            value=lambda it: it.id,
+            hide_order=2,
+            min_cells=9,
+            elides_middle=True,
+        ),
     ),
     fields=(
         Field(id="payer", aliases=("commercial_owner",), value=lambda it: _connection(it).commercial_owner),
@@ -137,11 +197,11 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     facets=("lane", "lifecycle", "licence", "standing", "classes", "source"),
     actions=MODEL_ACTIONS,
     links=(
-        Link("deployment", "deployment", lambda it: it.id or None),
-        Link("connection", "connection", lambda it: _connection(it).connection_id),
-        Link("definition", "definition", lambda it: _model(it).model_key),
+        RecordLink("deployment", "deployment", lambda it: it.id or None),
+        RecordLink("connection", "connection", lambda it: _connection(it).connection_id),
+        RecordLink("definition", "definition", lambda it: _model(it).model_key),
     ),
-)  # fmt: skip
+)
 
 DEPLOYMENTS: Final[ResourceSpec[Any]] = ResourceSpec[Deployment](
     record=Deployment,
@@ -150,18 +210,59 @@ DEPLOYMENTS: Final[ResourceSpec[Any]] = ResourceSpec[Deployment](
     title="Model deployments",
     list_summary="list models as sources serve them",
     columns=(
-        Column(id="status", title="status", value=lambda it: it.status,
-               cell=lambda it, context: standing(it.status, context), least=10),
-        Column(id="model", title="model", aliases=("model_key",), value=lambda it: it.model_key, least=28, most=44),
-        Column(id="deployment", title="deployment", aliases=("id", "model_deployment_id"), value=lambda it: it.id,
-               leaves=4, least=9, keeps_ends=True),
-        Column(id="source", title="source", aliases=("source_id",), value=lambda it: it.source_id, leaves=5, least=8),
-        Column(id="upstream", title="upstream", aliases=("upstream_ref",), value=lambda it: it.upstream_ref, leaves=3,
-               least=10),
-        Column(id="price", title="prices", aliases=("pricing_basis",), value=lambda it: it.pricing_basis, leaves=2,
-               least=9),
-        Column(id="tested", title="tested", aliases=("last_tested_at",), value=lambda it: it.last_tested_at,
-               format=when, is_whole=True, leaves=1, sort_key=lambda it: newest_first(it.last_tested_at)),
+        Column(
+            id="status",
+            title="status",
+            value=lambda it: it.status,
+            cell=lambda it, context: status_cell(it.status, context),
+            min_cells=10,
+        ),
+        Column(
+            id="model", title="model", aliases=("model_key",), value=lambda it: it.model_key, min_cells=28, max_cells=44
+        ),
+        Column(
+            id="deployment",
+            title="deployment",
+            aliases=("id", "model_deployment_id"),
+            value=lambda it: it.id,
+            hide_order=4,
+            min_cells=9,
+            elides_middle=True,
+        ),
+        Column(
+            id="source",
+            title="source",
+            aliases=("source_id",),
+            value=lambda it: it.source_id,
+            hide_order=5,
+            min_cells=8,
+        ),
+        Column(
+            id="upstream",
+            title="upstream",
+            aliases=("upstream_ref",),
+            value=lambda it: it.upstream_ref,
+            hide_order=3,
+            min_cells=10,
+        ),
+        Column(
+            id="price",
+            title="prices",
+            aliases=("pricing_basis",),
+            value=lambda it: it.pricing_basis,
+            hide_order=2,
+            min_cells=9,
+        ),
+        Column(
+            id="tested",
+            title="tested",
+            aliases=("last_tested_at",),
+            value=lambda it: it.last_tested_at,
+            format=time_cell,
+            never_cut=True,
+            hide_order=1,
+            sort_key=lambda it: newest_first_key(it.last_tested_at),
+        ),
     ),
     fields=(
         Field(id="connection", aliases=("connection_id",), value=lambda it: it.connection_id),
@@ -172,8 +273,8 @@ DEPLOYMENTS: Final[ResourceSpec[Any]] = ResourceSpec[Deployment](
     sort=(SortKey("model"),),
     empty="No deployments yet. `runwatch sources sync ID` reads which models a connection serves.",
     flags={"listed": lambda it: it.status == "listed"},
-    links=(Link("connection", "connection", lambda it: it.connection_id),),
-)  # fmt: skip
+    links=(RecordLink("connection", "connection", lambda it: it.connection_id),),
+)
 
 DEFINITIONS: Final[ResourceSpec[Any]] = ResourceSpec[Definition](
     record=Definition,
@@ -182,34 +283,59 @@ DEFINITIONS: Final[ResourceSpec[Any]] = ResourceSpec[Definition](
     title="Model definitions",
     list_summary="list models as their publishers describe them",
     columns=(
-        Column(id="model", title="model", aliases=("id", "model_key"), value=lambda it: it.id, least=28, most=44),
-        Column(id="publisher", title="publisher", aliases=("publisher_id",), value=lambda it: it.publisher_id,
-               leaves=4, least=8),
-        Column(id="family", title="family", value=lambda it: it.family, leaves=3, least=6),
-        Column(id="release", title="release", value=lambda it: it.release, leaves=2),
-        Column(id="lifecycle", title="lifecycle", value=lambda it: it.lifecycle,
-               cell=lambda it, context: standing(it.lifecycle, context), leaves=5, least=8),
-        Column(id="can", title="can", aliases=("capabilities",), value=lambda it: it.capabilities, format=words,
-               leaves=1, least=10),
+        Column(
+            id="model", title="model", aliases=("id", "model_key"), value=lambda it: it.id, min_cells=28, max_cells=44
+        ),
+        Column(
+            id="publisher",
+            title="publisher",
+            aliases=("publisher_id",),
+            value=lambda it: it.publisher_id,
+            hide_order=4,
+            min_cells=8,
+        ),
+        Column(id="family", title="family", value=lambda it: it.family, hide_order=3, min_cells=6),
+        Column(id="release", title="release", value=lambda it: it.release, hide_order=2),
+        Column(
+            id="lifecycle",
+            title="lifecycle",
+            value=lambda it: it.lifecycle,
+            cell=lambda it, context: status_cell(it.lifecycle, context),
+            hide_order=5,
+            min_cells=8,
+        ),
+        Column(
+            id="can",
+            title="can",
+            aliases=("capabilities",),
+            value=lambda it: it.capabilities,
+            format=joined_cell,
+            hide_order=1,
+            min_cells=10,
+        ),
     ),
     sections=(
         SectionSpec(
             "Model",
             (
-                At("model_key"), At("publisher_id"), At("family"), At("release"),
-                At("lifecycle", format=as_standing), At("capabilities"),
+                MemberLine("model_key"),
+                MemberLine("publisher_id"),
+                MemberLine("family"),
+                MemberLine("release"),
+                MemberLine("lifecycle", format=detail_status),
+                MemberLine("capabilities"),
             ),
         ),
         SectionSpec(
             "License",
             (
-                At("release_license.identifier", "identifier"),
-                At("release_license.commercial_use", "commercial_use", as_standing),
-                At("release_license.evidence_ref", "evidence_ref"),
+                MemberLine("release_license.identifier", "identifier"),
+                MemberLine("release_license.commercial_use", "commercial_use", detail_status),
+                MemberLine("release_license.evidence_ref", "evidence_ref"),
             ),
         ),
     ),
     sort=(SortKey("model"),),
     empty="The service describes no models.",
     note="What publishers say, not what can be used here.",
-)  # fmt: skip
+)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.records.record import Record, integer, moment, text
-from runwatch.store.lookback import CodeCount
-from runwatch.view.drawn import line
-from runwatch.view.entries import ProblemEntry
-from runwatch.view.explain import explain_code
-from runwatch.view.format import Context
-from runwatch.view.glyphs import Role
-from runwatch.view.resource import At, Column, ResourceSpec, SectionSpec, Shown, SortKey, Styled, Told
-from runwatch.view.resources.common import as_moment, when
+from runwatch.store.repositories.activity import CodeCount
+from runwatch.view.problems.explanations import explain_code
+from runwatch.view.problems.journal_entries import ProblemEntry
+from runwatch.view.spec.resource import Column, ComputedLine, MemberLine, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.member_format import detail_time, time_cell
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import CellText, StyledText
 
 NO_CODE: Final = "no code"
 """Stands for answers that were no Problem of the service."""
@@ -43,14 +44,14 @@ class ProblemCode(Record):
         return f"code={self.code}" if self.code else "!has:code"
 
 
-def code_record(counted: CodeCount) -> ProblemCode:
+def record_from_count(counted: CodeCount) -> ProblemCode:
     """What the journal counted as a record."""
     return ProblemCode(
         {
             **({"code": counted.code} if counted.code else {}),
             "count": counted.count,
-            "first": iso(counted.first),
-            "last": iso(counted.last),
+            "first": format_iso(counted.first),
+            "last": format_iso(counted.last),
             "profiles": counted.profiles,
             "paths": counted.paths,
         }
@@ -67,22 +68,22 @@ def count_codes(entries: Iterable[ProblemEntry]) -> list[ProblemCode]:
         times = sorted(entry.time for entry in members if entry.time is not None)
         raw: dict[str, Any] = {"code": code} if code else {}
         raw["count"] = len(members)
-        raw |= {"first": iso(times[0]), "last": iso(times[-1])} if times else {}
+        raw |= {"first": format_iso(times[0]), "last": format_iso(times[-1])} if times else {}
         raw["profiles"] = len({entry.profile for entry in members})
         raw["paths"] = len({entry.path for entry in members})
         found.append(ProblemCode(raw))
     return sorted(found, key=lambda each: -(each.count or 0))
 
 
-def _code(it: ProblemCode, context: Context) -> Shown:
-    return Styled(line(f"{context.glyphs.bad} {line(it.code or NO_CODE)}"), Role.BAD)
+def _code(it: ProblemCode, context: RenderContext) -> CellText:
+    return StyledText(line(f"{context.glyphs.bad} {line(it.code or NO_CODE)}"), Role.BAD)
 
 
-def _means(it: ProblemCode, _: object, __: Context) -> Shown:
+def _means(it: ProblemCode, _: object, __: RenderContext) -> CellText:
     return line(explain_code(it.code or "").sentence)
 
 
-def _next(it: ProblemCode, _: object, __: Context) -> Shown:
+def _next(it: ProblemCode, _: object, __: RenderContext) -> CellText:
     return line(explain_code(it.code or "").next_step)
 
 
@@ -92,22 +93,28 @@ PROBLEM_CODES: Final[ResourceSpec[Any]] = ResourceSpec[ProblemCode](
     singular="code",
     title="Problems by code",
     columns=(
-        Column(id="code", title="code", value=lambda it: it.code or NO_CODE, cell=_code, least=14),
-        Column(id="count", title="count", value=lambda it: it.count, align="right", least=5),
-        Column(id="first", title="first", value=lambda it: it.first, format=when, is_whole=True, leaves=2),
-        Column(id="last", title="last", value=lambda it: it.last, format=when, is_whole=True),
-        Column(id="paths", title="paths", value=lambda it: it.paths, align="right", leaves=1, least=5),
-        Column(id="profiles", title="profiles", value=lambda it: it.profiles, align="right", leaves=1, least=8),
+        Column(id="code", title="code", value=lambda it: it.code or NO_CODE, cell=_code, min_cells=14),
+        Column(id="count", title="count", value=lambda it: it.count, align="right", min_cells=5),
+        Column(id="first", title="first", value=lambda it: it.first, format=time_cell, never_cut=True, hide_order=2),
+        Column(id="last", title="last", value=lambda it: it.last, format=time_cell, never_cut=True),
+        Column(id="paths", title="paths", value=lambda it: it.paths, align="right", hide_order=1, min_cells=5),
+        Column(id="profiles", title="profiles", value=lambda it: it.profiles, align="right", hide_order=1, min_cells=8),
     ),
     sections=(
         SectionSpec(
             "Code",
             (
-                At("code"), At("count"), At("first", format=as_moment), At("last", format=as_moment), At("paths"),
-                At("profiles"), Told("means", _means), Told("next", _next),
+                MemberLine("code"),
+                MemberLine("count"),
+                MemberLine("first", format=detail_time),
+                MemberLine("last", format=detail_time),
+                MemberLine("paths"),
+                MemberLine("profiles"),
+                ComputedLine("means", _means),
+                ComputedLine("next", _next),
             ),
         ),
     ),
     sort=(SortKey("count", descending=True),),
     empty="No problems were met from this machine.",
-)  # fmt: skip
+)

@@ -5,40 +5,50 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.records.run import Run
-from runwatch.view.drawn import block, json_block, line
-from runwatch.view.entries import ProblemEntry, RequestEntry
-from runwatch.view.explain import explain_code, next_step, submit_effect
-from runwatch.view.format import Context, duration
-from runwatch.view.glyphs import Role
-from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, Shown, SortKey, Styled, Told
-from runwatch.view.resources.common import as_moment, as_seconds, newest_first, when
+from runwatch.view.problems.explanations import describe_submit_effect, explain_code, next_step
+from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
+from runwatch.view.spec.resource import (
+    Column,
+    ComputedLine,
+    Field,
+    MemberLine,
+    RecordLink,
+    ResourceSpec,
+    SectionSpec,
+    SortKey,
+)
+from runwatch.view.text.format import RenderContext, duration
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.member_format import detail_seconds, detail_time, newest_first_key, time_cell
+from runwatch.view.text.safe_text import block, json_block, line
+from runwatch.view.text.styled_text import CellText, StyledText
 
 
-def _code(entry: ProblemEntry, context: Context) -> Shown:
-    return Styled(line(f"{context.glyphs.bad} {line(code_of(entry) or 'no code')}"), Role.BAD)
+def _code(entry: ProblemEntry, context: RenderContext) -> CellText:
+    return StyledText(line(f"{context.glyphs.bad} {line(find_error_code(entry) or 'no code')}"), Role.BAD)
 
 
-def code_of(entry: ProblemEntry) -> str | None:
+def find_error_code(entry: ProblemEntry) -> str | None:
     """The error code of a row: the journal's, else that of the Problem's type."""
     return entry.code or entry.problem.code or None
 
 
-def _head(entry: ProblemEntry, _: object, context: Context) -> Shown:
+def _head(entry: ProblemEntry, _: object, context: RenderContext) -> CellText:
     """One line that says what went wrong (console-anchors C6)."""
     status = entry.status if entry.status is not None else entry.problem.status
-    parts = [line(code_of(entry) or "no code")]
+    parts = [line(find_error_code(entry) or "no code")]
     if status is not None:
         parts.append(line(f"HTTP {status}"))
     if entry.problem.title:
         parts.append(line(entry.problem.title))
-    return Styled(line(f"{context.glyphs.bad} " + f" {context.glyphs.dot} ".join(parts)), Role.BAD)
+    return StyledText(line(f"{context.glyphs.bad} " + f" {context.glyphs.dot} ".join(parts)), Role.BAD)
 
 
-def _instance(entry: ProblemEntry, _: object, __: Context) -> Shown:
+def _instance(entry: ProblemEntry, _: object, __: RenderContext) -> CellText:
     return line(entry.problem.instance or "none: the answer was no Problem of the service")
 
 
-def _request(entry: ProblemEntry, _: object, context: Context) -> Shown | None:
+def _request(entry: ProblemEntry, _: object, context: RenderContext) -> CellText | None:
     parts = [line(entry.request)]
     if entry.elapsed_s is not None:
         parts.append(duration(entry.elapsed_s))
@@ -47,38 +57,40 @@ def _request(entry: ProblemEntry, _: object, context: Context) -> Shown | None:
     return line(f"  {context.glyphs.dot}  ".join(parts)) if entry.request else None
 
 
-def _effect(entry: ProblemEntry, _: object, __: Context) -> Shown | None:
+def _effect(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:
     if not entry.is_submit:
         return None
     is_problem = entry.problem.conforms(entry.status)
-    return line(submit_effect(code_of(entry) or "", entry.status, entry.attempt or 1, is_problem=is_problem))
+    return line(
+        describe_submit_effect(find_error_code(entry) or "", entry.status, entry.attempt or 1, is_problem=is_problem)
+    )
 
 
-def _cause(entry: ProblemEntry, _: object, __: Context) -> Shown | None:
+def _cause(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:
     return block(entry.cause) if entry.cause else None
 
 
-def _fields(entry: ProblemEntry, _: object, __: Context) -> Shown | None:
+def _fields(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:
     errors = entry.problem.errors
     if not errors:
         return None
     return block("\n".join(f"{line(error.field)}  {line(error.message)}" for error in errors))
 
 
-def _wait(entry: ProblemEntry, _: object, __: Context) -> Shown | None:
+def _wait(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:
     seconds = entry.problem.retry_after_s
-    return None if seconds is None else Styled(duration(seconds), Role.WARN)
+    return None if seconds is None else StyledText(duration(seconds), Role.WARN)
 
 
-def _means(entry: ProblemEntry, _: object, __: Context) -> Shown:
-    return line(explain_code(code_of(entry) or "").sentence)
+def _means(entry: ProblemEntry, _: object, __: RenderContext) -> CellText:
+    return line(explain_code(find_error_code(entry) or "").sentence)
 
 
-def _next(entry: ProblemEntry, _: object, __: Context) -> Shown:
-    return line(next_step(code_of(entry) or ""))
+def _next(entry: ProblemEntry, _: object, __: RenderContext) -> CellText:
+    return line(next_step(find_error_code(entry) or ""))
 
 
-def _raw(entry: ProblemEntry, _: object, __: Context) -> Shown | None:
+def _raw(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:
     return None if entry.body is None else json_block(entry.body)
 
 
@@ -89,15 +101,22 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
     title="Problems",
     columns=(
         Column(
-            id="time", title="time", aliases=("age",), value=lambda it: it.time,
-            format=when, is_whole=True, least=3, leaves=5, sort_key=lambda it: newest_first(it.time),
+            id="time",
+            title="time",
+            aliases=("age",),
+            value=lambda it: it.time,
+            format=time_cell,
+            never_cut=True,
+            min_cells=3,
+            hide_order=5,
+            sort_key=lambda it: newest_first_key(it.time),
         ),
-        Column(id="code", title="code", value=code_of, cell=_code, least=14),
-        Column(id="http", title="http", aliases=("status",), value=lambda it: it.status, align="right", leaves=4),
-        Column(id="request", title="request", value=lambda it: it.request, leaves=3, most=48, least=10),
-        Column(id="instance", title="instance", value=lambda it: it.problem.instance, least=36),
-        Column(id="profile", title="profile", value=lambda it: it.profile, leaves=2),
-        Column(id="title", title="title", value=lambda it: it.problem.title, leaves=1, most=60, least=8),
+        Column(id="code", title="code", value=find_error_code, cell=_code, min_cells=14),
+        Column(id="http", title="http", aliases=("status",), value=lambda it: it.status, align="right", hide_order=4),
+        Column(id="request", title="request", value=lambda it: it.request, hide_order=3, max_cells=48, min_cells=10),
+        Column(id="instance", title="instance", value=lambda it: it.problem.instance, min_cells=36),
+        Column(id="profile", title="profile", value=lambda it: it.profile, hide_order=2),
+        Column(id="title", title="title", value=lambda it: it.problem.title, hide_order=1, max_cells=60, min_cells=8),
     ),
     fields=(
         Field(id="path", value=lambda it: it.path),
@@ -112,31 +131,41 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
         SectionSpec(
             "Problem",
             (
-                Told("instance", _instance),
-                Told("problem", _head),
-                At("detail"),
-                Told("cause", _cause, lambda it: "cause" if it.cause else ""),
-                Told("request", _request),
-                Told("effect", _effect),
-                Told("fields", _fields),
-                Told("wait", _wait),
-                Told("means", _means),
-                Told("next", _next),
+                ComputedLine("instance", _instance),
+                ComputedLine("problem", _head),
+                MemberLine("detail"),
+                ComputedLine("cause", _cause, lambda it: "cause" if it.cause else ""),
+                ComputedLine("request", _request),
+                ComputedLine("effect", _effect),
+                ComputedLine("fields", _fields),
+                ComputedLine("wait", _wait),
+                ComputedLine("means", _means),
+                ComputedLine("next", _next),
             ),
         ),
         SectionSpec(
             "Where",
             (
-                At("time", format=as_moment), At("profile"), At("origin"), At("method"), At("path"), At("operation"),
-                At("status"), At("code"), At("title"), At("instance"), At("elapsed_s", format=as_seconds),
-                At("attempt"), At("key"),
+                MemberLine("time", format=detail_time),
+                MemberLine("profile"),
+                MemberLine("origin"),
+                MemberLine("method"),
+                MemberLine("path"),
+                MemberLine("operation"),
+                MemberLine("status"),
+                MemberLine("code"),
+                MemberLine("title"),
+                MemberLine("instance"),
+                MemberLine("elapsed_s", format=detail_seconds),
+                MemberLine("attempt"),
+                MemberLine("key"),
             ),
         ),
-        SectionSpec("As the service sent it", (Told("raw", _raw, lambda _: "raw"),)),
+        SectionSpec("As the service sent it", (ComputedLine("raw", _raw, lambda _: "raw"),)),
     ),
     links=(
-        Link("request", RequestEntry.KIND, lambda it: it.request_id),
-        Link("run", Run.KIND, lambda it: it.run_id),
+        RecordLink("request", RequestEntry.KIND, lambda it: it.request_id),
+        RecordLink("run", Run.KIND, lambda it: it.run_id),
     ),
     sort=(SortKey("time"),),
     empty="No problems were met from this machine.",
@@ -144,4 +173,4 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
         "problem": lambda _: True,
         "submit": lambda it: it.is_submit,
     },
-)  # fmt: skip
+)

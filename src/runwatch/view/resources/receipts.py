@@ -6,61 +6,60 @@ from decimal import Decimal
 from typing import Final
 
 from runwatch.records.receipt import Receipt, ReceiptSlice
-from runwatch.view.checks import receipt_finding
-from runwatch.view.content_check import suspects
-from runwatch.view.drawn import line
-from runwatch.view.facts import selected
-from runwatch.view.format import Context, money, spent
-from runwatch.view.glyphs import Role
-from runwatch.view.packet import outcome, packet_of
-from runwatch.view.resource import (
-    At,
+from runwatch.view.receipts import lines
+from runwatch.view.receipts.content_scan import find_content
+from runwatch.view.runs.check_results import receipt_finding
+from runwatch.view.runs.decision_packet import parse_packet, run_outcome_cell
+from runwatch.view.runs.run_facts import find_selected_option
+from runwatch.view.spec.resource import (
     Column,
+    ComputedLine,
     Field,
-    Link,
+    MemberLine,
+    RecordLink,
     ResourceSpec,
     SectionSpec,
-    Shown,
     SortKey,
-    Styled,
-    Told,
 )
-from runwatch.view.resources import receipt_lines as lines
-from runwatch.view.resources.common import (
-    as_seconds,
-    as_state,
-    as_usd,
-    elided,
-    newest_first,
+from runwatch.view.text.format import RenderContext, money, spent_amount
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.member_format import (
+    detail_seconds,
+    detail_state,
+    detail_usd,
+    duration_cell,
+    id_cell,
+    newest_first_key,
     output_end,
-    span,
-    when,
+    time_cell,
 )
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import CellText, StyledText
 
 
-def _status(receipt: Receipt, context: Context) -> Shown:
-    return outcome(receipt.status, packet_of(receipt.decision_packet), context.glyphs)
+def _status(receipt: Receipt, context: RenderContext) -> CellText:
+    return run_outcome_cell(receipt.status, parse_packet(receipt.decision_packet), context.glyphs)
 
 
-def _model(receipt: Receipt, context: Context) -> Shown:
-    model = selected(receipt).model_key
+def _model(receipt: Receipt, context: RenderContext) -> CellText:
+    model = find_selected_option(receipt).model_key
     if model is not None:
         # The publisher's name in front would push the model's own out of a narrow column.
         return line(model.rpartition("/")[2] or model)
     # A receipt that names its slices and no selected option says that no model was called.
-    return Styled(line("none called" if receipt.slices else context.glyphs.unknown), Role.QUIET)
+    return StyledText(line("none called" if receipt.slices else context.glyphs.unknown), Role.QUIET)
 
 
-def _spend(receipt: Receipt, context: Context) -> Shown:
+def _spend(receipt: Receipt, context: RenderContext) -> CellText:
     known = receipt.known_spend_usd
     if known is None:
         return line(context.glyphs.unknown)
-    return Styled(spent(known, receipt.unknown_calls), Role.WARN) if receipt.unknown_calls else money(known)
+    return StyledText(spent_amount(known, receipt.unknown_calls), Role.WARN) if receipt.unknown_calls else money(known)
 
 
-def _check(receipt: Receipt, context: Context) -> Shown:
+def _check(receipt: Receipt, context: RenderContext) -> CellText:
     finding = receipt_finding(receipt, context.glyphs)
-    return line(context.glyphs.unknown) if finding is None else Styled(finding.short, finding.role)
+    return line(context.glyphs.unknown) if finding is None else StyledText(finding.short, finding.role)
 
 
 def _check_kind(receipt: Receipt) -> str | None:
@@ -76,63 +75,99 @@ def _score(receipt: Receipt) -> list[Decimal]:
 
 COLUMNS: Final = (
     Column[Receipt](
-        id="status", title="status", value=lambda it: it.status, cell=_status, least=11, most=14, server="status"
+        id="status",
+        title="status",
+        value=lambda it: it.status,
+        cell=_status,
+        min_cells=11,
+        max_cells=14,
+        server_parameter="status",
     ),
     Column[Receipt](
-        id="run", title="run", aliases=("id", "execution_id"), value=lambda it: it.id, format=elided, least=9,
-        keeps_ends=True,
+        id="run",
+        title="run",
+        aliases=("id", "execution_id"),
+        value=lambda it: it.id,
+        format=id_cell,
+        min_cells=9,
+        elides_middle=True,
     ),
     Column[Receipt](
-        id="model", title="model", value=lambda it: selected(it).model_key, cell=_model, leaves=6, least=11
+        id="model",
+        title="model",
+        value=lambda it: find_selected_option(it).model_key,
+        cell=_model,
+        hide_order=6,
+        min_cells=11,
     ),
     Column[Receipt](
-        id="spend", title="spend", aliases=("cost",), value=lambda it: it.spend_usd, cell=_spend, align="right",
-        leaves=8, least=7,
+        id="spend",
+        title="spend",
+        aliases=("cost",),
+        value=lambda it: it.spend_usd,
+        cell=_spend,
+        align="right",
+        hide_order=8,
+        min_cells=7,
     ),
-    Column[Receipt](id="check", title="check", value=_check_kind, cell=_check, leaves=7, least=8),
-    Column[Receipt](id="mode", title="mode", value=lambda it: it.mode, leaves=5),
-    Column[Receipt](id="provider", title="provider", value=lambda it: selected(it).provider, leaves=3, least=10),
+    Column[Receipt](id="check", title="check", value=_check_kind, cell=_check, hide_order=7, min_cells=8),
+    Column[Receipt](id="mode", title="mode", value=lambda it: it.mode, hide_order=5),
     Column[Receipt](
-        id="took", title="took", value=lambda it: it.totals and it.totals.runtime_s, format=span, align="right",
-        leaves=2, least=6,
+        id="provider", title="provider", value=lambda it: find_selected_option(it).provider, hide_order=3, min_cells=10
     ),
-    Column[Receipt](id="reason", title="reason", value=lambda it: it.reason, leaves=4, least=12),
     Column[Receipt](
-        id="created", title="created", aliases=("created_at", "age"), value=lambda it: it.created_at,
-        format=when, is_whole=True, server="since", sort_key=lambda it: newest_first(it.created_at), leaves=1,
+        id="took",
+        title="took",
+        value=lambda it: it.totals and it.totals.runtime_s,
+        format=duration_cell,
+        align="right",
+        hide_order=2,
+        min_cells=6,
     ),
-)  # fmt: skip
+    Column[Receipt](id="reason", title="reason", value=lambda it: it.reason, hide_order=4, min_cells=12),
+    Column[Receipt](
+        id="created",
+        title="created",
+        aliases=("created_at", "age"),
+        value=lambda it: it.created_at,
+        format=time_cell,
+        never_cut=True,
+        server_parameter="since",
+        sort_key=lambda it: newest_first_key(it.created_at),
+        hide_order=1,
+    ),
+)
 
 SECTIONS: Final = (
-    SectionSpec("Looks like content", (Told("members", lines.flagged),)),
+    SectionSpec("Looks like content", (ComputedLine("members", lines.content_warning),)),
     SectionSpec(
         "Receipt",
         (
-            At("execution_id"),
-            At("status", format=as_state),
-            At("reason"),
-            Told("why", lines.why),
-            At("mode"),
-            Told("created_at", lines.created, shows=lines.shows("created_at")),
-            Told("completed_at", lines.completed, shows=lines.shows("completed_at")),
+            MemberLine("execution_id"),
+            MemberLine("status", format=detail_state),
+            MemberLine("reason"),
+            ComputedLine("why", lines.reason_meaning),
+            MemberLine("mode"),
+            ComputedLine("created_at", lines.created, shows=lines.shown_member("created_at")),
+            ComputedLine("completed_at", lines.completed, shows=lines.shown_member("completed_at")),
         ),
     ),
     SectionSpec(
         "Slice",
         (
-            At("capability"),
-            Told("route", lines.route),
-            Told("selected", lines.option),
-            Told("output", output_end),
-            Told("check", lines.slice_check),
-            Told("checked by", lines.checked_by),
-            Told("anchors", lines.anchors),
-            Told("attempts", lines.attempts),
-            Told("reaction", lines.reaction),
-            Told("requested", lines.requested),
-            Told("resolved", lines.resolved),
-            Told("calls", lines.calls),
-            Told("cost", lines.cost),
+            MemberLine("capability"),
+            ComputedLine("route", lines.route),
+            ComputedLine("selected", lines.option),
+            ComputedLine("output", output_end),
+            ComputedLine("check", lines.slice_check),
+            ComputedLine("checked by", lines.checked_by),
+            ComputedLine("anchors", lines.anchors),
+            ComputedLine("attempts", lines.attempts),
+            ComputedLine("reaction", lines.reaction),
+            ComputedLine("requested", lines.requested),
+            ComputedLine("resolved", lines.resolved),
+            ComputedLine("calls", lines.calls),
+            ComputedLine("cost", lines.cost),
         ),
         each="slices",
         item=ReceiptSlice,
@@ -141,29 +176,29 @@ SECTIONS: Final = (
     SectionSpec(
         "Total",
         (
-            Told("spend", lines.total),
-            At("totals.usd", "usd", as_usd),
-            At("totals.platform_fee_usd", "platform_fee_usd", as_usd),
-            At("totals.runtime_s", "runtime_s", as_seconds),
+            ComputedLine("spend", lines.total),
+            MemberLine("totals.usd", "usd", detail_usd),
+            MemberLine("totals.platform_fee_usd", "platform_fee_usd", detail_usd),
+            MemberLine("totals.runtime_s", "runtime_s", detail_seconds),
         ),
     ),
     SectionSpec(
         "Every member of slice",
         (
-            At("slice_id"),
-            At("route"),
-            At("cost"),
-            At("verifier"),
-            At("verification_checks"),
-            At("recorded_check"),
-            At("acted_on_eval"),
-            At("model_provenance"),
+            MemberLine("slice_id"),
+            MemberLine("route"),
+            MemberLine("cost"),
+            MemberLine("verifier"),
+            MemberLine("verification_checks"),
+            MemberLine("recorded_check"),
+            MemberLine("acted_on_eval"),
+            MemberLine("model_provenance"),
         ),
         each="slices",
         item=ReceiptSlice,
         names="slice_id",
     ),
-    SectionSpec("Decision", (At("decision_packet"),)),
+    SectionSpec("Decision", (MemberLine("decision_packet"),)),
 )
 
 RECEIPTS: Final = ResourceSpec[Receipt](
@@ -173,9 +208,11 @@ RECEIPTS: Final = ResourceSpec[Receipt](
     title="Receipts",
     columns=COLUMNS,
     fields=(
-        Field[Receipt](id="arm", aliases=("arm_id",), value=lambda it: selected(it).arm_id, server="arm_id"),
+        Field[Receipt](
+            id="arm", aliases=("arm_id",), value=lambda it: find_selected_option(it).arm_id, server_parameter="arm_id"
+        ),
         Field[Receipt](id="score", value=_score),
-        Field[Receipt](id="verifier", aliases=("verifier_id",), value=lines.check_of),
+        Field[Receipt](id="verifier", aliases=("verifier_id",), value=lines.last_check_id),
         Field[Receipt](id="completed", aliases=("completed_at",), value=lambda it: it.completed_at),
     ),
     sections=SECTIONS,
@@ -188,14 +225,14 @@ RECEIPTS: Final = ResourceSpec[Receipt](
         "problem": lambda it: it.status in {"failed", "expired"},
         "test": lambda it: it.mode == "echo",
         "cut": lambda it: it.is_cut,
-        "content": lambda it: any(True for _ in suspects(it.raw)),
+        "content": lambda it: any(True for _ in find_content(it.raw)),
     },
     links=(
-        Link("run", "run", lambda it: it.id),
-        Link("arm", "arm", lambda it: selected(it).arm_id),
-        Link("check", "verifier", lines.check_of),
-        Link("model", "model", lambda it: selected(it).model_deployment_id),
-        Link("described by", "definition", lambda it: selected(it).model_key),
-        Link("connection", "connection", lambda it: selected(it).connection_id),
+        RecordLink("run", "run", lambda it: it.id),
+        RecordLink("arm", "arm", lambda it: find_selected_option(it).arm_id),
+        RecordLink("check", "verifier", lines.last_check_id),
+        RecordLink("model", "model", lambda it: find_selected_option(it).model_deployment_id),
+        RecordLink("described by", "definition", lambda it: find_selected_option(it).model_key),
+        RecordLink("connection", "connection", lambda it: find_selected_option(it).connection_id),
     ),
 )

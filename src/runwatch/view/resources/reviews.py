@@ -7,21 +7,32 @@ from typing import Any, Final
 from runwatch.records.agent import ReviewAgent
 from runwatch.records.credential import Credential
 from runwatch.records.github import GithubConnection
-from runwatch.settings.session import View
-from runwatch.view.drawn import line
-from runwatch.view.query_text import quoted
-from runwatch.view.resource import At, Column, Field, Lead, Link, ResourceSpec, SectionSpec, SortKey
-from runwatch.view.resources.common import as_moment, newest_first, when
-from runwatch.view.resources.standing import as_standing, standing
-from runwatch.view.writes.organization import CREDENTIAL_MAKES
-from runwatch.view.writes.reviews import AGENT_ACTIONS, AGENT_MAKES, GITHUB_MAKES
+from runwatch.settings.view_state import ViewState
+from runwatch.view.actions.organization import CREDENTIAL_MAKES
+from runwatch.view.actions.reviews import AGENT_ACTIONS, AGENT_MAKES, GITHUB_MAKES
+from runwatch.view.query.parser import quote_value
+from runwatch.view.spec.resource import (
+    Column,
+    Field,
+    LineTarget,
+    MemberLine,
+    RecordLink,
+    ResourceSpec,
+    SectionSpec,
+    SortKey,
+)
+from runwatch.view.text.member_format import detail_time, newest_first_key, time_cell
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.status_format import detail_status, status_cell
 
 
-def _its_repository(agent: ReviewAgent, _: object) -> Lead | None:
+def _its_repository(agent: ReviewAgent, _: object) -> LineTarget | None:
     """The GitHub connection of the repository that the agent works on."""
     if not agent.repository:
         return None
-    return Lead(View("github", filter=f"repository={quoted(agent.repository)}"), line("GitHub connection"))
+    return LineTarget(
+        ViewState("github", filter=f"repository={quote_value(agent.repository)}"), line("GitHub connection")
+    )
 
 
 AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
@@ -31,23 +42,52 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
     title="Review agents",
     show_summary="show a review agent",
     columns=(
-        Column(id="status", title="status", value=lambda it: it.status,
-               cell=lambda it, context: standing(it.status, context), least=10),
-        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, least=20),
-        Column(id="repository", title="repository", value=lambda it: it.repository, leaves=4, least=20),
-        Column(id="reason", title="reason", aliases=("status_reason",), value=lambda it: it.status_reason or None,
-               leaves=3, least=10),
-        Column(id="url", title="endpoint", aliases=("endpoint_url",), value=lambda it: it.endpoint_url, leaves=2,
-               least=16, most=48),
-        Column(id="agent", title="agent", aliases=("id", "arm_id"), value=lambda it: it.id, leaves=1, least=9,
-               keeps_ends=True),
+        Column(
+            id="status",
+            title="status",
+            value=lambda it: it.status,
+            cell=lambda it, context: status_cell(it.status, context),
+            min_cells=10,
+        ),
+        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, min_cells=20),
+        Column(id="repository", title="repository", value=lambda it: it.repository, hide_order=4, min_cells=20),
+        Column(
+            id="reason",
+            title="reason",
+            aliases=("status_reason",),
+            value=lambda it: it.status_reason or None,
+            hide_order=3,
+            min_cells=10,
+        ),
+        Column(
+            id="url",
+            title="endpoint",
+            aliases=("endpoint_url",),
+            value=lambda it: it.endpoint_url,
+            hide_order=2,
+            min_cells=16,
+            max_cells=48,
+        ),
+        Column(
+            id="agent",
+            title="agent",
+            aliases=("id", "arm_id"),
+            value=lambda it: it.id,
+            hide_order=1,
+            min_cells=9,
+            elides_middle=True,
+        ),
     ),
     sections=(
         SectionSpec(
             "Review agent",
             (
-                At("arm_id"), At("display_name"), At("status", format=as_standing), At("status_reason"),
-                At("repository", leads=_its_repository), At("endpoint_url"),
+                MemberLine("arm_id"),
+                MemberLine("display_name"),
+                MemberLine("status", format=detail_status),
+                MemberLine("status_reason"),
+                MemberLine("repository", leads=_its_repository),
+                MemberLine("endpoint_url"),
             ),
         ),
     ),
@@ -58,10 +98,10 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
         "ready": lambda it: it.status == "ready",
         "problem": lambda it: it.status == "degraded",
     },
-    links=(Link("saved as", "arm", lambda it: it.id or None),),
+    links=(RecordLink("saved as", "arm", lambda it: it.id or None),),
     actions=AGENT_ACTIONS,
-    makes=AGENT_MAKES,
-)  # fmt: skip
+    create_actions=AGENT_MAKES,
+)
 
 CREDENTIALS: Final[ResourceSpec[Any]] = ResourceSpec[Credential](
     record=Credential,
@@ -70,22 +110,37 @@ CREDENTIALS: Final[ResourceSpec[Any]] = ResourceSpec[Credential](
     title="Credential references",
     list_summary="list credential references; secrets are never shown",
     columns=(
-        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, least=12),
-        Column(id="credential", title="credential", aliases=("id", "credential_ref"), value=lambda it: it.id, least=9,
-               keeps_ends=True),
-        Column(id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at,
-               format=when, is_whole=True, leaves=1, sort_key=lambda it: newest_first(it.created_at)),
+        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, min_cells=12),
+        Column(
+            id="credential",
+            title="credential",
+            aliases=("id", "credential_ref"),
+            value=lambda it: it.id,
+            min_cells=9,
+            elides_middle=True,
+        ),
+        Column(
+            id="created",
+            title="created",
+            aliases=("created_at",),
+            value=lambda it: it.created_at,
+            format=time_cell,
+            never_cut=True,
+            hide_order=1,
+            sort_key=lambda it: newest_first_key(it.created_at),
+        ),
     ),
     sections=(
         SectionSpec(
-            "Credential reference", (At("credential_ref"), At("display_name"), At("created_at", format=as_moment))
+            "Credential reference",
+            (MemberLine("credential_ref"), MemberLine("display_name"), MemberLine("created_at", format=detail_time)),
         ),
     ),
     sort=(SortKey("created"),),
     empty="There are no credential references.",
     note="The secret itself never leaves the service.",
-    makes=CREDENTIAL_MAKES,
-)  # fmt: skip
+    create_actions=CREDENTIAL_MAKES,
+)
 
 GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
     record=GithubConnection,
@@ -94,29 +149,57 @@ GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
     title="GitHub connections",
     list_summary="list connected repositories",
     columns=(
-        Column(id="status", title="status", value=lambda it: it.status,
-               cell=lambda it, context: standing(it.status, context), least=11),
-        Column(id="repository", title="repository", value=lambda it: it.repository, least=14),
-        Column(id="verification", title="verification", value=lambda it: it.verification,
-               cell=lambda it, context: standing(it.verification, context), leaves=3, least=12),
-        Column(id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at,
-               format=when, is_whole=True, leaves=2, sort_key=lambda it: newest_first(it.created_at)),
-        Column(id="connection", title="connection", aliases=("id", "connection_id"), value=lambda it: it.id, leaves=1,
-               least=9, keeps_ends=True),
+        Column(
+            id="status",
+            title="status",
+            value=lambda it: it.status,
+            cell=lambda it, context: status_cell(it.status, context),
+            min_cells=11,
+        ),
+        Column(id="repository", title="repository", value=lambda it: it.repository, min_cells=14),
+        Column(
+            id="verification",
+            title="verification",
+            value=lambda it: it.verification,
+            cell=lambda it, context: status_cell(it.verification, context),
+            hide_order=3,
+            min_cells=12,
+        ),
+        Column(
+            id="created",
+            title="created",
+            aliases=("created_at",),
+            value=lambda it: it.created_at,
+            format=time_cell,
+            never_cut=True,
+            hide_order=2,
+            sort_key=lambda it: newest_first_key(it.created_at),
+        ),
+        Column(
+            id="connection",
+            title="connection",
+            aliases=("id", "connection_id"),
+            value=lambda it: it.id,
+            hide_order=1,
+            min_cells=9,
+            elides_middle=True,
+        ),
     ),
     fields=(Field(id="owner", value=lambda it: (it.repository or "").partition("/")[0] or None),),
     sections=(
         SectionSpec(
             "GitHub connection",
             (
-                At("connection_id"), At("repository"), At("status", format=as_standing),
-                At("verification", format=as_standing),
-                At("created_at", format=as_moment),
+                MemberLine("connection_id"),
+                MemberLine("repository"),
+                MemberLine("status", format=detail_status),
+                MemberLine("verification", format=detail_status),
+                MemberLine("created_at", format=detail_time),
             ),
         ),
     ),
     sort=(SortKey("repository"),),
     empty="No repository is connected. `runwatch github connect OWNER/NAME` begins it.",
     note="Without a GitHub App it is a person's word.",
-    makes=GITHUB_MAKES,
-)  # fmt: skip
+    create_actions=GITHUB_MAKES,
+)

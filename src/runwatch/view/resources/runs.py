@@ -9,63 +9,88 @@ from typing import Any, Final
 from runwatch.records.packet import DecisionPacket
 from runwatch.records.run import Run, Slice
 from runwatch.records.states import is_final
-from runwatch.view import flat
-from runwatch.view.calls import why
-from runwatch.view.drawn import Drawn, block, decimal_text, line
-from runwatch.view.explain import explain_reason
-from runwatch.view.facts import FROM_RUN, NOWHERE, Fact, RunFacts, run_facts
-from runwatch.view.format import (
-    Context,
+from runwatch.view.problems.explanations import explain_reason
+from runwatch.view.runs.decision_packet import (
+    NEEDS_REVIEW,
+    decision_reason_cell,
+    is_rejected,
+    run_outcome_cell,
+    run_outcome_title,
+)
+from runwatch.view.runs.event_lines import last_event_text
+from runwatch.view.runs.provider_calls import end_reason_text
+from runwatch.view.runs.run_facts import FROM_RUN, NO_SOURCE, RunFacts, SourcedValue, run_facts
+from runwatch.view.spec.action import ResourceAction
+from runwatch.view.spec.resource import (
+    Column,
+    ComputedLine,
+    Field,
+    MemberLine,
+    RecordLink,
+    ResourceSpec,
+    SectionSpec,
+    SortKey,
+)
+from runwatch.view.text import json_paths
+from runwatch.view.text.format import (
+    RenderContext,
     age,
-    clock,
     duration,
+    elapsed_clock,
+    estimated,
     gauge,
-    guessed,
     money,
     money_exact,
     percent,
     seconds_since,
-    share,
-    share_role,
     short_id,
-    spent,
-    state,
+    spent_amount,
+    state_label,
+    usage_ratio,
+    usage_role,
 )
-from runwatch.view.glyphs import Role, state_glyph
-from runwatch.view.mutation import Action
-from runwatch.view.packet import NEEDS_REVIEW, is_against, outcome, outcome_and_action, ruling
-from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, Shown, SortKey, Styled, Told
-from runwatch.view.resources.common import as_moment, as_state, newest_first, no_charge, output_end, when
-from runwatch.view.timeline import last_words
+from runwatch.view.text.glyphs import Role, state_glyph
+from runwatch.view.text.member_format import (
+    detail_state,
+    detail_time,
+    newest_first_key,
+    no_charge_cell,
+    output_end,
+    time_cell,
+)
+from runwatch.view.text.safe_text import SafeText, block, line, plain_decimal
+from runwatch.view.text.styled_text import CellText, StyledText
 
 
-def _status(facts: RunFacts, context: Context) -> Styled:
-    return Styled(state(facts.status, context.glyphs), state_glyph(facts.status, context.glyphs)[1])
+def _status(facts: RunFacts, context: RenderContext) -> StyledText:
+    return StyledText(state_label(facts.status, context.glyphs), state_glyph(facts.status, context.glyphs)[1])
 
 
-def _outcome(facts: RunFacts, context: Context) -> Styled:
-    return outcome(facts.status, facts.packet.value, context.glyphs)
+def _outcome(facts: RunFacts, context: RenderContext) -> StyledText:
+    return run_outcome_cell(facts.status, facts.packet.value, context.glyphs)
 
 
-def _run(facts: RunFacts, context: Context) -> Shown:
+def _run(facts: RunFacts, context: RenderContext) -> CellText:
     return short_id(facts.id, context.glyphs)
 
 
-def _age(facts: RunFacts, context: Context) -> Shown:
+def _age(facts: RunFacts, context: RenderContext) -> CellText:
     """How long a live run has been under way, and how long an ended one took."""
     if facts.is_final:
         took = facts.took_s.value
-        return line(context.glyphs.unknown) if took is None else clock(took)
+        return line(context.glyphs.unknown) if took is None else elapsed_clock(took)
     created = facts.run.created_at
-    return line(context.glyphs.unknown) if created is None else clock(max(seconds_since(created, context.now), 0))
+    return (
+        line(context.glyphs.unknown) if created is None else elapsed_clock(max(seconds_since(created, context.now), 0))
+    )
 
 
-def _mode(facts: RunFacts, context: Context) -> Shown:
+def _mode(facts: RunFacts, context: RenderContext) -> CellText:
     mode = facts.mode.value
-    return Styled(line(mode or context.glyphs.unknown), Role.TEST if facts.is_test else Role.PLAIN)
+    return StyledText(line(mode or context.glyphs.unknown), Role.TEST if facts.is_test else Role.PLAIN)
 
 
-def _arm(facts: RunFacts, context: Context) -> Shown:
+def _arm(facts: RunFacts, context: RenderContext) -> CellText:
     arm = facts.arm_id.value
     return line(context.glyphs.nothing) if arm is None else short_id(arm, context.glyphs)
 
@@ -74,87 +99,89 @@ def _packet(facts: RunFacts) -> DecisionPacket:
     return facts.packet.value or _UNDECIDED
 
 
-def _cost(facts: RunFacts, context: Context) -> Shown:
+def _cost(facts: RunFacts, context: RenderContext) -> CellText:
     """What was spent; a gauge against the cap while that can still change."""
     if facts.is_test:
-        return no_charge()
+        return no_charge_cell()
     cost = facts.known_cost_usd.value
     if facts.unknown_calls:
-        return Styled(spent(cost, facts.unknown_calls), Role.WARN)
+        return StyledText(spent_amount(cost, facts.unknown_calls), Role.WARN)
     if cost is None:
         return line(context.glyphs.unknown)
-    part = share(cost, facts.max_cost_usd.value)
+    part = usage_ratio(cost, facts.max_cost_usd.value)
     if part is None or facts.is_final:
         return money(cost)
     limit = f" {percent(part)}" if part >= 1 else ""
-    return Styled(line(f"{gauge(part, 5, context.glyphs)} {money(cost)}{limit}"), share_role(part))
+    return StyledText(line(f"{gauge(part, 5, context.glyphs)} {money(cost)}{limit}"), usage_role(part))
 
 
-def _last(facts: RunFacts, context: Context) -> Shown:
+def _last(facts: RunFacts, context: RenderContext) -> CellText:
     """The newest event and its age; for an ended run how long ago that was."""
     event, ended = facts.last_event, facts.ended_at.value
     if facts.is_final and ended is not None:
         return age(ended, context.now)
     if event is not None:
-        return line(f"{last_words(event)} {age(event.at, context.now) if event.at else ''}".rstrip())
+        return line(f"{last_event_text(event)} {age(event.at, context.now) if event.at else ''}".rstrip())
     created = facts.run.created_at
     return line(context.glyphs.unknown) if created is None else line(f"sent {age(created, context.now)}")
 
 
-def _reason(facts: RunFacts, context: Context) -> Shown:
+def _reason(facts: RunFacts, context: RenderContext) -> CellText:
     """Why the run ended, or what a review comes to; a live or completed one needs no reason."""
-    reason, decided = facts.reason.value, ruling(facts.packet.value, context.glyphs)
+    reason, decided = facts.reason.value, decision_reason_cell(facts.packet.value, context.glyphs)
     if decided is not None and not reason:
         return decided
     needs_none = not facts.is_final or facts.status == "completed"
     return line(reason or (context.glyphs.nothing if needs_none else context.glyphs.unknown))
 
 
-def _label(facts: RunFacts, _: Context) -> Shown:
+def _label(facts: RunFacts, _: RenderContext) -> CellText:
     return line(facts.label)
 
 
-def _note(facts: RunFacts, _: object, __: Context) -> Shown | None:
+def _note(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
     return block(facts.note) if facts.note else None
 
 
-def _verdict(facts: RunFacts, _: object, context: Context) -> Shown | None:
+def _verdict(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
     packet = facts.packet
     if packet.value is None:
         return None
-    return _known(packet, outcome_and_action(facts.status, packet.value, context.glyphs), context)
+    return _known(packet, run_outcome_title(facts.status, packet.value, context.glyphs), context)
 
 
-def _known(fact: Fact[Any], text: Shown, context: Context) -> Shown:
+def _known(fact: SourcedValue[Any], text: CellText, context: RenderContext) -> CellText:
     """A fact with its source, or the sign for unknown."""
-    if fact.source == NOWHERE:
-        return Styled(line(context.glyphs.unknown), Role.QUIET)
-    drawn, role = text if isinstance(text, Styled) else Styled(text)
-    return Styled(line(f"{drawn}  ({fact.source})"), role)
+    if fact.source == NO_SOURCE:
+        return StyledText(line(context.glyphs.unknown), Role.QUIET)
+    drawn, role = text if isinstance(text, StyledText) else StyledText(text)
+    return StyledText(line(f"{drawn}  ({fact.source})"), role)
 
 
-def _told(name: str, path: str, draw: Callable[[Any], Shown] = line) -> Told:
+def _told(name: str, path: str, draw: Callable[[Any], CellText] = line) -> ComputedLine:
     """A line for one fact; ``path`` is the run's own member for it."""
 
-    def shown(facts: RunFacts, _: object, context: Context) -> Shown:
-        fact: Fact[Any] = getattr(facts, name)
+    def shown(facts: RunFacts, _: object, context: RenderContext) -> CellText:
+        fact: SourcedValue[Any] = getattr(facts, name)
         return _known(fact, draw(fact.value), context)
 
     def shows(facts: RunFacts) -> str:
         # A member that is null tells as little as a missing one, and the line says so.
-        is_told = getattr(facts, name).source == FROM_RUN or flat.at(facts.raw, flat.split(path)) is None
+        is_told = (
+            getattr(facts, name).source == FROM_RUN or json_paths.get_at(facts.raw, json_paths.parse_path(path)) is None
+        )
         return path if is_told else ""
 
-    return Told(name, shown, shows)
+    return ComputedLine(name, shown, shows)
 
 
-def _seconds(value: Decimal | None) -> Drawn:
-    return line(None if value is None else f"{decimal_text(value)} s")
+def _seconds(value: Decimal | None) -> SafeText:
+    return line(None if value is None else f"{plain_decimal(value)} s")
 
 
-def _cost_line(facts: RunFacts, _: object, context: Context) -> Shown:
+def _cost_line(facts: RunFacts, _: object, context: RenderContext) -> CellText:
     known = facts.known_cost_usd
-    told = guessed(spent(known.value, facts.unknown_calls, money_exact), is_estimated=facts.is_estimated)
+    told = estimated(spent_amount(known.value, facts.unknown_calls, money_exact), is_estimated=facts.is_estimated)
     return _known(known, told, context)
 
 
@@ -165,28 +192,28 @@ def _shows_cost(facts: RunFacts) -> str:
     return "" if facts.run.spend_usd is None and facts.raw.get("spend_usd") is not None else "spend_usd"
 
 
-def _lacking(facts: RunFacts, _: object, __: Context) -> Shown | None:
+def _lacking(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
     if not facts.unknown_calls:
         return None
-    return Styled(line(f"{facts.unknown_calls} of unknown cost"), Role.WARN)
+    return StyledText(line(f"{facts.unknown_calls} of unknown cost"), Role.WARN)
 
 
 def _shows_lacking(facts: RunFacts) -> str:
     return "unknown_calls" if facts.run.unknown_calls == facts.unknown_calls else ""
 
 
-def _used(facts: RunFacts, _: object, context: Context) -> Shown | None:
-    part = None if facts.is_test else share(facts.cost_usd.value, facts.max_cost_usd.value)
+def _used(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
+    part = None if facts.is_test else usage_ratio(facts.cost_usd.value, facts.max_cost_usd.value)
     if part is None:
         return None
-    return Styled(line(f"{gauge(part, 10, context.glyphs)} {percent(part)}"), share_role(part))
+    return StyledText(line(f"{gauge(part, 10, context.glyphs)} {percent(part)}"), usage_role(part))
 
 
-def _took(facts: RunFacts, _: object, context: Context) -> Shown | None:
+def _took(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
     if facts.is_final:
         return _known(facts.took_s, duration(facts.took_s.value), context)
     created = facts.run.created_at
-    return None if created is None else clock(max(seconds_since(created, context.now), 0))
+    return None if created is None else elapsed_clock(max(seconds_since(created, context.now), 0))
 
 
 def _own_status(facts: RunFacts) -> str:
@@ -195,17 +222,17 @@ def _own_status(facts: RunFacts) -> str:
     return "status" if own is not None and own == facts.status else ""
 
 
-def _reason_line(facts: RunFacts, _: object, context: Context) -> Shown:
+def _reason_line(facts: RunFacts, _: object, context: RenderContext) -> CellText:
     text = _reason(facts, context)
-    return text if facts.reason.source == NOWHERE else _known(facts.reason, text, context)
+    return text if facts.reason.source == NO_SOURCE else _known(facts.reason, text, context)
 
 
-def _why(facts: RunFacts, _: object, __: Context) -> Shown | None:
+def _why(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
     reason = facts.reason.value
-    return None if reason is None else why(reason, facts.receipt)
+    return None if reason is None else end_reason_text(reason, facts.receipt)
 
 
-def _next(facts: RunFacts, _: object, __: Context) -> Shown | None:
+def _next(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
     reason = facts.reason.value
     return None if reason is None else line(explain_reason(reason).next_step)
 
@@ -214,45 +241,107 @@ _UNDECIDED: Final = DecisionPacket({})
 
 COLUMNS: Final = (
     Column[RunFacts](
-        id="status", title="status", value=lambda run: run.status, cell=_outcome, least=11, most=14, server="status"
+        id="status",
+        title="status",
+        value=lambda run: run.status,
+        cell=_outcome,
+        min_cells=11,
+        max_cells=14,
+        server_parameter="status",
     ),
     Column[RunFacts](
-        id="run", title="run", aliases=("id", "execution_id"), value=lambda run: run.id, cell=_run, least=9,
-        keeps_ends=True,
+        id="run",
+        title="run",
+        aliases=("id", "execution_id"),
+        value=lambda run: run.id,
+        cell=_run,
+        min_cells=9,
+        elides_middle=True,
     ),
     Column[RunFacts](
-        id="age", title="age", aliases=("created_at",), value=lambda run: run.run.created_at, cell=_age, align="right",
-        sort_key=lambda run: newest_first(run.run.created_at), server="since", leaves=11, least=5,
+        id="age",
+        title="age",
+        aliases=("created_at",),
+        value=lambda run: run.run.created_at,
+        cell=_age,
+        align="right",
+        sort_key=lambda run: newest_first_key(run.run.created_at),
+        server_parameter="since",
+        hide_order=11,
+        min_cells=5,
     ),
     Column[RunFacts](
-        id="label", title="label", value=lambda run: run.label or None, cell=_label, leaves=9, least=8, most=24,
-        only_used=True,
+        id="label",
+        title="label",
+        value=lambda run: run.label or None,
+        cell=_label,
+        hide_order=9,
+        min_cells=8,
+        max_cells=24,
+        hide_if_empty=True,
     ),
-    Column[RunFacts](id="mode", title="mode", value=lambda run: run.mode.value, cell=_mode, leaves=6),
+    Column[RunFacts](id="mode", title="mode", value=lambda run: run.mode.value, cell=_mode, hide_order=6),
     Column[RunFacts](
-        id="cost", title="cost / cap", aliases=("spend",), value=lambda run: run.cost_usd.value, cell=_cost, leaves=8,
-        least=14,
-    ),
-    Column[RunFacts](
-        id="last", title="last", value=lambda run: last_words(run.last_event) if run.last_event else None, cell=_last,
-        leaves=10, least=8,
-    ),
-    Column[RunFacts](id="reason", title="reason", value=lambda run: run.reason.value, cell=_reason, leaves=7, least=12),
-    Column[RunFacts](id="model", title="model", value=lambda run: run.model.value, leaves=5, least=12, most=32),
-    Column[RunFacts](id="provider", title="provider", value=lambda run: run.provider.value, leaves=4, least=10, most=24,
-           only_used=True),
-    Column[RunFacts](
-        id="arm", title="arm", aliases=("arm_id",), value=lambda run: run.arm_id.value, cell=_arm, leaves=3, least=9,
-        keeps_ends=True, only_used=True,
-    ),
-    Column[RunFacts](
-        id="source", title="told by", value=lambda run: ", ".join(run.told_by) or None, leaves=2, least=7, most=20,
-        only_used=True,
+        id="cost",
+        title="cost / cap",
+        aliases=("spend",),
+        value=lambda run: run.cost_usd.value,
+        cell=_cost,
+        hide_order=8,
+        min_cells=14,
     ),
     Column[RunFacts](
-        id="created", title="created", value=lambda run: run.run.created_at, format=when, is_whole=True, leaves=1
+        id="last",
+        title="last",
+        value=lambda run: last_event_text(run.last_event) if run.last_event else None,
+        cell=_last,
+        hide_order=10,
+        min_cells=8,
     ),
-)  # fmt: skip
+    Column[RunFacts](
+        id="reason", title="reason", value=lambda run: run.reason.value, cell=_reason, hide_order=7, min_cells=12
+    ),
+    Column[RunFacts](
+        id="model", title="model", value=lambda run: run.model.value, hide_order=5, min_cells=12, max_cells=32
+    ),
+    Column[RunFacts](
+        id="provider",
+        title="provider",
+        value=lambda run: run.provider.value,
+        hide_order=4,
+        min_cells=10,
+        max_cells=24,
+        hide_if_empty=True,
+    ),
+    Column[RunFacts](
+        id="arm",
+        title="arm",
+        aliases=("arm_id",),
+        value=lambda run: run.arm_id.value,
+        cell=_arm,
+        hide_order=3,
+        min_cells=9,
+        elides_middle=True,
+        hide_if_empty=True,
+    ),
+    Column[RunFacts](
+        id="source",
+        title="told by",
+        value=lambda run: ", ".join(run.told_by) or None,
+        hide_order=2,
+        min_cells=7,
+        max_cells=20,
+        hide_if_empty=True,
+    ),
+    Column[RunFacts](
+        id="created",
+        title="created",
+        value=lambda run: run.run.created_at,
+        format=time_cell,
+        never_cut=True,
+        hide_order=1,
+    ),
+)
 
 FIELDS: Final = (
     Field[RunFacts](id="took", value=lambda run: run.took_s.value),
@@ -273,45 +362,59 @@ SECTIONS: Final = (
     SectionSpec(
         "Run",
         (
-            At("execution_id"),
-            Told("label", lambda facts, _, __: line(facts.label) if facts.label else None),
-            Told("note", _note),
-            Told("verdict", _verdict),
-            Told("status", lambda facts, _, context: _status(facts, context), _own_status),
+            MemberLine("execution_id"),
+            ComputedLine("label", lambda facts, _, __: line(facts.label) if facts.label else None),
+            ComputedLine("note", _note),
+            ComputedLine("verdict", _verdict),
+            ComputedLine("status", lambda facts, _, context: _status(facts, context), _own_status),
             _told("reason", "reason")._replace(draw=_reason_line),
-            Told("why", _why),
-            Told("next", _next),
+            ComputedLine("why", _why),
+            ComputedLine("next", _next),
             _told("mode", "mode"),
-            At("created_at", format=as_moment),
-            At("completed_at", format=as_moment),
-            Told("took", _took),
-            Told("cost_usd", _cost_line, _shows_cost),
-            Told("unknown_calls", _lacking, _shows_lacking),
-            Told("of the cap", _used),
+            MemberLine("created_at", format=detail_time),
+            MemberLine("completed_at", format=detail_time),
+            ComputedLine("took", _took),
+            ComputedLine("cost_usd", _cost_line, _shows_cost),
+            ComputedLine("unknown_calls", _lacking, _shows_lacking),
+            ComputedLine("of the cap", _used),
             _told("provider", "current.provider"),
             _told("model", "current.model_key"),
             _told("arm_id", "current.arm_id"),
-            At("cancelled_by"),
+            MemberLine("cancelled_by"),
         ),
     ),
-    SectionSpec("Now", (At("current"),)),
+    SectionSpec("Now", (MemberLine("current"),)),
     SectionSpec(
         "Policy",
         (
             _told("data_classes", "policy.data_classes"),
             _told("max_cost_usd", "policy.budget.max_cost_usd", money_exact),
             _told("max_runtime_s", "policy.budget.max_runtime_s", _seconds),
-            At("policy.cost_coefficient", "cost_coefficient"),
-            At("policy.on_eval", "on_eval"),
+            MemberLine("policy.cost_coefficient", "cost_coefficient"),
+            MemberLine("policy.on_eval", "on_eval"),
         ),
     ),
     SectionSpec(
         "Slice",
-        (At("slice_id"), At("capability"), At("status", format=as_state), Told("output", output_end)),
-        each="slices", item=Slice, names="slice_id",
+        (
+            MemberLine("slice_id"),
+            MemberLine("capability"),
+            MemberLine("status", format=detail_state),
+            ComputedLine("output", output_end),
+        ),
+        each="slices",
+        item=Slice,
+        names="slice_id",
     ),
-    SectionSpec("Links", (At("links.status", "status"), At("links.events", "events"), At("links.receipt", "receipt"))),
-)  # fmt: skip
+    SectionSpec(
+        "Links",
+        (
+            MemberLine("links.status", "status"),
+            MemberLine("links.events", "events"),
+            MemberLine("links.receipt", "receipt"),
+        ),
+    ),
+)
 
 RUNS: Final = ResourceSpec[RunFacts](
     record=Run,
@@ -329,7 +432,7 @@ RUNS: Final = ResourceSpec[RunFacts](
     flags={
         "final": lambda run: run.is_final,
         "live": lambda run: not run.is_final,
-        "problem": lambda run: run.status in {"failed", "expired"} or is_against(run.packet.value),
+        "problem": lambda run: run.status in {"failed", "expired"} or is_rejected(run.packet.value),
         "broken": lambda run: run.status in {"failed", "expired"},
         "composer": lambda run: run.is_composer,
         "review": lambda run: _packet(run).action == NEEDS_REVIEW,
@@ -337,23 +440,23 @@ RUNS: Final = ResourceSpec[RunFacts](
         "cut": lambda run: run.run.is_cut,
     },
     actions=(
-        Action("watch", "Follow its events", "runs watch", "getExecutionsByExecutionIdEvents"),
-        Action(
+        ResourceAction("watch", "Follow its events", "runs watch", "getExecutionsByExecutionIdEvents"),
+        ResourceAction(
             "cancel", "Cancel the run", "runs cancel", "postExecutionsByExecutionIdCancel", is_destructive=True,
             enabled_when=lambda run: not run.is_final, off_because="The run has ended, and a final run never changes.",
         ),
-        Action(
+        ResourceAction(
             "result", "Read its result", "runs result", "getExecutionsByExecutionIdResult",
             enabled_when=lambda run: run.status == "completed" and not run.is_test,
             off_because="Only a completed live run has a result; a test run calls no model.",
         ),
-        Action(
+        ResourceAction(
             "receipt", "Show its receipt", "receipts show", "getReceiptsByExecutionId",
             enabled_when=lambda run: is_final(run.status), off_because="A run has a receipt once it has ended.",
         ),
-        Action("label", "Label and note", ""),
-        Action("again", "Run it again", "", "postExecutions"),
+        ResourceAction("label", "Label and note", ""),
+        ResourceAction("again", "Run it again", "", "postExecutions"),
     ),
-    links=(Link("receipt", "receipt", lambda run: run.id if run.is_final else None),),
+    links=(RecordLink("receipt", "receipt", lambda run: run.id if run.is_final else None),),
     subject=run_facts,
 )  # fmt: skip

@@ -5,23 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.records.source import EndpointPolicy, SourceConnection, SourceProfile
-from runwatch.view.drawn import line
-from runwatch.view.format import Context
-from runwatch.view.glyphs import Role
-from runwatch.view.resource import (
-    At,
-    Column,
-    Field,
-    ResourceSpec,
-    SectionSpec,
-    Shown,
-    SortKey,
-    Styled,
-    Told,
-)
-from runwatch.view.resources.common import as_moment, newest_first, when
-from runwatch.view.resources.standing import as_standing, standing, words
-from runwatch.view.writes.sources import ACTIONS, MAKES, PROFILE_ACTIONS
+from runwatch.view.actions.sources import ACTIONS, MAKES, PROFILE_ACTIONS
+from runwatch.view.spec.resource import Column, ComputedLine, Field, MemberLine, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.member_format import detail_time, newest_first_key, time_cell
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.status_format import detail_status, joined_cell, status_cell
+from runwatch.view.text.styled_text import CellText, StyledText
 
 
 def _standing(connection: SourceConnection) -> str | None:
@@ -42,12 +33,12 @@ def _is_on(connection: SourceConnection) -> bool:
     return connection.revoked_at is None
 
 
-def _means(connection: SourceConnection, _: object, __: Context) -> Shown | None:
+def _means(connection: SourceConnection, _: object, __: RenderContext) -> CellText | None:
     if connection.is_usable:
-        return Styled(line("Its models can be run."), Role.GOOD)
+        return StyledText(line("Its models can be run."), Role.GOOD)
     if not _is_on(connection):
-        return Styled(line("It is disconnected for good."), Role.OFF)
-    return Styled(line("No model can be run over it until a test passes with the key that it has now."), Role.WARN)
+        return StyledText(line("It is disconnected for good."), Role.OFF)
+    return StyledText(line("No model can be run over it until a test passes with the key that it has now."), Role.WARN)
 
 
 def _ids(profile: SourceProfile, member: str) -> tuple[str, ...] | None:
@@ -62,17 +53,58 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
     singular="connection",
     title="Sources · source connections",
     columns=(
-        Column(id="status", title="status", value=_standing,
-               cell=lambda it, context: standing(_standing(it), context), least=10),
-        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, least=18),
-        Column(id="source", title="source", aliases=("source_id",), value=lambda it: it.source_id, leaves=5, least=12),
-        Column(id="auth", title="auth", aliases=("auth_scheme",), value=lambda it: it.auth_scheme, leaves=2, least=7),
-        Column(id="error", title="error", aliases=("test_error",), leaves=4, least=11,
-               value=lambda it: it.test_error or it.test_failure),
-        Column(id="tested", title="tested", aliases=("last_tested_at",), value=lambda it: it.last_tested_at,
-               format=when, is_whole=True, leaves=3, least=6, sort_key=lambda it: newest_first(it.last_tested_at)),
-        Column(id="connection", title="connection", aliases=("id", "connection_id"), value=lambda it: it.id, leaves=1,
-               least=9, keeps_ends=True),
+        Column(
+            id="status",
+            title="status",
+            value=_standing,
+            cell=lambda it, context: status_cell(_standing(it), context),
+            min_cells=10,
+        ),
+        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, min_cells=18),
+        Column(
+            id="source",
+            title="source",
+            aliases=("source_id",),
+            value=lambda it: it.source_id,
+            hide_order=5,
+            min_cells=12,
+        ),
+        Column(
+            id="auth",
+            title="auth",
+            aliases=("auth_scheme",),
+            value=lambda it: it.auth_scheme,
+            hide_order=2,
+            min_cells=7,
+        ),
+        Column(
+            id="error",
+            title="error",
+            aliases=("test_error",),
+            hide_order=4,
+            min_cells=11,
+            value=lambda it: it.test_error or it.test_failure,
+        ),
+        Column(
+            id="tested",
+            title="tested",
+            aliases=("last_tested_at",),
+            value=lambda it: it.last_tested_at,
+            format=time_cell,
+            never_cut=True,
+            hide_order=3,
+            min_cells=6,
+            sort_key=lambda it: newest_first_key(it.last_tested_at),
+        ),
+        Column(
+            id="connection",
+            title="connection",
+            aliases=("id", "connection_id"),
+            value=lambda it: it.id,
+            hide_order=1,
+            min_cells=9,
+            elides_middle=True,
+        ),
     ),
     fields=(
         Field(id="test", aliases=("test_state",), value=lambda it: it.test_state),
@@ -83,25 +115,42 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
         SectionSpec(
             "Connection",
             (
-                At("connection_id"), At("display_name"), At("source_id"), At("status", format=as_standing),
-                At("usable"), Told("means", _means), At("endpoint"), At("auth_scheme"), At("source_scope"),
-                At("access_lane"), At("commercial_owner"), At("credential_owner"), At("customer_ref"),
+                MemberLine("connection_id"),
+                MemberLine("display_name"),
+                MemberLine("source_id"),
+                MemberLine("status", format=detail_status),
+                MemberLine("usable"),
+                ComputedLine("means", _means),
+                MemberLine("endpoint"),
+                MemberLine("auth_scheme"),
+                MemberLine("source_scope"),
+                MemberLine("access_lane"),
+                MemberLine("commercial_owner"),
+                MemberLine("credential_owner"),
+                MemberLine("customer_ref"),
             ),
         ),
         SectionSpec(
             "Test",
             (
-                At("test_state", format=as_standing), At("test_error"), At("test_failure"),
-                At("test_http_status"), At("test_suggestions"),
-                At("last_tested_at", format=as_moment), At("tested_binding_revision"),
+                MemberLine("test_state", format=detail_status),
+                MemberLine("test_error"),
+                MemberLine("test_failure"),
+                MemberLine("test_http_status"),
+                MemberLine("test_suggestions"),
+                MemberLine("last_tested_at", format=detail_time),
+                MemberLine("tested_binding_revision"),
             ),
         ),
         SectionSpec(
             "Key",
             (
-                At("auth_binding_ref"), At("binding_revision"), At("rotated_at", format=as_moment),
-                At("revoked_at", format=as_moment), At("created_at", format=as_moment),
-                At("updated_at", format=as_moment),
+                MemberLine("auth_binding_ref"),
+                MemberLine("binding_revision"),
+                MemberLine("rotated_at", format=detail_time),
+                MemberLine("revoked_at", format=detail_time),
+                MemberLine("created_at", format=detail_time),
+                MemberLine("updated_at", format=detail_time),
             ),
         ),
     ),
@@ -114,8 +163,8 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
         "off": lambda it: not _is_on(it),
     },
     actions=ACTIONS,
-    makes=MAKES,
-)  # fmt: skip
+    create_actions=MAKES,
+)
 
 PROFILES: Final[ResourceSpec[Any]] = ResourceSpec[SourceProfile](
     record=SourceProfile,
@@ -123,21 +172,49 @@ PROFILES: Final[ResourceSpec[Any]] = ResourceSpec[SourceProfile](
     singular="profile",
     title="Available sources · source profiles",
     columns=(
-        Column(id="source", title="source", aliases=("id", "source_id"), value=lambda it: it.id, least=12, most=32),
-        Column(id="kind", title="kind", aliases=("source_kind",), value=lambda it: it.source_kind, leaves=2, least=8),
-        Column(id="auth", title="auth", value=lambda it: _ids(it, "auth_schemes"), format=words, leaves=3, least=8),
-        Column(id="protocols", title="protocols", value=lambda it: _ids(it, "protocol_profiles"), format=words,
-               leaves=1, least=12, most=60),
+        Column(
+            id="source", title="source", aliases=("id", "source_id"), value=lambda it: it.id, min_cells=12, max_cells=32
+        ),
+        Column(
+            id="kind",
+            title="kind",
+            aliases=("source_kind",),
+            value=lambda it: it.source_kind,
+            hide_order=2,
+            min_cells=8,
+        ),
+        Column(
+            id="auth",
+            title="auth",
+            value=lambda it: _ids(it, "auth_schemes"),
+            format=joined_cell,
+            hide_order=3,
+            min_cells=8,
+        ),
+        Column(
+            id="protocols",
+            title="protocols",
+            value=lambda it: _ids(it, "protocol_profiles"),
+            format=joined_cell,
+            hide_order=1,
+            min_cells=12,
+            max_cells=60,
+        ),
     ),
-    fields=(
-        Field(id="https", value=lambda it: (it.endpoint_policy or EndpointPolicy({})).https_required),
-    ),
+    fields=(Field(id="https", value=lambda it: (it.endpoint_policy or EndpointPolicy({})).https_required),),
     sections=(
         SectionSpec(
             "Source",
             (
-                At("source_id"), At("display_name"), At("source_kind"), At("auth_schemes"), At("protocol_profiles"),
-                At("endpoint_policy"), At("access_lane"), At("credential_owner"), At("commercial_owner"),
+                MemberLine("source_id"),
+                MemberLine("display_name"),
+                MemberLine("source_kind"),
+                MemberLine("auth_schemes"),
+                MemberLine("protocol_profiles"),
+                MemberLine("endpoint_policy"),
+                MemberLine("access_lane"),
+                MemberLine("credential_owner"),
+                MemberLine("commercial_owner"),
             ),
         ),
     ),
@@ -145,4 +222,4 @@ PROFILES: Final[ResourceSpec[Any]] = ResourceSpec[SourceProfile](
     empty="The service knows no sources.",
     note="What is run here is paid by you, at the source.",
     actions=PROFILE_ACTIONS,
-)  # fmt: skip
+)

@@ -7,23 +7,14 @@ from typing import Any, Final
 
 from runwatch.records.record import Record
 from runwatch.records.verifier import ConnectionSummary, KeyConnection, Probe, RetiredKey, Verifier, VerifierTest
-from runwatch.view.drawn import line
-from runwatch.view.format import Context, count
-from runwatch.view.glyphs import Role
-from runwatch.view.resource import (
-    At,
-    Column,
-    Field,
-    ResourceSpec,
-    SectionSpec,
-    Shown,
-    SortKey,
-    Styled,
-    Told,
-)
-from runwatch.view.resources.common import as_moment
-from runwatch.view.resources.standing import as_standing, standing, words
-from runwatch.view.writes.verifiers import ACTIONS, MAKES
+from runwatch.view.actions.verifiers import ACTIONS, MAKES
+from runwatch.view.spec.resource import Column, ComputedLine, Field, MemberLine, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.text.format import RenderContext, grouped_number
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.member_format import detail_time
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.status_format import detail_status, joined_cell, status_cell
+from runwatch.view.text.styled_text import CellText, StyledText
 
 SOON_DAYS: Final = 14
 """From so many days on before a key stops, it is shown as something to see to."""
@@ -37,30 +28,30 @@ def _url(verifier: Verifier) -> str | None:
     return None if verifier.endpoint is None else verifier.endpoint.url
 
 
-def _days(verifier: Verifier, context: Context) -> Shown:
+def _days(verifier: Verifier, context: RenderContext) -> CellText:
     days = _connection(verifier).days_remaining
     if days is None:
         return line(context.glyphs.nothing)
-    return Styled(count(days), Role.WARN if days <= SOON_DAYS else Role.PLAIN)
+    return StyledText(grouped_number(days), Role.WARN if days <= SOON_DAYS else Role.PLAIN)
 
 
-def _probe_lines(member: str) -> tuple[At | Told, ...]:
+def _probe_lines(member: str) -> tuple[MemberLine | ComputedLine, ...]:
     """What a probe found; nothing at all where the record has none."""
 
     def probe_of(record: Record) -> Probe | None:
         raw = record.raw.get(member)
         return Probe(raw) if isinstance(raw, dict) else None
 
-    def headline(record: Record, _: object, context: Context) -> Shown | None:
+    def headline(record: Record, _: object, context: RenderContext) -> CellText | None:
         """Whether the check can be used, as the official clients conclude it (wire reference 2.4)."""
         probe = probe_of(record)
         if probe is None:
             return None
         if probe.is_usable:
-            return Styled(line(f"{context.glyphs.good} the check can be used"), Role.GOOD)
-        return Styled(line(f"{context.glyphs.bad} the check cannot be used yet"), Role.BAD)
+            return StyledText(line(f"{context.glyphs.good} the check can be used"), Role.GOOD)
+        return StyledText(line(f"{context.glyphs.bad} the check cannot be used yet"), Role.BAD)
 
-    def verdict(record: Record, _: object, __: Context) -> Shown | None:
+    def verdict(record: Record, _: object, __: RenderContext) -> CellText | None:
         """A word on the verdict of the reserved probe, which looks bad and is right."""
         probe = probe_of(record)
         contract = None if probe is None else probe.contract
@@ -70,25 +61,30 @@ def _probe_lines(member: str) -> tuple[At | Told, ...]:
         return line("A probe is never correct; the verdict only shows that the answer has the right form.")
 
     facts = (
-        At(f"{member}.feedback.{fact}.{part}", f"{fact}.{part}", as_standing if part == "status" else None)
+        MemberLine(f"{member}.feedback.{fact}.{part}", f"{fact}.{part}", detail_status if part == "status" else None)
         for fact in ("reachability", "authentication", "response_compatibility")
         for part in ("status", "correction")
     )
     return (
-        Told("result", headline), At(f"{member}.outcome", "outcome", as_standing),
-        At(f"{member}.reason_code", "reason_code"), At(f"{member}.http_status", "http_status"), *facts,
-        At(f"{member}.contract", "contract"), Told("means", verdict), At(f"{member}.detail", "detail"),
-        At(f"{member}.checked_at", "checked_at", as_moment),
-    )  # fmt: skip
+        ComputedLine("result", headline),
+        MemberLine(f"{member}.outcome", "outcome", detail_status),
+        MemberLine(f"{member}.reason_code", "reason_code"),
+        MemberLine(f"{member}.http_status", "http_status"),
+        *facts,
+        MemberLine(f"{member}.contract", "contract"),
+        ComputedLine("means", verdict),
+        MemberLine(f"{member}.detail", "detail"),
+        MemberLine(f"{member}.checked_at", "checked_at", detail_time),
+    )
 
 
 _DECLARATION: Final = SectionSpec(
     "Declaration",
     (
-        At("correctness_declaration.statement", "statement"),
-        At("correctness_declaration.status", "status"),
-        At("correctness_declaration.method", "method"),
-        At("correctness_declaration.declared_at", "declared_at", as_moment),
+        MemberLine("correctness_declaration.statement", "statement"),
+        MemberLine("correctness_declaration.status", "status"),
+        MemberLine("correctness_declaration.method", "method"),
+        MemberLine("correctness_declaration.declared_at", "declared_at", detail_time),
     ),
 )
 
@@ -100,19 +96,52 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
     show_summary="show an output check",
     id_help="the check's id",
     columns=(
-        Column(id="status", title="status", value=lambda it: it.status,
-               cell=lambda it, context: standing(it.status, context), least=10),
-        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, least=24),
-        Column(id="version", title="version", value=lambda it: it.version, leaves=2),
-        Column(id="key", title="key", aliases=("connection",), value=lambda it: _connection(it).status,
-               cell=lambda it, context: standing(_connection(it).status, context), leaves=6, least=9),
-        Column(id="days", title="days", aliases=("days_remaining",),
-               value=lambda it: _connection(it).days_remaining, cell=_days, align="right", leaves=5),
-        Column(id="classes", title="data classes", aliases=("input_data_classes",),
-               value=lambda it: it.input_data_classes, format=words, leaves=4, least=12),
-        Column(id="url", title="endpoint", value=_url, leaves=1, least=16, most=48),
-        Column(id="verifier", title="verifier", aliases=("id", "verifier_id"), value=lambda it: it.id, leaves=3,
-               least=9, keeps_ends=True),
+        Column(
+            id="status",
+            title="status",
+            value=lambda it: it.status,
+            cell=lambda it, context: status_cell(it.status, context),
+            min_cells=10,
+        ),
+        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, min_cells=24),
+        Column(id="version", title="version", value=lambda it: it.version, hide_order=2),
+        Column(
+            id="key",
+            title="key",
+            aliases=("connection",),
+            value=lambda it: _connection(it).status,
+            cell=lambda it, context: status_cell(_connection(it).status, context),
+            hide_order=6,
+            min_cells=9,
+        ),
+        Column(
+            id="days",
+            title="days",
+            aliases=("days_remaining",),
+            value=lambda it: _connection(it).days_remaining,
+            cell=_days,
+            align="right",
+            hide_order=5,
+        ),
+        Column(
+            id="classes",
+            title="data classes",
+            aliases=("input_data_classes",),
+            value=lambda it: it.input_data_classes,
+            format=joined_cell,
+            hide_order=4,
+            min_cells=12,
+        ),
+        Column(id="url", title="endpoint", value=_url, hide_order=1, min_cells=16, max_cells=48),
+        Column(
+            id="verifier",
+            title="verifier",
+            aliases=("id", "verifier_id"),
+            value=lambda it: it.id,
+            hide_order=3,
+            min_cells=9,
+            elides_middle=True,
+        ),
     ),
     fields=(
         Field(id="reason", aliases=("status_reason",), value=lambda it: it.status_reason),
@@ -123,24 +152,34 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
         SectionSpec(
             "Check",
             (
-                At("verifier_id"), At("display_name"), At("version"), At("revision"),
-                At("status", format=as_standing), At("status_reason"), At("kind"), At("hash"),
-                At("input_data_classes"), At("created_at", format=as_moment), At("updated_at", format=as_moment),
+                MemberLine("verifier_id"),
+                MemberLine("display_name"),
+                MemberLine("version"),
+                MemberLine("revision"),
+                MemberLine("status", format=detail_status),
+                MemberLine("status_reason"),
+                MemberLine("kind"),
+                MemberLine("hash"),
+                MemberLine("input_data_classes"),
+                MemberLine("created_at", format=detail_time),
+                MemberLine("updated_at", format=detail_time),
             ),
         ),
-        SectionSpec("Endpoint", (At("endpoint.url", "url"), At("endpoint.auth_ref", "auth_ref"))),
+        SectionSpec("Endpoint", (MemberLine("endpoint.url", "url"), MemberLine("endpoint.auth_ref", "auth_ref"))),
         SectionSpec(
             "Key",
             (
-                At("connection.status", "status", as_standing),
-                At("connection.stop_at", "stop_at", as_moment),
-                At("connection.stop_time_zone", "stop_time_zone"),
-                At("connection.days_remaining", "days_remaining"),
-                At("connection.stopped_at", "stopped_at", as_moment),
-                At("connection.stop_reason", "stop_reason"),
+                MemberLine("connection.status", "status", detail_status),
+                MemberLine("connection.stop_at", "stop_at", detail_time),
+                MemberLine("connection.stop_time_zone", "stop_time_zone"),
+                MemberLine("connection.days_remaining", "days_remaining"),
+                MemberLine("connection.stopped_at", "stopped_at", detail_time),
+                MemberLine("connection.stop_reason", "stop_reason"),
             ),
         ),
-        SectionSpec("Scoring", (At("scoring.correctness", "correctness"), At("scoring.quality", "quality"))),
+        SectionSpec(
+            "Scoring", (MemberLine("scoring.correctness", "correctness"), MemberLine("scoring.quality", "quality"))
+        ),
         _DECLARATION,
     ),
     sort=(SortKey("name"),),
@@ -152,8 +191,8 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
         "protected": lambda it: _connection(it).status not in {None, "unbound"},
     },
     actions=ACTIONS,
-    makes=MAKES,
-)  # fmt: skip
+    create_actions=MAKES,
+)
 
 VERIFIER_TEST: Final[ResourceSpec[Any]] = ResourceSpec[VerifierTest](
     record=VerifierTest,
@@ -162,11 +201,14 @@ VERIFIER_TEST: Final[ResourceSpec[Any]] = ResourceSpec[VerifierTest](
     title="Test of an output check",
     columns=(Column(id="verifier", title="verifier", aliases=("id",), value=lambda it: it.verifier_id),),
     sections=(
-        SectionSpec("Check", (At("verifier_id"), At("status", format=as_standing), At("status_reason"))),
+        SectionSpec(
+            "Check",
+            (MemberLine("verifier_id"), MemberLine("status", format=detail_status), MemberLine("status_reason")),
+        ),
         SectionSpec("Probe", _probe_lines("probe")),
         _DECLARATION,
     ),
-)  # fmt: skip
+)
 """What a test found; it is printed and has no screen."""
 
 VERIFIER_OUTCOME: Final[ResourceSpec[Any]] = replace(
@@ -184,37 +226,51 @@ KEY_CONNECTION: Final[ResourceSpec[Any]] = ResourceSpec[KeyConnection](
         SectionSpec(
             "Connection",
             (
-                At("status", format=as_standing), At("origin"), At("handle"), At("generation"), At("projection_ack"),
-                At("stop_at", format=as_moment), At("stop_time_zone"), At("days_remaining"),
-                At("stopped_at", format=as_moment), At("stop_reason"),
+                MemberLine("status", format=detail_status),
+                MemberLine("origin"),
+                MemberLine("handle"),
+                MemberLine("generation"),
+                MemberLine("projection_ack"),
+                MemberLine("stop_at", format=detail_time),
+                MemberLine("stop_time_zone"),
+                MemberLine("days_remaining"),
+                MemberLine("stopped_at", format=detail_time),
+                MemberLine("stop_reason"),
             ),
         ),
         SectionSpec(
             "Entered and not in use",
             (
-                At("pending_key.handle", "handle"),
-                At("pending_key.captured_generation", "captured_generation"),
-                At("pending_key.staged_until", "staged_until", as_moment),
+                MemberLine("pending_key.handle", "handle"),
+                MemberLine("pending_key.captured_generation", "captured_generation"),
+                MemberLine("pending_key.staged_until", "staged_until", detail_time),
             ),
         ),
         SectionSpec(
             "Last test",
             (
-                At("last_test.outcome", "outcome", as_standing), At("last_test.reason", "reason"),
-                At("last_test.handle", "handle"), At("last_test.at", "at", as_moment),
+                MemberLine("last_test.outcome", "outcome", detail_status),
+                MemberLine("last_test.reason", "reason"),
+                MemberLine("last_test.handle", "handle"),
+                MemberLine("last_test.at", "at", detail_time),
             ),
         ),
-        SectionSpec("Replacement", (At("replacement"),)),
+        SectionSpec("Replacement", (MemberLine("replacement"),)),
         SectionSpec(
             "Retired key",
             (
-                At("handle"), At("state", format=as_standing), At("reason"), At("retired_at", format=as_moment),
-                At("destroyed_at", format=as_moment),
+                MemberLine("handle"),
+                MemberLine("state", format=detail_status),
+                MemberLine("reason"),
+                MemberLine("retired_at", format=detail_time),
+                MemberLine("destroyed_at", format=detail_time),
             ),
-            each="retired_keys", item=RetiredKey, names="handle",
+            each="retired_keys",
+            item=RetiredKey,
+            names="handle",
         ),
-        SectionSpec("Last operation", (At("last_operation"),)),
+        SectionSpec("Last operation", (MemberLine("last_operation"),)),
     ),
     note="Handles name keys; no key is ever shown.",
-)  # fmt: skip
+)
 """A protected connection of an output check or a review agent; it is printed and has no screen."""

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from runwatch.records.webhook import Delivery, Webhook
-from runwatch.view.detail import Line, Section
-from runwatch.view.drawn import Drawn, line
-from runwatch.view.format import Context, ago
-from runwatch.view.resource import At, Column, Field, Link, ResourceSpec, SectionSpec, SortKey, styled
-from runwatch.view.resources.common import as_moment, elided, newest_first, when
-from runwatch.view.resources.standing import as_standing, standing
-from runwatch.view.writes.webhooks import DELIVERY_ACTIONS, REPLAY, WEBHOOK_ACTIONS, WEBHOOK_MAKES
+from runwatch.view.actions.webhooks import DELIVERY_ACTIONS, REPLAY, WEBHOOK_ACTIONS, WEBHOOK_MAKES
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.spec.resource import Column, Field, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.text.format import RenderContext, ago
+from runwatch.view.text.member_format import detail_time, id_cell, newest_first_key, time_cell
+from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.status_format import detail_status, status_cell
+from runwatch.view.text.styled_text import with_role
 
 
-def _ends(value: tuple[str, ...], _: Context) -> Drawn:
+def _ends(value: tuple[str, ...], _: RenderContext) -> SafeText:
     """What a webhook is told of, without the word that all of them begin with."""
     return line(", ".join(word.removeprefix("execution.") for word in value))
 
@@ -27,23 +28,54 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     title="Webhooks",
     list_summary="list the addresses that are told of final runs",
     columns=(
-        Column(id="status", title="status", value=lambda it: it.status,
-               cell=lambda it, context: standing(it.status, context), least=9),
-        Column(id="url", title="address", value=lambda it: it.url, least=24, most=60),
-        Column(id="events", title="events", aliases=("event_types",), value=lambda it: it.event_types, format=_ends,
-               leaves=2, least=12),
-        Column(id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at,
-               format=when, is_whole=True, leaves=3, sort_key=lambda it: newest_first(it.created_at)),
-        Column(id="webhook", title="webhook", aliases=("id", "webhook_id"), value=lambda it: it.id, leaves=1, least=9,
-               keeps_ends=True),
+        Column(
+            id="status",
+            title="status",
+            value=lambda it: it.status,
+            cell=lambda it, context: status_cell(it.status, context),
+            min_cells=9,
+        ),
+        Column(id="url", title="address", value=lambda it: it.url, min_cells=24, max_cells=60),
+        Column(
+            id="events",
+            title="events",
+            aliases=("event_types",),
+            value=lambda it: it.event_types,
+            format=_ends,
+            hide_order=2,
+            min_cells=12,
+        ),
+        Column(
+            id="created",
+            title="created",
+            aliases=("created_at",),
+            value=lambda it: it.created_at,
+            format=time_cell,
+            never_cut=True,
+            hide_order=3,
+            sort_key=lambda it: newest_first_key(it.created_at),
+        ),
+        Column(
+            id="webhook",
+            title="webhook",
+            aliases=("id", "webhook_id"),
+            value=lambda it: it.id,
+            hide_order=1,
+            min_cells=9,
+            elides_middle=True,
+        ),
     ),
     fields=(Field(id="rotated", aliases=("secret_rotated_at",), value=lambda it: it.secret_rotated_at),),
     sections=(
         SectionSpec(
             "Webhook",
             (
-                At("webhook_id"), At("url"), At("status", format=as_standing), At("event_types"),
-                At("created_at", format=as_moment), At("secret_rotated_at", format=as_moment),
+                MemberLine("webhook_id"),
+                MemberLine("url"),
+                MemberLine("status", format=detail_status),
+                MemberLine("event_types"),
+                MemberLine("created_at", format=detail_time),
+                MemberLine("secret_rotated_at", format=detail_time),
             ),
         ),
     ),
@@ -51,8 +83,8 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     empty="No webhooks yet. `runwatch webhooks create --url URL` has every run that ends told to an address.",
     note="The signing secret is shown once.",
     actions=WEBHOOK_ACTIONS,
-    makes=WEBHOOK_MAKES,
-)  # fmt: skip
+    create_actions=WEBHOOK_MAKES,
+)
 
 DELIVERIES: Final[ResourceSpec[Any]] = ResourceSpec[Delivery](
     record=Delivery,
@@ -60,38 +92,80 @@ DELIVERIES: Final[ResourceSpec[Any]] = ResourceSpec[Delivery](
     singular="delivery",
     title="Deliveries",
     columns=(
-        Column(id="status", title="status", value=lambda it: it.status,
-               cell=lambda it, context: standing(it.status, context), least=11),
-        Column(id="event", title="event", aliases=("event_type",), value=lambda it: it.event_type, least=12),
-        Column(id="tries", title="tries", aliases=("attempts",), value=lambda it: it.attempts, align="right", leaves=4),
-        Column(id="answer", title="answer", aliases=("status_code",), value=lambda it: it.status_code, leaves=3),
-        Column(id="error", title="error", value=lambda it: it.error, leaves=5, least=12),
-        Column(id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at,
-               format=when, is_whole=True, leaves=6, sort_key=lambda it: newest_first(it.created_at)),
-        Column(id="run", title="run", aliases=("execution_id",), value=lambda it: it.execution_id, format=elided,
-               leaves=2, least=9, keeps_ends=True),
-        Column(id="delivery", title="delivery", aliases=("id", "delivery_id"), value=lambda it: it.id, leaves=1,
-               least=9, keeps_ends=True),
+        Column(
+            id="status",
+            title="status",
+            value=lambda it: it.status,
+            cell=lambda it, context: status_cell(it.status, context),
+            min_cells=11,
+        ),
+        Column(id="event", title="event", aliases=("event_type",), value=lambda it: it.event_type, min_cells=12),
+        Column(
+            id="tries", title="tries", aliases=("attempts",), value=lambda it: it.attempts, align="right", hide_order=4
+        ),
+        Column(id="answer", title="answer", aliases=("status_code",), value=lambda it: it.status_code, hide_order=3),
+        Column(id="error", title="error", value=lambda it: it.error, hide_order=5, min_cells=12),
+        Column(
+            id="created",
+            title="created",
+            aliases=("created_at",),
+            value=lambda it: it.created_at,
+            format=time_cell,
+            never_cut=True,
+            hide_order=6,
+            sort_key=lambda it: newest_first_key(it.created_at),
+        ),
+        Column(
+            id="run",
+            title="run",
+            aliases=("execution_id",),
+            value=lambda it: it.execution_id,
+            format=id_cell,
+            hide_order=2,
+            min_cells=9,
+            elides_middle=True,
+        ),
+        Column(
+            id="delivery",
+            title="delivery",
+            aliases=("id", "delivery_id"),
+            value=lambda it: it.id,
+            hide_order=1,
+            min_cells=9,
+            elides_middle=True,
+        ),
     ),
     sections=(
         SectionSpec(
             "Delivery",
             (
-                At("delivery_id"), At("webhook_id"), At("event_id"), At("event_type"), At("execution_id"),
-                At("status", format=as_standing), At("attempts"), At("status_code"), At("error"), At("replay_of"),
-                At("next_attempt_at", format=as_moment), At("created_at", format=as_moment),
-                At("delivered_at", format=as_moment),
+                MemberLine("delivery_id"),
+                MemberLine("webhook_id"),
+                MemberLine("event_id"),
+                MemberLine("event_type"),
+                MemberLine("execution_id"),
+                MemberLine("status", format=detail_status),
+                MemberLine("attempts"),
+                MemberLine("status_code"),
+                MemberLine("error"),
+                MemberLine("replay_of"),
+                MemberLine("next_attempt_at", format=detail_time),
+                MemberLine("created_at", format=detail_time),
+                MemberLine("delivered_at", format=detail_time),
             ),
         ),
     ),
     sort=(SortKey("created"),),
     empty="Nothing was delivered yet.",
     actions=DELIVERY_ACTIONS,
-    links=(Link("run", "run", lambda it: it.execution_id), Link("webhook", "webhook", lambda it: it.webhook_id)),
-)  # fmt: skip
+    links=(
+        RecordLink("run", "run", lambda it: it.execution_id),
+        RecordLink("webhook", "webhook", lambda it: it.webhook_id),
+    ),
+)
 
 
-def delivery_sections(deliveries: Sequence[Delivery], context: Context, *, more: bool) -> list[Section]:
+def delivery_sections(deliveries: Sequence[Delivery], context: RenderContext, *, more: bool) -> list[DetailSection]:
     """What was delivered, the newest first; a line that is opened delivers it again.
 
     Args:
@@ -100,10 +174,10 @@ def delivery_sections(deliveries: Sequence[Delivery], context: Context, *, more:
         more: Whether there are older ones.
     """
     if not deliveries:
-        return [Section(line(""), (Line(line(""), line(DELIVERIES.empty)),))]
+        return [DetailSection(line(""), (DetailLine(line(""), line(DELIVERIES.empty)),))]
     lines = []
     for one in deliveries:
-        status, role = styled(standing(one.status, context))
+        status, role = with_role(status_cell(one.status, context))
         told = [one.event_type or context.glyphs.unknown, f"try {one.attempts}" if one.attempts else "not tried yet"]
         told += [str(one.status_code)] if one.status_code is not None else []
         told += [one.error] if one.error else []
@@ -114,8 +188,8 @@ def delivery_sections(deliveries: Sequence[Delivery], context: Context, *, more:
         label = line(f"{status}  {ago(one.created_at, context.now)}")
         dot = f" {context.glyphs.dot} "
         lines.append(
-            Line(label, line(dot.join(told), None), role, target=target, does="deliver again" if target else "")
+            DetailLine(label, line(dot.join(told), None), role, target=target, does="deliver again" if target else "")
         )
     if more:
-        lines.append(Line(line(""), line("older ones are not shown; runwatch webhooks deliveries lists all")))
-    return [Section(line("Deliveries"), tuple(lines))]
+        lines.append(DetailLine(line(""), line("older ones are not shown; runwatch webhooks deliveries lists all")))
+    return [DetailSection(line("Deliveries"), tuple(lines))]

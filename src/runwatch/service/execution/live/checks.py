@@ -6,9 +6,9 @@ import hashlib
 from datetime import datetime
 from typing import Any, Final
 
-from runwatch.base.clock import iso
+from runwatch.base.clock import format_iso
 from runwatch.service.checks.evaluation import Evaluation
-from runwatch.service.execution.live.state import BASELINE_ID, Attempt, Check
+from runwatch.service.execution.live.state import BASELINE_ID, Attempt, FinishedCheck
 from runwatch.service.ids import new_id
 from runwatch.service.transaction import Row
 
@@ -17,7 +17,7 @@ BASELINE_HASH: Final = f"sha256:{hashlib.sha256(BASELINE_ID.encode()).hexdigest(
 _DECLARED: Final = "Tenant declared deterministic correctness; not independently verified"
 
 
-def customer_check(verifier: Row, attempt: Attempt, evaluation: Evaluation, now: datetime) -> Check:
+def customer_check(verifier: Row, attempt: Attempt, evaluation: Evaluation, now: datetime) -> FinishedCheck:
     """A finished run of a customer's check.
 
     Args:
@@ -41,10 +41,10 @@ def customer_check(verifier: Row, attempt: Attempt, evaluation: Evaluation, now:
         ),
         "verifier_revision": verifier["revision"],
     }
-    return Check(form, evaluation.anchor_results, declaration, iso(now))
+    return FinishedCheck(form, evaluation.anchor_results, declaration, format_iso(now))
 
 
-def baseline_check(attempt: Attempt, now: datetime) -> Check:
+def baseline_check(attempt: Attempt, now: datetime) -> FinishedCheck:
     """The built-in look at whether there is any output."""
     is_present = bool((attempt.candidate or "").strip())
     form = _form(attempt, now, BASELINE_ID, BASELINE_HASH, "platform_baseline") | {
@@ -53,10 +53,10 @@ def baseline_check(attempt: Attempt, now: datetime) -> Check:
         "is_correct": is_present,
         "quality_score": int(is_present),
     }
-    return Check(form, None, None, iso(now))
+    return FinishedCheck(form, None, None, format_iso(now))
 
 
-def statement_of(check: Check) -> dict[str, Any]:
+def verdict_statement(check: FinishedCheck) -> dict[str, Any]:
     """The RecordedCheck that follows from a finished check."""
     form = check.form
     if check.is_baseline:
@@ -88,10 +88,15 @@ def statement_of(check: Check) -> dict[str, Any]:
 
 def pending(execution_id: str, now: datetime) -> dict[str, Any]:
     """The RecordedCheck of an output that a customer's check is about to look at."""
-    return {"state": "pending_evaluation", "pending": True, "execution_id": execution_id, "recorded_at": iso(now)}
+    return {
+        "state": "pending_evaluation",
+        "pending": True,
+        "execution_id": execution_id,
+        "recorded_at": format_iso(now),
+    }
 
 
-def verifier_form(check: Check) -> dict[str, Any]:
+def verifier_json(check: FinishedCheck) -> dict[str, Any]:
     """``slices[].verifier`` of a receipt: the check and its verdict."""
     form = check.form
     return {

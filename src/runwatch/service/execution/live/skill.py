@@ -18,18 +18,18 @@ REPAIR_CHARACTERS: Final = 100_000
 """The longest new text of a region that is taken; ours."""
 
 
-def region_of(skill: Skill) -> Region | None:
+def find_skill_region(skill: Skill) -> Region | None:
     """The region that a repair rewrites, ``None`` when the skill has none."""
     found = (find_region(skill.content, name) for name in skill.editable_regions)
     return next((region for region in found if region is not None), None)
 
 
-def guided(content: str, objective: str) -> str:
+def add_skill(content: str, objective: str) -> str:
     """An objective behind a skill's text."""
     return f"{content}\n\n{objective}"
 
 
-def repair_request(skill: Skill, region: Region, anchors: Mapping[str, bool] | None) -> str:
+def build_repair_request(skill: Skill, region: Region, anchors: Mapping[str, bool] | None) -> str:
     """What the model is asked in order to rewrite a region."""
     failed = ", ".join(sorted(name for name, is_met in (anchors or {}).items() if not is_met))
     why = f" These points of the check failed: {failed}." if failed else ""
@@ -40,12 +40,12 @@ def repair_request(skill: Skill, region: Region, anchors: Mapping[str, bool] | N
     )
 
 
-def repaired(skill: Skill, region: Region, text: str) -> str:
+def apply_repair(skill: Skill, region: Region, text: str) -> str:
     """A skill's content with a new text of one region."""
     return skill.content[: region.start] + _block(text) + skill.content[region.end :]
 
 
-def diff_of(region: Region, text: str) -> str:
+def diff_region(region: Region, text: str) -> str:
     """The change of a region, as a unified diff under a line that names the region (wire reference 6.17)."""
     before, after = region.text.splitlines(), _block(text).splitlines()
     lines = list(difflib.unified_diff(before, after, lineterm=""))[2:]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from runwatch.base.json import Numeral
-from runwatch.service import money
-from runwatch.service.models.providers.failures import REFUSALS
+from runwatch.base.json import ExactNumber
+from runwatch.service import amounts
+from runwatch.service.models.providers.error_kinds import REFUSALS
 
 CANDIDATE: Final = "candidate"
 SKILL_BASELINE: Final = "skill_baseline"
@@ -32,7 +32,7 @@ BASELINE_ID: Final = "vrf_builtin_baseline"
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class RankedArm:
     """A model arm that may work on the run, as it was when the options were ranked.
 
     Attributes:
@@ -131,7 +131,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class FinishedCheck:
     """A finished check of one attempt's output.
 
     Attributes:
@@ -168,7 +168,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class LiveRun:
     """Everything recorded of a live run that decides how it goes on.
 
     Attributes:
@@ -187,16 +187,16 @@ class Live:
     required_arm_id: str | None
     on_eval: tuple[str, ...]
     max_cost_usd: Decimal
-    options: tuple[Option, ...] = ()
+    options: tuple[RankedArm, ...] = ()
     skill: Skill | None = None
     attempts: tuple[Attempt, ...] = ()
-    checks: tuple[Check, ...] = ()
+    checks: tuple[FinishedCheck, ...] = ()
     acted_on_eval: dict[str, Any] | None = None
 
     @property
     def spend(self) -> Decimal:
         """US dollars recorded so far, without the calls whose cost is not known."""
-        return spend_of(self.attempts)
+        return sum_spend(self.attempts)
 
     @property
     def unknown_calls(self) -> int:
@@ -208,13 +208,13 @@ class Live:
         """US dollars that may have been spent so far at the most; ``None`` where nothing bounds them."""
         worst = [attempt.usd if attempt.is_cost_known else attempt.worst_usd for attempt in self.attempts]
         known = [Decimal(usd) for usd in worst if usd is not None]
-        return money.total(known) if len(known) == len(worst) else None
+        return amounts.sum_amounts(known) if len(known) == len(worst) else None
 
-    def check_of(self, attempt: Attempt) -> Check | None:
+    def check_of(self, attempt: Attempt) -> FinishedCheck | None:
         """The check of an attempt's output, once it is finished."""
         return next((check for check in self.checks if check.attempt == attempt.number), None)
 
-    def option_of(self, arm_id: str) -> Option:
+    def option_of(self, arm_id: str) -> RankedArm:
         """The option of a model arm that was ranked."""
         return next(option for option in self.options if option.arm_id == arm_id)
 
@@ -223,16 +223,16 @@ class Live:
         return next((attempt for attempt in reversed(self.attempts) if attempt.phase == phase), None)
 
 
-def spend_of(attempts: Iterable[Attempt]) -> Decimal:
+def sum_spend(attempts: Iterable[Attempt]) -> Decimal:
     """What some attempts cost together, in US dollars."""
-    return money.total(Decimal(attempt.usd) for attempt in attempts)
+    return amounts.sum_amounts(Decimal(attempt.usd) for attempt in attempts)
 
 
-def plain(usd: Decimal) -> str:
+def to_json_value(usd: Decimal) -> str:
     """An amount as plain digits, without an exponent or zeros at its end."""
     return f"{usd.normalize():f}" if usd else "0"
 
 
-def numeral(usd: Decimal) -> Numeral:
+def to_json_number(usd: Decimal) -> ExactNumber:
     """An amount as a JSON number with plain digits."""
-    return Numeral(plain(usd))
+    return ExactNumber(to_json_value(usd))

@@ -9,9 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from runwatch.base.clock import Clock
+from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.models.providers import anthropic_messages, openai_chat, openai_responses
-from runwatch.service.models.providers.fixture import Fixture, is_fixture
-from runwatch.service.models.providers.model import (
+from runwatch.service.models.providers.http_client import ProviderHttpClient, WireFormat
+from runwatch.service.models.providers.prices import compute_cost
+from runwatch.service.models.providers.sample_provider import SampleProvider, is_sample
+from runwatch.service.models.providers.types import (
     KINDS,
     Generation,
     ProviderAddress,
@@ -19,10 +22,7 @@ from runwatch.service.models.providers.model import (
     ServedModel,
     ServedModels,
 )
-from runwatch.service.models.providers.prices import cost_of
-from runwatch.service.models.providers.wire import Protocol, Wire
-from runwatch.service.outbound import Outbound
-from runwatch.service.reach import Reach
+from runwatch.service.outbound import OutboundClient
 
 __all__ = [
     "KINDS",
@@ -32,10 +32,10 @@ __all__ = [
     "Providers",
     "ServedModel",
     "ServedModels",
-    "cost_of",
+    "compute_cost",
 ]
 
-PROTOCOLS: Final[dict[str, Protocol]] = {
+PROTOCOLS: Final[dict[str, WireFormat]] = {
     "openai_chat": openai_chat.PROTOCOL,
     "openai_responses": openai_responses.PROTOCOL,
     "anthropic_messages": anthropic_messages.PROTOCOL,
@@ -52,9 +52,9 @@ class Providers:
         reach_of: Where the model servers of an organization may be, by its id.
     """
 
-    def __init__(self, outbound: Outbound, clock: Clock, reach_of: Callable[[str], Reach]) -> None:
-        self._wire: Final = Wire(outbound, reach_of)
-        self._fixture: Final = Fixture(clock)
+    def __init__(self, outbound: OutboundClient, clock: Clock, reach_of: Callable[[str], AddressPolicy]) -> None:
+        self._wire: Final = ProviderHttpClient(outbound, reach_of)
+        self._fixture: Final = SampleProvider(clock)
 
     async def find_models(self, address: ProviderAddress, named: Sequence[str] = ()) -> ServedModels:
         """What a provider serves, and the base URL that works.
@@ -67,7 +67,7 @@ class Providers:
         Raises:
             ProviderError: it gave no usable answer.
         """
-        if is_fixture(address.base_url):
+        if is_sample(address.base_url):
             return self._fixture.models(address)
         protocol = PROTOCOLS[address.protocol_profile]
         return await (self._wire.add_named(protocol, address, named) if named else self._wire.models(protocol, address))
@@ -81,7 +81,7 @@ class Providers:
         Raises:
             ProviderError: it gave no usable answer, or serves no such model; ``suggestions`` name others then.
         """
-        if is_fixture(address.base_url):
+        if is_sample(address.base_url):
             return self._fixture.models(address)
         return await self._wire.test_models(PROTOCOLS[address.protocol_profile], address, names)
 
@@ -109,7 +109,7 @@ class Providers:
         Raises:
             ProviderError: it gave no usable answer.
         """
-        if is_fixture(address.base_url):
+        if is_sample(address.base_url):
             return await self._fixture.generate(
                 address, model, objective, inputs, max_output_tokens=max_output_tokens, timeout_s=timeout_s
             )

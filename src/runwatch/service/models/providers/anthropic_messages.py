@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from runwatch.service.models.providers.reading import joined, objects, unusable
-from runwatch.service.models.providers.wire import Protocol
+from runwatch.service.models.providers.http_client import WireFormat
+from runwatch.service.models.providers.json_reading import joined, objects, unusable
 
 VERSION: Final = "2023-06-01"
 """The version of the protocol that every request names."""
@@ -32,7 +32,7 @@ def _text(answer: Mapping[str, Any]) -> str:
     return joined(part.get("text") for part in objects(content) if part.get("type") == "text")
 
 
-PROTOCOL: Final = Protocol(
+PROTOCOL: Final = WireFormat(
     path="messages",
     headers=_headers,
     body=_body,

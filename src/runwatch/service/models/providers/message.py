@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from runwatch.base.json import dumps
-from runwatch.service.models.providers.reading import sound
+from runwatch.service.models.providers.json_reading import storable_text
 
 _ADDRESSES: Final = frozenset({"url", "url_list"})
 
 
-def message_of(objective: str, inputs: Any) -> str:
+def find_message(objective: str, inputs: Any) -> str:
     """The text of the message.
 
     Args:
@@ -20,13 +20,13 @@ def message_of(objective: str, inputs: Any) -> str:
             JSON text with its exact numbers; of URLs only the addresses do, because nothing is fetched.
     """
     if inputs is None:
-        return sound(objective)
+        return storable_text(objective)
     kind = inputs.get("kind") if isinstance(inputs, Mapping) else None
     addresses = list(_addresses(inputs)) if kind in _ADDRESSES else []
     if addresses:
-        return sound("\n".join([f"{objective}\n\nInputs (addresses, not fetched):", *addresses]))
+        return storable_text("\n".join([f"{objective}\n\nInputs (addresses, not fetched):", *addresses]))
     value = inputs["json"] if kind == "inline_json" and "json" in inputs else inputs
-    return sound(f"{objective}\n\nInputs (JSON):\n{dumps(value, readable=True)}")
+    return storable_text(f"{objective}\n\nInputs (JSON):\n{dumps(value, readable=True)}")
 
 
 def _addresses(value: Any) -> Iterator[str]:

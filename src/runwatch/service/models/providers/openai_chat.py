@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from runwatch.service.models.providers.reading import joined, member, objects, unusable
-from runwatch.service.models.providers.wire import Protocol, bearer
+from runwatch.service.models.providers.http_client import WireFormat, bearer
+from runwatch.service.models.providers.json_reading import joined, member, objects, unusable
 
 
 def _body(model: str, message: str, max_output_tokens: int | None) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def _text(answer: Mapping[str, Any]) -> str:
     return joined(part.get("text") for part in objects(content) if part.get("type") == "text")
 
 
-PROTOCOL: Final = Protocol(
+PROTOCOL: Final = WireFormat(
     path="chat/completions",
     headers=bearer,
     body=_body,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from runwatch.service.models.providers.reading import joined, member, objects, unusable
-from runwatch.service.models.providers.wire import Protocol, bearer
+from runwatch.service.models.providers.http_client import WireFormat, bearer
+from runwatch.service.models.providers.json_reading import joined, member, objects, unusable
 
 
 def _body(model: str, message: str, max_output_tokens: int | None) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def _text(answer: Mapping[str, Any]) -> str:
     return joined(part.get("refusal" if part.get("type") == "refusal" else "text") for part in parts)
 
 
-PROTOCOL: Final = Protocol(
+PROTOCOL: Final = WireFormat(
     path="responses",
     headers=bearer,
     body=_body,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Context, Decimal, InvalidOperation
 from typing import Final
 
-from runwatch.service.models.providers.model import Generation
+from runwatch.service.models.providers.types import Generation
 
 SOURCE_REPORTED: Final = "source_reported"
 """The amount is what the provider charges: its own words, or its tokens at the price of the connection's table."""
@@ -35,7 +35,7 @@ PriceTable = Mapping[str, Mapping[str, str]]
 texts."""
 
 
-def cost_of(
+def compute_cost(
     generation: Generation,
     prices: PriceTable | None,
     upstream_ref: str,
@@ -62,7 +62,7 @@ def cost_of(
     counted = generation.input_tokens is not None and generation.output_tokens is not None
     if not counted and not may_estimate:
         return None
-    price = price_of(prices, upstream_ref)
+    price = find_price(prices, upstream_ref)
     if price is None:
         return (Decimal(0), ESTIMATED) if is_keyless else None
     read = generation.input_tokens
@@ -78,8 +78,8 @@ def cost_of(
 def quote(
     prices: PriceTable | None, upstream_ref: str, input_tokens: int, output_tokens: int, *, is_keyless: bool
 ) -> tuple[Decimal, str] | None:
-    """What a call of this size would cost in US dollars and the ``pricing_basis``; see :func:`cost_of`."""
-    price = price_of(prices, upstream_ref)
+    """What a call of this size would cost in US dollars and the ``pricing_basis``; see :func:`compute_cost`."""
+    price = find_price(prices, upstream_ref)
     if price is None:
         return (Decimal(0), ESTIMATED) if is_keyless else None
     return _at(price, input_tokens, output_tokens), SOURCE_REPORTED
@@ -98,13 +98,13 @@ def worst_case(
     A token is at least one byte, so the input has no more tokens than bytes. The few tokens with which a provider
     frames a message are not counted.
     """
-    price = price_of(prices, upstream_ref)
+    price = find_price(prices, upstream_ref)
     if price is None:
         return Decimal(0) if is_keyless else None
     return _at(price, input_bytes, max_output_tokens)
 
 
-def price_of(prices: PriceTable | None, upstream_ref: str) -> tuple[Decimal, Decimal] | None:
+def find_price(prices: PriceTable | None, upstream_ref: str) -> tuple[Decimal, Decimal] | None:
     """Dollars per million input and output tokens of a model; ``None`` when the table has no usable price for it."""
     entry = (prices or {}).get(upstream_ref) or (prices or {}).get(ANY_MODEL)
     if entry is None:

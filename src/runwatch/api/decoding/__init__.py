@@ -1,0 +1,1 @@
+"""Bytes to records, whole or as a stream. No HTTP."""

@@ -1,0 +1,191 @@
+"""Bodies to records, with exact values; pages chunk by chunk, so that events keep their text and big ones can pause.
+
+What cannot be read raises :class:`~runwatch.api.decoding.item_scanner.UnreadableBodyError`, whatever the body is: HTML,
+cut JSON, another shape, NaN, a thousand levels. A byte order mark is passed over. An item that is no object spoils
+nothing: the page keeps and counts it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeVar
+
+from runwatch.api.decoding.item_scanner import UnreadableBodyError
+from runwatch.api.decoding.item_stream import ItemStream
+from runwatch.base.clock import Clock
+from runwatch.base.json import dumps, loads
+from runwatch.base.memory import note_long_lived, pause_collection
+from runwatch.records.event import RunEvent
+from runwatch.records.record import Page, Record, Wire
+
+R = TypeVar("R", bound=Record)
+
+SLICED_DECODE_BYTES: Final = 2_000_000
+"""Bodies of more bytes than this are decoded in slices (DESIGN, Events)."""
+
+SLICE_S: Final = 0.010
+"""How long a slice of decoding holds the event loop."""
+
+_PIECE: Final = 1 << 18
+
+
+def decode_value(body: bytes) -> Any:
+    """One JSON value, exactly.
+
+    Raises:
+        Unreadable: the body is no JSON in UTF-8.
+    """
+    if not body:
+        raise UnreadableBodyError("the answer has no body")
+    try:
+        return loads(body.decode("utf-8-sig"))
+    except ValueError as error:
+        raise _unreadable(error) from None
+
+
+def decode_record(body: bytes, record: type[R]) -> R:
+    """One record.
+
+    Raises:
+        Unreadable: the body is no JSON object.
+    """
+    value = decode_value(body)
+    if not isinstance(value, dict):
+        raise UnreadableBodyError("the answer is JSON but no object")
+    return record(value)
+
+
+def decode_page(body: bytes, record: type[R], again: Callable[[Record], Record] | None = None) -> Page[R]:
+    """One page of a list.
+
+    The items stand in the member that the record declares; a bare list is accepted too (DESIGN, Tail).
+
+    Args:
+        body: The body.
+        record: What the items are.
+        again: Gives the record that is kept for one that came: the known one where the two are equal.
+
+    Raises:
+        Unreadable: the body is no JSON, or has no such member.
+    """
+    try:
+        stream = _stream(iter((body.decode("utf-8-sig"),)), record)
+        page = _PageMaker(record, again)
+        for texts, values in stream.chunks():
+            page.add(texts, values)
+    except ValueError as error:
+        raise _unreadable(error) from None
+    return page.finish(stream.members)
+
+
+async def decode_page_sliced(
+    body: bytes, record: type[R], clock: Clock, again: Callable[[Record], Record] | None = None
+) -> Page[R]:
+    """As :func:`decode_page`, giving the event loop a turn after every :data:`SLICE_S` of work.
+
+    A thread would not help: decoding holds the interpreter, and a page of 26 MB froze the loop for 1.4 s (DESIGN).
+
+    Args:
+        body: The body.
+        record: What the items are.
+        clock: Says how long a slice has taken.
+        again: As for :func:`decode_page`; a long list that comes again then never takes its memory twice.
+
+    Raises:
+        Unreadable: the body is no JSON, or has no such member.
+    """
+    stream = _stream(_pieces(body), record)
+    page = _PageMaker(record, again)
+    pause_at = clock.monotonic() + SLICE_S
+    with pause_collection():
+        try:
+            for texts, values in stream.chunks():
+                page.add(texts, values)
+                if clock.monotonic() >= pause_at:
+                    await asyncio.sleep(0)
+                    pause_at = clock.monotonic() + SLICE_S
+        except ValueError as error:
+            raise _unreadable(error) from None
+        note_long_lived(page.fresh)
+    return page.finish(stream.members)
+
+
+def _stream(pieces: Iterator[str], record: type[R]) -> ItemStream:
+    return ItemStream(pieces, _wire(record).items, with_texts=issubclass(record, RunEvent))
+
+
+def _pieces(body: bytes) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    for start in range(0, len(body), _PIECE):
+        yield decoder.decode(body[start : start + _PIECE])
+    yield decoder.decode(b"", final=True)
+
+
+class _PageMaker:
+    """Collects the items of a page and gives each that is an object its view.
+
+    Attributes:
+        fresh: How many records are not known.
+    """
+
+    def __init__(self, record: type[R], again: Callable[[Record], Record] | None = None) -> None:
+        self._wire = _wire(record)
+        self._view: Callable[[Any, str], Any] = (
+            record if issubclass(record, RunEvent) else lambda value, _text: record(value)
+        )
+        self._again = again
+        self._values: list[Any] = []
+        self._records: list[Any] = []
+        self.fresh = 0
+
+    def add(self, texts: list[str], values: list[Any]) -> None:
+        every = values
+        if not {dict}.issuperset(map(type, values)):
+            objects = [(value, text) for value, text in zip(values, texts, strict=True) if type(value) is dict]
+            values, texts = [value for value, _ in objects], [text for _, text in objects]
+        came = list(map(self._view, values, texts))
+        self.fresh += len(came)
+        if self._again is not None:
+            kept = list(map(self._again, came))
+            self.fresh -= sum(one is not other for one, other in zip(came, kept, strict=True))
+            raws = (record.raw for record in kept)
+            every = [next(raws) if type(value) is dict else value for value in every]
+            came = kept
+        self._values.extend(every)
+        self._records.extend(came)
+
+    def finish(self, members: Mapping[str, Any]) -> Page[Any]:
+        cursor = _cursor(members.get("next_cursor"))
+        if cursor is not None:
+            is_end = False
+        elif self._wire.paged:
+            # On a paged list only an explicit null says that nothing follows.
+            is_end = "next_cursor" in members and members["next_cursor"] is None
+        else:
+            is_end = members.get("next_cursor") is None
+        extra = {name: value for name, value in members.items() if name != "next_cursor"}
+        return Page(self._values, self._records, next_cursor=cursor, end_is_proven=is_end, extra=extra)
+
+
+def _cursor(value: Any) -> str | None:
+    """The token of the next page as it goes back in the query; an empty one leads nowhere (wire reference 1.7)."""
+    if isinstance(value, str):
+        return value or None
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return dumps(value)
+    return None
+
+
+def _wire(record: type[Record]) -> Wire:
+    assert record.WIRE is not None, f"{record.__name__} is no resource of its own"
+    return record.WIRE
+
+
+def _unreadable(error: ValueError) -> UnreadableBodyError:
+    if isinstance(error, UnreadableBodyError):
+        return error
+    if isinstance(error, UnicodeDecodeError):
+        return UnreadableBodyError(f"the answer is not UTF-8, at byte {error.start}")
+    return UnreadableBodyError(f"the answer is not JSON: {error}")

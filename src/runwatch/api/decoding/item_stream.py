@@ -1,0 +1,223 @@
+"""The items of a list answer, read while its text comes piece by piece.
+
+Of a very long answer the whole text is never there: joining sixty megabytes takes longer than a screen may stand still
+(ours, measured), and text with one character beyond Latin takes two to four times the memory of its bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator
+from json import JSONDecodeError
+from typing import Any, Final
+
+from runwatch.api.decoding.item_scanner import HEAD, Chunk, MixedItemsError, UnreadableBodyError, scan_chunk
+from runwatch.base.json import DECODER
+
+WINDOW: Final = 1 << 16
+"""Characters of items that are read in one go; a millisecond."""
+
+CANDIDATES: Final = 4
+"""Places at which a window is tried to be cut before its items are read one by one."""
+
+ONE_BY_ONE: Final = 64
+"""Items that are handed out together where each is read by itself."""
+
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+
+
+class ItemStream:
+    """Reads a list answer item by item from the pieces of its text.
+
+    Args:
+        pieces: The answer's text.
+        member: The member that holds the items.
+        with_texts: Whether each item's exact text is wanted. Items are read many at a time and share the names of
+            their members, which takes half the memory; with texts only where none of them holds a list.
+
+    Attributes:
+        members: The answer's other members, complete when the iteration is.
+    """
+
+    def __init__(self, pieces: Iterator[str], member: str, *, with_texts: bool) -> None:
+        self.members: dict[str, Any] = {}
+        self._pieces = pieces
+        self._member = member
+        self._with_texts = with_texts
+        self._text = ""
+        self._at = 0
+        self._passed = 0
+        self._are_alike = True
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The items in short lists, with their texts or as many empty ones.
+
+        Raises:
+            ValueError: where the text stops being a list answer.
+        """
+        if self._skipped("["):
+            yield from self._array()
+        elif self._skipped("{"):
+            yield from self._object()
+        else:
+            self._value()
+            raise UnreadableBodyError("the answer is JSON but neither an object nor a list")
+        if self._next():
+            raise UnreadableBodyError(f"the JSON is followed by more, at character {self._place}")
+
+    def _object(self) -> Generator[Chunk, None, None]:
+        has_items = False
+        is_open = not self._skipped("}")
+        while is_open:
+            name, _ = self._value()
+            if not isinstance(name, str) or not self._skipped(":"):
+                raise self._broken()
+            if name != self._member:
+                self.members[name], _ = self._value()
+            elif has_items:
+                raise UnreadableBodyError(f"the answer has its member {name!r} twice")
+            elif not self._skipped("["):
+                raise UnreadableBodyError(f"the answer's member {name!r} is no list")
+            else:
+                has_items = True
+                yield from self._array()
+            is_open = self._goes_on("}")
+        if not has_items:
+            raise UnreadableBodyError(f"the answer has no member {self._member!r}")
+
+    def _array(self) -> Generator[Chunk, None, None]:
+        is_open = not self._skipped("]")
+        while is_open:
+            chunk = self._together() if self._with_texts else self._window()
+            if chunk is not None:
+                yield chunk
+                continue
+            texts: list[str] = []
+            values: list[Any] = []
+            while is_open and len(values) < ONE_BY_ONE:
+                value, text = self._value()
+                values.append(value)
+                texts.append(text if self._with_texts else "")
+                is_open = self._goes_on("]")
+            yield texts, values
+
+    def _window(self) -> Chunk | None:
+        """All items but the last that begin in the next :data:`WINDOW` characters.
+
+        What begins like the first of them, behind a closed object, is taken for an item. It is one if everything before
+        it is a list by itself, because then no object, list or text is open at that place.
+
+        Returns:
+            ``None`` where the items have to be read one by one: they are no objects, or written in another way.
+        """
+        self._next()
+        self._fill(WINDOW)
+        head = HEAD.match(self._text, self._at)
+        if head is None:
+            return None
+        between = f"}},{head[1]}{head[0]}"
+        end = self._at + WINDOW
+        for _ in range(CANDIDATES):
+            end = self._text.rfind(between, self._at, end)
+            if end < 0:
+                return None
+            joined = f"[{self._text[self._at : end + 1]}]"
+            try:
+                values, scanned = DECODER.raw_decode(joined)
+            except ValueError:
+                continue
+            if scanned == len(joined):
+                self._at = end + 2
+                return [""] * len(values), values
+        return None
+
+    def _together(self) -> Chunk | None:
+        """The same with their texts: see :func:`~runwatch.api.decoding.item_scanner.scan_chunk`."""
+        if not self._are_alike:
+            return None
+        self._next()
+        self._fill(WINDOW)
+        try:
+            found = scan_chunk(self._text, self._at, self._at + WINDOW)
+        except MixedItemsError:
+            self._are_alike = False
+            return None
+        if found is None:
+            return None
+        chunk, self._at = found
+        return chunk
+
+    def _value(self) -> tuple[Any, str]:
+        """The next value and its text, wherever the pieces end.
+
+        Raises:
+            ValueError: there is none.
+        """
+        self._next()
+        while True:
+            try:
+                value, end = DECODER.raw_decode(self._text, self._at)
+            except ValueError as error:
+                if self._fill_more():
+                    continue
+                if isinstance(error, JSONDecodeError):
+                    raise UnreadableBodyError(f"the JSON is broken at character {self._passed + error.pos}") from None
+                raise
+            # At the end of what is there a number may not be whole.
+            if end < len(self._text) or not self._fill_more():
+                text = self._text[self._at : end]
+                self._at = end
+                return value, text
+
+    def _goes_on(self, closing: str) -> bool:
+        """Whether another value follows; if not, the closing bracket is passed.
+
+        Raises:
+            Unreadable: neither is there.
+        """
+        if self._skipped(","):
+            return True
+        if self._skipped(closing):
+            return False
+        raise self._broken()
+
+    def _skipped(self, sign: str) -> bool:
+        """Pass a sign, and the space before it, where it is what comes next."""
+        is_there = self._next() == sign
+        self._at += is_there
+        return is_there
+
+    def _next(self) -> str:
+        """Pass space and name the character behind it; an empty text at the end."""
+        while True:
+            match = _SPACE.match(self._text, self._at)
+            assert match is not None
+            self._at = match.end()
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._fill(1):
+                return ""
+
+    def _fill_more(self) -> bool:
+        """Have twice as much text ahead, so that a long value is not tried anew with every piece."""
+        return self._fill(2 * (len(self._text) - self._at) + 1)
+
+    def _fill(self, length: int) -> bool:
+        """Have so many characters ahead, or all there are; answer whether any came."""
+        ahead = len(self._text) - self._at
+        came: list[str] = []
+        while ahead < length and (piece := next(self._pieces, None)) is not None:
+            came.append(piece)
+            ahead += len(piece)
+        if came:
+            self._text = "".join((self._text[self._at :], *came))
+            self._passed += self._at
+            self._at = 0
+        return bool(came)
+
+    @property
+    def _place(self) -> int:
+        return self._passed + self._at
+
+    def _broken(self) -> UnreadableBodyError:
+        return UnreadableBodyError(f"the JSON is broken at character {self._place}")

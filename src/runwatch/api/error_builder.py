@@ -1,0 +1,163 @@
+"""Failures of a call in words, each with what it means for a write and what a person can do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from runwatch.api.errors import ApiError, ApiProblem, NoResponseError, UnusableResponseError
+from runwatch.api.http.exchange import ConnectionLostError, HttpRequest, HttpResponse
+from runwatch.api.operations import Operation
+from runwatch.api.problem_parser import describe_body
+from runwatch.api.write_outcome import proves_no_effect
+from runwatch.base.service_target import Target
+from runwatch.records.problem import Problem
+
+_LOST: Final = {
+    "refused": ("Nobody answers at this address", "Check that the service runs there, and the address and the port."),
+    "dns": ("The service's host name is not known", "Check the base URL and the network's name service."),
+    "tls": ("There is no trusted connection to the service", "Check the base URL and the profile's ca_file."),
+    "untrusted": (
+        "The peer is not the service",
+        "Nothing was sent. Check the address; end a local service with 'runwatch serve --stop' and start it again.",
+    ),
+    "timeout": ("The service did not answer in time", "Try again later."),
+    "reset": ("The connection was lost before an answer came", "Try again."),
+    "cut": ("The answer broke off", "Try again."),
+    "too_large": ("The answer is larger than 64 MiB", "Ask for less, for example with a limit or a filter."),
+    "network": ("The network failed", "Check the network and the proxy settings."),
+}
+"""Title and next step of each kind of lost answer."""
+
+_NOT_RUNNING: Final = ("The local service does not run", "Start the console again, or use any command with --local.")
+"""The same of a refused connection to the local service, which both of these start."""
+
+_ASK_AGAIN: Final = (
+    "It is not known whether the service did it. Ask again with the same idempotency key and the same bytes; "
+    "it is done once at most."
+)
+_LOOK: Final = (
+    "It is not known whether the service did it, and the request had no idempotency key. Look before asking again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OperationCall:
+    """What is to be done: an operation, and the request for it."""
+
+    operation: Operation
+    request: HttpRequest
+
+
+@dataclass(slots=True)
+class AttemptHistory:
+    """What the attempts of a call so far amount to.
+
+    Attributes:
+        attempts: How many there were, the one under way included.
+        in_doubt: Whether an earlier one may have taken effect.
+        was_sent: Whether an earlier one may have reached the service.
+    """
+
+    attempts: int = 0
+    in_doubt: bool = False
+    was_sent: bool = False
+
+    def add(self, failure: ApiError) -> None:
+        """Take in an attempt that failed and is followed by another."""
+        self.in_doubt = not failure.outcome_known
+        self.was_sent = failure.was_sent if isinstance(failure, NoResponseError) else True
+
+
+def build_no_response(
+    lost: ConnectionLostError, call: OperationCall, history: AttemptHistory, target: Target
+) -> NoResponseError:
+    """No complete answer came. Only a request that never left, on any attempt, is known to have done nothing."""
+    is_stopped = lost.kind == "refused" and target.socket is not None
+    title, hint = _NOT_RUNNING if is_stopped else _LOST[lost.kind]
+    was_sent = lost.was_sent or history.was_sent
+    outcome_known = not call.operation.mutates or not (lost.was_sent or history.in_doubt)
+    said = [target.place, lost.detail, f"{history.attempts} attempts" if history.attempts > 1 else ""]
+    return NoResponseError(
+        title,
+        kind=lost.kind,
+        was_sent=was_sent,
+        operation=call.operation.id,
+        attempts=history.attempts,
+        outcome_known=outcome_known,
+        key=call.request.key,
+        detail=", ".join(part for part in said if part),
+        hint=hint if outcome_known else _settle(call),
+    )
+
+
+def build_unusable_response(
+    reason: str, reply: HttpResponse, call: OperationCall, history: AttemptHistory
+) -> UnusableResponseError:
+    """A success that cannot be read. The service has accepted a write then, but what it did is unknown."""
+    outcome_known = not call.operation.mutates
+    quoted = "" if reply.media_type == "application/json" else f" ({describe_body(reply)})"
+    return UnusableResponseError(
+        "The answer cannot be used",
+        status=reply.status,
+        operation=call.operation.id,
+        attempts=history.attempts,
+        outcome_known=outcome_known,
+        key=call.request.key,
+        detail=f"{reason}{quoted}",
+        hint="Check that the base URL is that of the service." if outcome_known else _settle(call),
+    )
+
+
+def build_api_problem(
+    said: Problem,
+    status: int,
+    call: OperationCall,
+    history: AttemptHistory,
+    *,
+    is_synthetic: bool,
+    wait_s: float | None,
+) -> ApiProblem:
+    """The service refused or failed. Its HTTP status is trusted over the one in the body; both stay visible."""
+    operation = call.operation
+    outcome_known = not operation.mutates or proves_no_effect(
+        operation,
+        status,
+        "" if is_synthetic else said.code,
+        in_doubt=history.in_doubt,
+        is_problem=not is_synthetic and said.conforms(status),
+    )
+    detail = said.detail
+    if said.status is not None and said.status != status:
+        note = f"the body says status {said.status}, HTTP says {status}"
+        detail = f"{detail} ({note})" if detail else note
+    return ApiProblem(
+        (said.title or "").removesuffix(".") or f"The service answered with status {status}",
+        problem=said,
+        status=status,
+        is_synthetic=is_synthetic,
+        wait_s=wait_s,
+        operation=operation.id,
+        attempts=history.attempts,
+        outcome_known=outcome_known,
+        key=call.request.key,
+        detail=detail,
+        hint=_next_step(status, wait_s, is_synthetic=is_synthetic) if outcome_known else _settle(call),
+        retryable=status >= 500 or status in {408, 429},
+    )
+
+
+def _settle(call: OperationCall) -> str:
+    return _LOOK if call.request.key is None else _ASK_AGAIN
+
+
+def _next_step(status: int, wait_s: float | None, *, is_synthetic: bool) -> str | None:
+    if wait_s is not None:
+        return f"Wait {wait_s:.0f} s, then ask again."
+    if status == 401:
+        return "Check the key of this profile."
+    if is_synthetic:
+        return "Check that the base URL is that of the service, and what stands between here and there."
+    if status >= 500:
+        return "Try again later. If it stays, quote the instance to support."
+    return None

@@ -1,0 +1,350 @@
+"""Bytes over the network: the client's only httpx import, made when the first request is sent (it takes 70 ms).
+
+What it promises (DESIGN, Client; wire reference 1.2): the key goes to the target's exact origin and nowhere else, and
+to a target with a socket through that alone; who is at the other end of a socket, and that plain http ends on this
+machine, is checked on every connection before a byte is sent (manual, Security: Reaching the local service);
+redirects are not followed; a loopback service is called without proxies and environment, a remote one through the
+proxy variables and with the profile's certificate file; a body is read up to a limit that counts unpacked bytes; what
+the library raises leaves as :class:`ConnectionLostError`, without the library's types, requests or headers behind it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from runwatch import __version__
+from runwatch.api.http.body_reader import ACCEPTED, BodyDamagedError, BodyReader, BodyTooLargeError
+from runwatch.api.http.exchange import ConnectionLostError, HttpRequest, HttpResponse
+from runwatch.base.errors import SettingsError, UntrustedSocketError
+from runwatch.base.log import redact_headers
+from runwatch.base.service_socket import check_socket_path, check_socket_peer
+from runwatch.base.service_target import Target, is_loopback_address
+
+if TYPE_CHECKING:
+    import httpx
+
+MAX_BODY_BYTES: Final = 64 * 1024 * 1024
+"""The largest body of a success, in bytes (DESIGN, Client)."""
+
+MAX_ERROR_BYTES: Final = 64 * 1024
+"""How much of an error answer is read; a Problem is far smaller."""
+
+KEEP_ALIVE_S: Final = 4.0
+"""How long an idle connection is used again. Many servers close theirs after 5 s, and a request that meets the closing
+is lost."""
+
+CONNECTIONS: Final = 100
+"""How many connections there are at most; further requests wait for one, up to the pool timeout."""
+
+_SENDABLE: Final = re.compile(r"[\x21-\x7e]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long each part of a request may take, in seconds."""
+
+    connect_s: float = 5.0
+    read_s: float = 30.0
+    write_s: float = 30.0
+    pool_s: float = 5.0
+
+
+class Transport:
+    """Sends requests to one target over connections that are kept and shared.
+
+    Args:
+        target: The service, and the key for it.
+        timeouts: How long each part may take; reading counts from one piece to the next.
+    """
+
+    def __init__(self, target: Target, timeouts: Timeouts = Timeouts()) -> None:
+        self._target = target
+        self._timeouts = timeouts
+        self._http: httpx.AsyncClient | None = None
+        self._opening = asyncio.Lock()
+        is_checked = target.socket is not None or target.origin.startswith("http:")
+        self._extensions: Mapping[str, Any] = {"trace": self._check_connection} if is_checked else {}
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """Send one request once and read its answer to the end.
+
+        Raises:
+            Lost: no complete answer came.
+            SettingsError: the key, the proxy variables or the certificate file cannot be used.
+        """
+        http = await self._opened()
+        import httpx
+
+        progress = _Progress()
+        try:
+            return await self._converse(http, request, progress)
+        except (httpx.HTTPError, OSError) as error:
+            lost = _lost(error, progress)
+        except BodyTooLargeError:
+            lost = ConnectionLostError("too_large", was_sent=True, received_bytes=progress.received)
+        except UntrustedSocketError as error:
+            lost = ConnectionLostError("untrusted", was_sent=False, detail=error.detail or "")
+        except _NotThisMachine as error:
+            lost = ConnectionLostError("untrusted", was_sent=False, detail=str(error))
+        # Raised outside of the handlers: the library's error holds the request, and that holds the key.
+        raise lost
+
+    async def close(self) -> None:
+        """Close all connections; a later request opens new ones."""
+        if self._http is not None:
+            http, self._http = self._http, None
+            await http.aclose()
+
+    async def _opened(self) -> httpx.AsyncClient:
+        async with self._opening:
+            if self._http is None:
+                # In a thread, because the import and the certificates would hold the loop for more than a frame.
+                self._http = await asyncio.to_thread(self._open)
+            return self._http
+
+    def _open(self) -> httpx.AsyncClient:
+        import httpx
+
+        key = self._target.key
+        if key is not None and not _SENDABLE.fullmatch(key.reveal().strip()):
+            raise SettingsError(
+                "The key cannot be sent",
+                detail="it is empty or holds characters that a header cannot carry",
+                hint="Check where the key comes from.",
+            )
+        limits = httpx.Limits(
+            max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=KEEP_ALIVE_S
+        )
+        path = self._target.socket
+        try:
+            trust = self._trust()
+            return httpx.AsyncClient(
+                auth=self._authorise,
+                verify=trust,
+                transport=None
+                if path is None
+                else httpx.AsyncHTTPTransport(verify=trust, trust_env=False, limits=limits, uds=str(path)),
+                trust_env=path is None and not self._target.is_loopback,
+                follow_redirects=False,
+                timeout=httpx.Timeout(
+                    connect=self._timeouts.connect_s,
+                    read=self._timeouts.read_s,
+                    write=self._timeouts.write_s,
+                    pool=self._timeouts.pool_s,
+                ),
+                limits=limits,
+                headers={
+                    "User-Agent": f"runwatch/{__version__}",
+                    "Accept": "application/json",
+                    "Accept-Encoding": ACCEPTED,
+                },
+            )
+        except (ImportError, ValueError, httpx.InvalidURL):
+            # The value is not repeated: a proxy's address may carry a password.
+            problem = SettingsError(
+                "A proxy variable cannot be used",
+                hint="Check HTTPS_PROXY, ALL_PROXY and NO_PROXY; http and https proxies are supported.",
+            )
+        raise problem
+
+    def _trust(self) -> ssl.SSLContext:
+        """Whose certificates are trusted; the profile's file stands instead of the usual ones."""
+        import httpx
+
+        if self._target.origin.startswith("http:"):
+            # No TLS is spoken; the empty context trusts nobody and costs nothing.
+            return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        path = self._target.ca_file
+        try:
+            if path is None:
+                return httpx.create_ssl_context(trust_env=not self._target.is_loopback)
+            return ssl.create_default_context(cafile=str(path))
+        except OSError as error:
+            raise SettingsError(
+                "The certificate file cannot be used",
+                detail=f"{path or 'SSL_CERT_FILE'}: {error.strerror or 'not a certificate bundle'}",
+                hint="Name a readable file with certificates in PEM form as ca_file.",
+            ) from None
+
+    def _authorise(self, request: httpx.Request) -> httpx.Request:
+        """Add the key when, and only when, the request goes to the target's origin."""
+        import httpx
+
+        origin = httpx.URL(self._target.origin)
+        is_target = (request.url.scheme, request.url.host, request.url.port) == (
+            origin.scheme,
+            origin.host,
+            origin.port,
+        )
+        if is_target and self._target.key is not None:
+            request.headers["Authorization"] = f"Bearer {self._target.key.reveal().strip()}"
+        return request
+
+    async def _check_connection(self, event: str, info: Mapping[str, Any]) -> None:
+        """Check who is at the other end of a new connection; the library calls this at each step of a request.
+
+        Raises:
+            UntrustedSocketError: the socket, its directory or the listening process is not the user's own.
+            _NotThisMachine: plain http would leave this machine.
+            httpx.ConnectError: the connection broke before it could be checked.
+        """
+        match event:
+            case "connection.connect_unix_socket.started":
+                assert self._target.socket is not None
+                # What is not there, the connection itself finds missing.
+                with contextlib.suppress(OSError):
+                    check_socket_path(self._target.socket)
+            case "connection.connect_unix_socket.complete" | "connection.connect_tcp.complete":
+                import httpx
+
+                stream = info["return_value"]
+                try:
+                    self._check_peer(stream)
+                except OSError as error:
+                    await stream.aclose()
+                    raise httpx.ConnectError("the connection broke off") from error
+                except BaseException:
+                    await stream.aclose()
+                    raise
+
+    def _check_peer(self, stream: Any) -> None:
+        if self._target.socket is not None:
+            check_socket_peer(stream.get_extra_info("socket"))
+            return
+        peer = stream.get_extra_info("server_addr")
+        if peer is None:
+            raise OSError("the connection has no peer any more")
+        address = str(peer[0])
+        if not is_loopback_address(address):
+            raise _NotThisMachine(f"the name leads to {address}, and plain http is only for this machine")
+
+    async def _converse(self, http: httpx.AsyncClient, request: HttpRequest, progress: _Progress) -> HttpResponse:
+        import httpx
+
+        raw_path = request.path + (f"?{request.query}" if request.query else "")
+        headers = {}
+        if request.body is not None:
+            headers["Content-Type"] = "application/json"
+        if request.key is not None:
+            headers["Idempotency-Key"] = request.key
+        url = httpx.URL(self._target.origin).copy_with(raw_path=raw_path.encode("ascii"))
+        outgoing = http.build_request(
+            request.method, url, headers=headers, content=request.body, extensions=self._extensions
+        )
+        response = await http.send(outgoing, stream=True)
+        progress.status = response.status_code
+        try:
+            return await _read(response, progress)
+        finally:
+            await response.aclose()
+
+
+class _NotThisMachine(Exception):
+    """The address of a plain http service leads to another machine."""
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far an exchange got: the status once it came, and the bytes of the body on the wire."""
+
+    status: int | None = None
+    received: int = 0
+
+
+async def _read(response: httpx.Response, progress: _Progress) -> HttpResponse:
+    """Read the body.
+
+    A broken body of a success is a lost answer. That of an error answer is not: its status is known and decides, so
+    that whatever came is kept and the flaw named.
+    """
+    import httpx
+
+    is_success = response.is_success
+    flaw = None
+    body = b""
+    try:
+        content = BodyReader(
+            response.headers.get("content-encoding", ""), MAX_BODY_BYTES if is_success else MAX_ERROR_BYTES
+        )
+        try:
+            async for piece in response.aiter_raw():
+                progress.received += len(piece)
+                content.add(piece)
+            content.check_end()
+        except (BodyTooLargeError, httpx.HTTPError, OSError) as error:
+            if is_success:
+                raise
+            flaw = (
+                f"it is longer than {MAX_ERROR_BYTES} bytes" if isinstance(error, BodyTooLargeError) else "it broke off"
+            )
+        body = content.body
+    except BodyDamagedError as error:
+        flaw = str(error)
+    return HttpResponse(response.status_code, redact_headers(response.headers), body, progress.received, flaw)
+
+
+def _lost(error: Exception, progress: _Progress) -> ConnectionLostError:
+    """What an error of the library means for the caller."""
+    import httpx
+
+    received = progress.received
+    if progress.status is not None:
+        kind = "timeout" if isinstance(error, httpx.TimeoutException) else "cut"
+        return ConnectionLostError(kind, was_sent=True, received_bytes=received)
+    match error:
+        case httpx.ConnectTimeout() | httpx.PoolTimeout():
+            return ConnectionLostError("timeout", was_sent=False, detail="no connection came about in time")
+        case httpx.ConnectError():
+            return _not_connected(error)
+        case httpx.ProxyError():
+            return ConnectionLostError("network", was_sent=False, detail=f"the proxy refused: {str(error)[:200]}")
+        case httpx.TimeoutException():
+            return ConnectionLostError("timeout", was_sent=True)
+        case httpx.RemoteProtocolError():
+            # Where the library read something that is no HTTP, its parser's error is among the causes.
+            parser = next((cause for cause in _causes(error) if type(cause).__module__.startswith("h11")), None)
+            if parser is not None:
+                return ConnectionLostError(
+                    "network", was_sent=True, detail=f"the answer is not HTTP: {str(parser)[:200]}"
+                )
+            return ConnectionLostError("reset", was_sent=True)
+        case httpx.NetworkError() | OSError():
+            return ConnectionLostError("reset", was_sent=True)
+    return ConnectionLostError("network", was_sent=True, detail=type(error).__name__)
+
+
+def _not_connected(error: Exception) -> ConnectionLostError:
+    """Why there was no connection; the service has seen nothing of the request."""
+    causes = list(_causes(error))
+    for cause in causes:
+        match cause:
+            case ssl.SSLCertVerificationError():
+                return ConnectionLostError("tls", was_sent=False, detail=cause.verify_message)
+            case ssl.SSLError():
+                return ConnectionLostError("tls", was_sent=False, detail=(cause.reason or "").replace("_", " ").lower())
+            case socket.gaierror():
+                return ConnectionLostError("dns", was_sent=False, detail=cause.strerror or "")
+            case ConnectionRefusedError() | FileNotFoundError():
+                return ConnectionLostError("refused", was_sent=False)
+    system = next((cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror), "")
+    return ConnectionLostError("network", was_sent=False, detail=system)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Everything that led to an error, from the outside in."""
+    waiting: list[BaseException] = [error]
+    while waiting:
+        cause = waiting.pop(0)
+        yield cause
+        if isinstance(cause, BaseExceptionGroup):
+            waiting.extend(cause.exceptions)
+        inner = cause.__cause__ or cause.__context__
+        if inner is not None:
+            waiting.append(inner)

@@ -1,0 +1,64 @@
+"""An error answer as a Problem: the one that came, or one that says that none came (specification, Errors)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runwatch.api.http.exchange import HttpResponse
+from runwatch.base.json import loads
+from runwatch.base.log import redact
+from runwatch.records.problem import NOT_A_PROBLEM, PROBLEM_TYPE, Problem, synthetic_problem
+
+REDIRECT_REFUSED: Final = "redirect_refused"
+"""The code of the synthetic Problem for a redirect."""
+
+EXCERPT_CHARACTERS: Final = 200
+"""How much of a foreign body is quoted."""
+
+
+def parse_problem(reply: HttpResponse) -> tuple[Problem, bool]:
+    """The Problem of an answer outside the 2XX class, and whether this client worded it.
+
+    A body counts as a Problem when its media type says so and it is an object (an unknown or missing member is kept
+    and shown, never fatal), or when it is plain JSON with all four required members, or with a type or a title under
+    the status of the answer. The key is redacted from it first: there are services and proxies that repeat the request
+    they refuse.
+    """
+    if 300 <= reply.status < 400:
+        where = redact(reply.headers.get("location", "nowhere"))[:EXCERPT_CHARACTERS]
+        return (
+            synthetic_problem(
+                REDIRECT_REFUSED,
+                "The answer was a redirect, which is not followed",
+                reply.status,
+                f"It leads to {where}. The key goes only to the address of the profile.",
+            ),
+            True,
+        )
+    problem = _parsed(reply)
+    if problem is not None:
+        return problem, False
+    return synthetic_problem(NOT_A_PROBLEM, "The answer was not a Problem", reply.status, describe_body(reply)), True
+
+
+def describe_body(reply: HttpResponse) -> str:
+    """What a body looks like that is not what was asked: its flaw, its content type and how it begins. Not cleaned."""
+    said = reply.headers.get("content-type") or "no content type"
+    begin = redact(reply.body[: EXCERPT_CHARACTERS * 8].decode("utf-8", "replace")).strip()[:EXCERPT_CHARACTERS]
+    parts = [said[:EXCERPT_CHARACTERS], reply.flaw, f"it begins: {begin}" if begin else "the body is empty"]
+    return "; ".join(part for part in parts if part)
+
+
+def _parsed(reply: HttpResponse) -> Problem | None:
+    if reply.flaw is not None or reply.media_type not in {PROBLEM_TYPE, "application/json"}:
+        return None
+    try:
+        raw = loads(redact(reply.body.decode("utf-8-sig")))
+    except ValueError:
+        return None
+    if not isinstance(raw, dict):
+        return None
+    problem = Problem(raw)
+    if reply.media_type != PROBLEM_TYPE and not (problem.is_complete or problem.conforms(reply.status)):
+        return None
+    return problem

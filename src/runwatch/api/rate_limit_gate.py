@@ -1,0 +1,132 @@
+"""The gate that a 429 closes (specification, Errors: "wait for retry_after_s"; DESIGN, 429).
+
+``rate_limited`` closes the whole origin, for pollers and people alike: whoever shares the gate sends nothing more to
+that origin until the time is over. ``quota_exceeded`` closes only the operation that met it, because a spent quota of
+runs must not blind the console. A 429 of any other code counts as ``rate_limited``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from runwatch.api.errors import RateLimitedError
+from runwatch.base.clock import Clock
+from runwatch.records.problem import Problem
+
+DEFAULT_HOLD_S: Final = 60.0
+"""How long a 429 holds that does not say how long (DESIGN, 429)."""
+
+LONGEST_HOLD_S: Final = 366 * 24 * 3600.0
+"""What a longer ``retry_after_s`` is cut to, so that it stays a number of seconds a clock can add."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Hold:
+    """An origin or an operation that is held.
+
+    Attributes:
+        until: The end, on the monotonic clock.
+        instance: The ``instance`` of the Problem that asked for it.
+    """
+
+    until: float
+    instance: str | None
+
+
+class RateLimitGate:
+    """Holds calls back, for all clients that share it. The network is not asked while it is closed.
+
+    Args:
+        clock: Measures the holds; only its monotonic side is used.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._holds: dict[tuple[str, str | None], _Hold] = {}
+
+    def close(self, origin: str, operation: str | None, seconds: float, instance: str | None = None) -> None:
+        """Hold an operation of an origin, or with ``None`` the whole origin, for ``seconds`` from now.
+
+        A hold already there is never shortened: requests that were under way together are answered in any order.
+        """
+        seconds = min(max(seconds, 0.0), LONGEST_HOLD_S)
+        until = self._clock.monotonic() + seconds
+        known = self._holds.get((origin, operation))
+        if known is None or known.until < until:
+            self._holds[origin, operation] = _Hold(until, instance)
+
+    def check(self, origin: str, operation: str, *, key: str | None = None) -> None:
+        """Let a call through.
+
+        Args:
+            origin: Where it would go.
+            operation: The operation's id.
+            key: The call's idempotency key, for the error.
+
+        Raises:
+            Held: it has to wait; the error says how long.
+        """
+        holds = list(self._closed(origin, operation))
+        if holds:
+            last = max(holds, key=lambda hold: hold.until)
+            raise RateLimitedError(
+                operation=operation,
+                seconds=last.until - self._clock.monotonic(),
+                key=key,
+                support_id=last.instance,
+            )
+
+    def holds_until(self, origin: str, operation: str | None = None) -> float | None:
+        """The moment on the monotonic clock at which the call may go, or ``None`` when it may go now.
+
+        Without an operation only a hold of the whole origin counts.
+        """
+        return max((hold.until for hold in self._closed(origin, operation)), default=None)
+
+    def seconds_left(self, origin: str, operation: str | None = None) -> float:
+        """Seconds until the call may go; 0 when it may go now."""
+        until = self.holds_until(origin, operation)
+        return 0.0 if until is None else until - self._clock.monotonic()
+
+    def _closed(self, origin: str, operation: str | None) -> Iterator[_Hold]:
+        now = self._clock.monotonic()
+        for place in {(origin, None), (origin, operation)}:
+            hold = self._holds.get(place)
+            if hold is None:
+                continue
+            if hold.until > now:
+                yield hold
+            else:
+                del self._holds[place]
+
+
+def parse_retry_after_s(problem: Problem, retry_after: str | None, now: datetime) -> float:
+    """How long a 429 asks to wait: its ``retry_after_s``, else its ``Retry-After`` header, else a minute.
+
+    Args:
+        problem: The Problem that came with it.
+        retry_after: The header: seconds or an HTTP date.
+        now: The wall time, against which a date is read.
+    """
+    seconds = problem.retry_after_s
+    if seconds is None or seconds < 0:
+        seconds = _from_header(retry_after, now)
+    return DEFAULT_HOLD_S if seconds is None else float(min(seconds, int(LONGEST_HOLD_S)))
+
+
+def _from_header(value: str | None, now: datetime) -> int | None:
+    text = (value or "").strip()
+    if text.isascii() and text.isdigit():
+        return int(text[:12])
+    from email.utils import parsedate_to_datetime
+
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0, -int((now - moment).total_seconds() // 1))

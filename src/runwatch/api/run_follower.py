@@ -1,0 +1,123 @@
+"""What drives a tail: it reads what the tail asks for, has the pages kept, and tells the tail what came.
+
+It neither waits nor gives up. The ``async for`` of :meth:`runwatch.api.client.Client.follow`, ``runs watch``
+(:mod:`runwatch.store.live.run_follower`) and the console's scheduler (:mod:`runwatch.store.live.run_tails`) call
+:meth:`RunFollower.step`, wait where it says so, and decide about errors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeVar
+
+from runwatch.api.errors import ApiError, ApiProblem, InvalidRequestError
+from runwatch.api.run_tail import EndStep, PauseStep, ReadStep, RunTail
+from runwatch.records.event import RunEvent
+from runwatch.records.record import Page
+from runwatch.records.run import Run
+
+T = TypeVar("T")
+
+LONG_PAGE: Final = 5_000
+"""Pages of more events than this are gone through beside the loop, which has its turn every few milliseconds."""
+
+# A service or a key without reads of single runs: the events alone have to do then.
+_STATUS_NOT_OFFERED: Final = frozenset({403, 405, 501})
+
+_REFUSALS: Final = frozenset({400, 404, 410, 422})
+
+
+class RunReads(Protocol):
+    """What a follower needs of the client."""
+
+    async def get_run(self, execution_id: str) -> Run:
+        """One run."""
+        ...
+
+    async def list_events(self, execution_id: str, *, after: str | None = None) -> Page[RunEvent]:
+        """The events of a run, oldest first."""
+        ...
+
+
+Keep = Callable[[Page[RunEvent], str | None], Awaitable[list[RunEvent]]]
+"""Keeps a page that was asked for after an event, and answers which events nobody has been given yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedEvents:
+    """What a read gave.
+
+    Attributes:
+        new: The events that nobody has been given yet, in the service's order.
+        page: The page they came with; ``None`` after a read of the status.
+        run: The run, after a read of its status that the service offers.
+        has_ended: Whether the page holds the event after which none follows.
+    """
+
+    new: list[RunEvent]
+    page: Page[RunEvent] | None = None
+    run: Run | None = None
+    has_ended: bool = False
+
+
+class RunFollower:
+    """Follows one run, one read at a time.
+
+    Args:
+        client: Reads the service.
+        run_id: The run.
+        tail: Says what to read.
+        keep: Keeps a page before the tail is told of it; ``None`` where the tail knows by itself what is new.
+    """
+
+    def __init__(self, client: RunReads, run_id: str, tail: RunTail, keep: Keep | None = None) -> None:
+        self._client = client
+        self._run_id = run_id
+        self._tail = tail
+        self._keep = keep
+
+    async def step(self) -> FollowedEvents | PauseStep | EndStep:
+        """Read what is due, or say how long to wait. A step that raises is repeated by the next one.
+
+        Raises:
+            ApiError: as for :meth:`runwatch.api.client.Client.request`.
+        """
+        while isinstance(step := self._tail.next_read(), ReadStep):
+            try:
+                return await (self._read_status() if step.kind == "status" else self._read_events(step))
+            except ApiError as error:
+                if not _refuses_position(error, step) or not self._tail.forget_position():
+                    raise
+        return step
+
+    async def _read_status(self) -> FollowedEvents:
+        run: Run | None = None
+        try:
+            run = await self._client.get_run(self._run_id)
+        except ApiProblem as error:
+            if error.status not in _STATUS_NOT_OFFERED:
+                raise
+        self._tail.note_page([], None if run is None else run.status)
+        return FollowedEvents([], run=run)
+
+    async def _read_events(self, step: ReadStep) -> FollowedEvents:
+        page = await self._client.list_events(self._run_id, after=step.after)
+        kept = None if self._keep is None else await self._keep(page, step.after)
+        new, has_ended = await run_beside_loop(page, lambda: self._take(page.records))
+        return FollowedEvents(new if kept is None else kept, page, has_ended=has_ended)
+
+    def _take(self, events: Sequence[RunEvent]) -> tuple[list[RunEvent], bool]:
+        return self._tail.note_page(events), any(event.ends_run for event in events)
+
+
+async def run_beside_loop(page: Page[RunEvent], work: Callable[[], T]) -> T:
+    """Do some work on a page; beside the event loop where the page is long."""
+    return work() if len(page.records) <= LONG_PAGE else await asyncio.to_thread(work)
+
+
+def _refuses_position(error: ApiError, step: ReadStep) -> bool:
+    """Whether it may be the event id that was asked after: unknown to the service, or nothing that can be sent."""
+    is_refusal = isinstance(error, ApiProblem) and error.status in _REFUSALS
+    return step.after is not None and (is_refusal or isinstance(error, InvalidRequestError))

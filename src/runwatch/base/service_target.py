@@ -1,0 +1,111 @@
+"""Which service is called: its address in one form, and the key that belongs to it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+from runwatch.base.addresses import AddressKind, classify_address, parse_address
+from runwatch.base.errors import SettingsError
+from runwatch.base.secret import Secret
+
+# A name or an IPv4 address, or an IPv6 address; letters of every script, because names may be international.
+_HOST: Final = re.compile(r"(?:[\w.-]+|[0-9a-f:.]*:[0-9a-f:.]*)\Z")
+
+
+def normalise_base_url(text: str) -> str:
+    """The origin of a base URL given with or without ``/v1``: scheme, host and port, nothing more.
+
+    Raises:
+        SettingsError: it is no http(s) URL, carries user info, a query, a fragment or another path, or speaks plain
+            http to a host that is not this machine.
+    """
+    hint = "Give an address such as https://api.example.com or https://api.example.com/v1."
+    detail = _without_secrets(text)
+    try:
+        parts = urlsplit(text.strip())
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        raise SettingsError("The base URL is not an address", detail=detail, hint=hint) from None
+    if parts.scheme not in {"http", "https"} or not host:
+        raise SettingsError("The base URL is not an http or https address", detail=detail, hint=hint)
+    if parts.username is not None or parts.password is not None:
+        raise SettingsError("The base URL carries a user name or password", hint="Keys never stand in an address.")
+    if parts.query or parts.fragment or parts.path.rstrip("/") not in {"", "/v1"}:
+        raise SettingsError("The base URL has more than an origin and /v1", detail=detail, hint=hint)
+    if not _HOST.match(host):
+        raise SettingsError("The base URL names no host", detail=detail, hint=hint)
+    if parts.scheme == "http" and not may_be_loopback(host):
+        raise SettingsError(
+            "Plain http is only for this machine", detail=detail, hint="Use https, because the key would be readable."
+        )
+    shown = f"[{host}]" if ":" in host else host
+    default = 443 if parts.scheme == "https" else 80
+    return f"{parts.scheme}://{shown}" + (f":{port}" if port is not None and port != default else "")
+
+
+def _without_secrets(text: str) -> str:
+    """An address that is none, without the parts that people put keys into: user info, query, fragment."""
+    shown = re.split(r"[?#]", text.strip(), maxsplit=1)[0]
+    scheme, mark, rest = shown.rpartition("//")
+    return scheme + mark + rest.rpartition("@")[2]
+
+
+def is_loopback_host(host: str) -> bool:
+    """Whether a host is this machine for certain: ``localhost`` or a loopback address; no other name is."""
+    host = host.strip("[]").lower()
+    return host == "localhost" or is_loopback_address(host)
+
+
+def may_be_loopback(host: str) -> bool:
+    """Whether a host is this machine if its name leads there, as every name under ``localhost`` should.
+
+    A name is not looked up here. The caller checks the address that it leads to before anything is sent.
+    """
+    return is_loopback_host(host) or host.strip("[]").lower().endswith(".localhost")
+
+
+def is_loopback_address(address: str) -> bool:
+    """Whether an IP address, with or without a scope, is one of this machine; a name is not."""
+    found = parse_address(address)
+    return found is not None and classify_address(found) is AddressKind.LOOPBACK
+
+
+class Target(NamedTuple):
+    """One service as one profile calls it.
+
+    Attributes:
+        profile: The name shown on screen and used for keeping data apart; ``local`` for the local service.
+        origin: Scheme, host and port, made by :func:`normalise_base_url`.
+        key: The bearer key, or ``None`` when no source gave one. Sent to this origin only.
+        key_source: Where the key came from, in words, never the key.
+        ca_file: A certificate bundle to trust instead of the usual ones.
+        production: Whether destroying actions ask for more.
+        socket: The Unix socket on which a local service is reached; then nothing goes to the origin's port. ``None``
+            for a service that is called over the network.
+    """
+
+    profile: str
+    origin: str
+    key: Secret | None
+    key_source: str = ""
+    ca_file: Path | None = None
+    production: bool = False
+    socket: Path | None = None
+
+    @property
+    def host(self) -> str:
+        """Host and port, for the screen."""
+        return urlsplit(self.origin).netloc
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the service is called on this machine; proxies are ignored then."""
+        return may_be_loopback(urlsplit(self.origin).hostname or "")
+
+    @property
+    def place(self) -> str:
+        """Where connections go: the path of the socket, else the origin."""
+        return self.origin if self.socket is None else str(self.socket)

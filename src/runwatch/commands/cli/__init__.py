@@ -1,0 +1,1 @@
+"""Grammar, parser, dispatch, output, exit codes and error reports of the commands. Calls no service."""

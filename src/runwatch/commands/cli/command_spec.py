@@ -1,0 +1,117 @@
+"""What the table of verbs is made of, and the options that many verbs share; cheap to import on purpose."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class OptionSpec(NamedTuple):
+    """One option.
+
+    Attributes:
+        name: The long name with its dashes.
+        help: One line for the help text.
+        metavar: The placeholder of its value; empty for a switch.
+        kind: ``switch``, ``text``, ``texts`` (may be repeated), ``count`` (whole number, 0 or more) or ``number``.
+        choices: The accepted values; empty accepts any.
+        hidden: Whether the help text leaves it out.
+        names: What its value names, so that a shell can offer it: the ``KIND`` of a record, ``profile``, ``profiles``
+            (several may be joined), ``theme`` or ``screen``; empty for anything else.
+    """
+
+    name: str
+    help: str
+    metavar: str = ""
+    kind: str = "switch"
+    choices: tuple[str, ...] = ()
+    hidden: bool = False
+    names: str = ""
+
+
+class ArgumentSpec(NamedTuple):
+    """One positional argument.
+
+    Attributes:
+        name: The placeholder, which is also its attribute in lower case.
+        help: One line for the help text.
+        takes: ``1``, ``?`` (may be left out), ``+`` (at least one) or ``*`` (any number).
+        choices: The accepted values; empty accepts any.
+        names: What it names, as that of :class:`OptionSpec`.
+    """
+
+    name: str
+    help: str
+    takes: str = "1"
+    choices: tuple[str, ...] = ()
+    names: str = ""
+
+
+class CommandSpec(NamedTuple):
+    """One thing the command line can do.
+
+    Attributes:
+        path: The words that call it.
+        summary: One line for lists of verbs.
+        run: ``module:function`` below :mod:`runwatch`; the function takes the call and answers the exit code.
+        arguments: Positional arguments in order.
+        flags: Its options, the shared ones included.
+        notes: Further paragraphs of its help.
+    """
+
+    path: tuple[str, ...]
+    summary: str
+    run: str
+    arguments: tuple[ArgumentSpec, ...] = ()
+    flags: tuple[OptionSpec, ...] = ()
+    notes: str = ""
+
+    @property
+    def name(self) -> str:
+        """The words as they are typed."""
+        return " ".join(self.path)
+
+
+FORMATS = ("table", "json", "ndjson", "csv")
+
+TARGET = (
+    OptionSpec("--profile", "the profile of the settings file to use", "NAME", "text", names="profile"),
+    OptionSpec("--base-url", "the service to call, with or without /v1", "URL", "text"),
+    OptionSpec("--local", "use the local service, and start it when it is not running"),
+    OptionSpec("--read-only", "refuse everything that changes something"),
+)
+PROFILES_OPTION = OptionSpec(
+    "--profile",
+    "the profile to use; A,B or all reads several, and JSON then has an object {profile, record} for each record",
+    "NAME", "text", names="profiles",
+)  # fmt: skip
+"""For verbs that read several profiles at once."""
+
+MULTI_PROFILE_TARGET = (PROFILES_OPTION, *TARGET[1:])
+CONSOLE = (
+    *TARGET,
+    OptionSpec("--theme", "the colours of the console", "NAME", "text", names="theme"),
+    OptionSpec(
+        "--open", "the screen to begin with, and the id of what to show there", "SCREEN[/ID]", "text", names="screen"
+    ),
+)
+"""The options of the console itself, which has no verb."""
+
+FORMAT = (
+    OptionSpec("--format", "how data is printed (default: table)", "FORMAT", "text", FORMATS),
+    OptionSpec("--json", "short for --format json"),
+)
+LIMIT = OptionSpec("--limit", "read at most N records (default: 1000, 0: all)", "N", "count")
+FILTER = OptionSpec("--filter", "keep the records that match, e.g. 'is:live age<10m'", "EXPRESSION", "text")
+FIELDS = OptionSpec("--fields", "print only these members, nested ones with dots", "A,B", "text")
+STATUS = OptionSpec("--status", "only records of this status", "STATUS", "text")
+SINCE = OptionSpec("--since", "only records since this moment or age, e.g. 2026-11-20 or 2h", "WHEN", "text")
+YES = OptionSpec("--yes", "do not ask before something is destroyed")
+EXIT_STATUS = OptionSpec("--exit-status", "exit 10 when a run failed, 12 when one expired, 11 when one was cancelled")
+
+MODES = ("echo", "live")
+REACTIONS = ("gate", "fallback", "repair_retry")
+
+SETTING = ArgumentSpec("NAME", "the setting, e.g. profiles.work.base_url")
+PROFILE = ArgumentSpec("PROFILE", "the profile", names="profile")
+RUN_ID = ArgumentSpec("ID", "the run's id", names="run")
+RUN_IDS = ArgumentSpec("ID", "ids of runs", "+", names="run")

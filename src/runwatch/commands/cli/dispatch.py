@@ -1,0 +1,105 @@
+"""Runs one verb, and turns whatever it raises into a message and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from itertools import pairwise
+from typing import Final
+
+from runwatch.base.clock import SystemClock
+from runwatch.base.errors import RunwatchError
+from runwatch.base.paths import Paths, find_paths
+from runwatch.commands.cli.exit_codes import INTERNAL_ERROR, INTERRUPTED, exit_code
+from runwatch.commands.cli.grammar import CommandSpec
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.cli.output import CommandOutput, OutputClosedError
+from runwatch.commands.cli.parser import CommandOptions
+
+_JSON_WORDS: Final = ("--json", "--format=json", "--format=ndjson")
+_JSON_PAIRS: Final = (("--format", "json"), ("--format", "ndjson"))
+
+
+def run_command(verb: CommandSpec, options: CommandOptions) -> int:
+    """Do what a call asks for and answer its exit code; what stopped it has been told on stderr then.
+
+    Raises:
+        OSError: stdout is closed or its disk is full.
+    """
+    output = CommandOutput(options.format or "table")
+    call = Invocation(options, os.environ, find_paths(), output, SystemClock(), sys.stdin, verb.path)
+    try:
+        return _code_of(verb, call)
+    except OutputClosedError as error:
+        raise error.reason from None
+
+
+def _code_of(verb: CommandSpec, call: Invocation) -> int:
+    try:
+        return _function(verb)(call)
+    except OutputClosedError:
+        raise
+    except RunwatchError as error:
+        return _tell(error, call.output, exit_code(error), call=call)
+    except KeyboardInterrupt:
+        if sys.stderr.isatty() and not call.output.is_json:
+            call.output.error("\n")  # behind the terminal's ^C
+        return _tell(_interruption(call), call.output, INTERRUPTED, call.pending_key, call)
+    except Exception as error:
+        return _tell(_defect(error, call.paths), call.output, INTERNAL_ERROR, call.pending_key, call)
+
+
+def _function(verb: CommandSpec) -> Callable[[Invocation], int]:
+    module, _, name = verb.run.partition(":")
+    function: Callable[[Invocation], int] = getattr(import_module(f"runwatch.{module}"), name)
+    return function
+
+
+def report_usage_error(error: RunwatchError, words: Sequence[str]) -> int:
+    """Tell about words that could not be read, in the form that they seem to ask for, and answer the exit code."""
+    wants_json = any(word in _JSON_WORDS for word in words) or any(pair in _JSON_PAIRS for pair in pairwise(words))
+    return _tell(error, CommandOutput("json" if wants_json else "table"), exit_code(error))
+
+
+def _tell(
+    error: RunwatchError, output: CommandOutput, code: int, pending: str | None = None, call: Invocation | None = None
+) -> int:
+    from runwatch.commands.cli.error_report import NO_CIRCUMSTANCES, error_json_line, error_text, find_circumstances
+
+    known = NO_CIRCUMSTANCES if call is None else find_circumstances(call)
+    if output.is_json:
+        output.error(error_json_line(error, code, pending, circumstances=known))
+    else:
+        output.error(error_text(error, circumstances=known))
+    return code
+
+
+def _interruption(call: Invocation) -> RunwatchError:
+    if call.pending_key is None:
+        return RunwatchError("Interrupted", hint=call.on_interrupt)
+    command = call.command("runs submit", resend=call.pending_key)
+    return RunwatchError(
+        "Interrupted",
+        detail="a submit was under way; whether a run was accepted is unknown",
+        hint=f"The same key never starts a second run. Ask again: {command}",
+    )
+
+
+def _defect(error: Exception, paths: Paths) -> RunwatchError:
+    """What a person is told about an exception that nobody foresaw; its trace goes to the log, without any secret."""
+    import logging
+
+    from runwatch.base.log import redact, start_log
+
+    logger = logging.getLogger("runwatch")
+    is_logged = any(not isinstance(handler, logging.NullHandler) for handler in logger.handlers)
+    if not is_logged:
+        is_logged = start_log(paths.log_file) is not None
+    logger.error("a verb ended with a defect", exc_info=error)
+    return RunwatchError(
+        "Something went wrong that runwatch did not foresee",
+        detail=redact(f"{type(error).__name__}: {error}"),
+        hint=f"This is a defect. Please report it with {paths.log_file}." if is_logged else "This is a defect.",
+    )

@@ -1,0 +1,182 @@
+"""How a failure is told: in a block of plain lines for people, in one JSON line for scripts (DESIGN 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from runwatch.api.errors import ApiError, ApiProblem, RateLimitedError
+from runwatch.base.errors import RunwatchError
+from runwatch.base.json import dumps
+from runwatch.base.shell_words import runwatch_command
+from runwatch.base.text import clean_line
+from runwatch.commands.cli.exit_codes import exit_code
+from runwatch.commands.cli.output import CommandOutput
+from runwatch.records.error_codes import CODES
+
+if TYPE_CHECKING:
+    from runwatch.commands.cli.invocation import Invocation
+
+SUBMIT: Final = "postExecutions"
+UNCHANGED: Final = "Nothing was changed."
+MAY_HAVE_CHANGED: Final = "Unknown: it may have taken effect; asking again is safe."
+
+
+def report_error(error: RunwatchError, output: CommandOutput, profile: str | None = None) -> int:
+    """Tell about a failure in the form of the call, and answer its exit code.
+
+    Args:
+        error: What happened.
+        output: Where to.
+        profile: Of which profile, where the call asks for several.
+    """
+    code = exit_code(error)
+    output.error(error_json_line(error, code, profile=profile) if output.is_json else error_text(error, profile))
+    return code
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What a call knows about its failure beyond the error.
+
+    Attributes:
+        is_key_given: Whether the user chose the idempotency key of the write.
+        accepted_run: The run that the service accepted from this call before the failure.
+        follow: The command that follows that run.
+    """
+
+    is_key_given: bool = False
+    accepted_run: str | None = None
+    follow: str = ""
+
+    @property
+    def goes_on(self) -> str | None:
+        """What the user has to know about the accepted run, instead of any advice to ask again."""
+        if self.accepted_run is None:
+            return None
+        return f"The run {self.accepted_run} is accepted and goes on. Follow it again: {self.follow}"
+
+
+NO_CIRCUMSTANCES: Final = Circumstances()
+
+
+def find_circumstances(call: Invocation) -> Circumstances:
+    """What a call knows about a failure that ends it."""
+    options, run_id = call.options, call.accepted_run
+    is_key_given = bool(options.idempotency_key or options.resend)
+    return Circumstances(is_key_given, run_id, call.command("runs watch", run_id) if run_id else "")
+
+
+def error_json_line(
+    error: RunwatchError,
+    code: int,
+    pending: str | None = None,
+    *,
+    profile: str | None = None,
+    circumstances: Circumstances = NO_CIRCUMSTANCES,
+) -> str:
+    """The failure as one line of ASCII JSON.
+
+    Args:
+        error: What happened.
+        code: The exit code.
+        pending: The idempotency key of a write that was under way and whose outcome is therefore unknown.
+        profile: Of which profile, where the call asks for several.
+        circumstances: What the call knows beyond the error. An accepted run is named as ``execution_id``.
+    """
+    api = error if isinstance(error, ApiError) else None
+    is_known = pending is None and (api is None or api.outcome_known)
+    content: dict[str, Any] = {} if profile is None else {"profile": profile}
+    content |= {
+        "problem": dict(error.problem.raw) if isinstance(error, ApiProblem) else None,
+        "error": error.title,
+        "detail": error.detail,
+        "hint": next_step_text(error, circumstances),
+        "exit_code": code,
+        "attempts": 0 if api is None else api.attempts,
+        "outcome": "known" if is_known else "unknown",
+        "idempotency_key": pending if api is None else api.key,
+    }
+    if circumstances.accepted_run is not None:
+        content["execution_id"] = circumstances.accepted_run
+    seconds = _seconds(error)
+    if seconds is not None:
+        content["retry_after_s"] = seconds
+    return dumps(content) + "\n"
+
+
+def error_text(
+    error: RunwatchError, profile: str | None = None, circumstances: Circumstances = NO_CIRCUMSTANCES
+) -> str:
+    """The failure as lines of clean text: what happened, why, what to do next, and the id that support asks for."""
+    of = "" if profile is None else f"{clean_line(profile)}: "
+    return "\n".join([f"runwatch: {of}{clean_line(error.title)}", *_lines(error, circumstances)]) + "\n"
+
+
+def _lines(error: RunwatchError, circumstances: Circumstances) -> Iterator[str]:
+    for line in (error.detail or "").splitlines():
+        yield _labelled("why", line)
+    if isinstance(error, ApiProblem):
+        yield _labelled("code", f"{error.code or 'none'} (HTTP {error.status})")
+        for entry in error.problem.errors or ():
+            yield _labelled("field", f"{entry.field or '?'}: {entry.message or ''}")
+    seconds = _seconds(error)
+    if seconds is not None:
+        yield _labelled("wait", f"{seconds} s")
+    tried = f"{error.attempts} attempts" if isinstance(error, ApiError) and error.attempts > 1 else ""
+    if tried not in (error.detail or ""):
+        yield _labelled("tried", tried)
+    if isinstance(error, ApiError) and error.key is not None:
+        yield _labelled("effect", _effect(error))
+    for line in (next_step_text(error, circumstances) or "").splitlines():
+        yield _labelled("next", line)
+    if error.support_id:
+        yield _labelled("instance", error.support_id)
+    if isinstance(error, ApiError) and error.key is not None:
+        yield _labelled("key", error.key)
+        if not error.outcome_known and error.operation == SUBMIT:
+            yield _labelled("ask again", runwatch_command("runs submit", resend=error.key))
+
+
+def _labelled(label: str, text: str) -> str:
+    return f"  {label:<9} {clean_line(text)}"
+
+
+def next_step_text(error: RunwatchError, circumstances: Circumstances = NO_CIRCUMSTANCES) -> str | None:
+    """What to do next: what the error's code asks for, unless an unknown outcome has to be settled first.
+
+    Once a run is accepted, the advice of a call that failed would start a second run or deny the first. How to follow
+    the run replaces it, and precedes the advice of any other error.
+    """
+    if circumstances.goes_on is not None:
+        own = None if isinstance(error, ApiError) else error.hint
+        return "\n".join(filter(None, [circumstances.goes_on, own]))
+    if isinstance(error, ApiProblem) and error.outcome_known and error.code in CODES:
+        from runwatch.view.problems.explanations import next_step
+
+        return next_step(error.code, is_key_given=circumstances.is_key_given)
+    return error.hint
+
+
+def _seconds(error: RunwatchError) -> int | None:
+    """The seconds to wait, rounded up; ``None`` for an error that asks for no wait."""
+    if isinstance(error, ApiProblem):
+        wait = error.wait_s
+    elif isinstance(error, RateLimitedError):
+        wait = error.seconds
+    else:
+        return None
+    return None if wait is None else -int(-wait // 1)
+
+
+def _effect(error: ApiError) -> str:
+    """What became of a write."""
+    from runwatch.view.problems.explanations import KEY_WAS_USED, NOTHING_ACCEPTED, OUTCOME_UNKNOWN
+
+    if error.operation != SUBMIT:
+        return UNCHANGED if error.outcome_known else MAY_HAVE_CHANGED
+    if not error.outcome_known:
+        return OUTCOME_UNKNOWN
+    conflict = isinstance(error, ApiProblem) and error.code == "idempotency_conflict"
+    return KEY_WAS_USED if conflict else NOTHING_ACCEPTED

@@ -1,0 +1,424 @@
+"""The command line: every verb with its arguments, flags and the function that does it.
+
+Parser, help, completion and tests are made from this module, so a verb is declared once: here, or by the specification
+of a resource that :mod:`runwatch.view.resources.resource_index` names. The module is cheap to import, because
+``runwatch --help`` needs it (DESIGN 7); a specification is loaded when its verb is asked for.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from runwatch.commands.cli.command_spec import (
+    CONSOLE,
+    EXIT_STATUS,
+    FIELDS,
+    FILTER,
+    FORMAT,
+    LIMIT,
+    MODES,
+    MULTI_PROFILE_TARGET,
+    PROFILE,
+    REACTIONS,
+    RUN_ID,
+    RUN_IDS,
+    SETTING,
+    SINCE,
+    STATUS,
+    TARGET,
+    YES,
+    ArgumentSpec,
+    CommandSpec,
+    OptionSpec,
+)
+from runwatch.commands.cli.resource_commands import FORCE, OUTPUT, RESOURCE_COMMANDS, find_resource_command
+from runwatch.view.resources.resource_index import RESOURCE_INDEX
+
+__all__ = [
+    "CONSOLE",
+    "FORMAT",
+    "TARGET",
+    "ArgumentSpec",
+    "CommandSpec",
+    "OptionSpec",
+    "all_options",
+    "command_at",
+    "find_option",
+    "group_summary",
+    "list_commands",
+    "list_paths",
+]  # fmt: skip
+
+_DECLARED = (
+    CommandSpec(
+        ("demo",),
+        "the console on a throw-away local service whose runs move by themselves",
+        "cli:demo",
+        notes=(
+            "Needs no settings, leaves nothing behind and spends nothing. On a terminal it is the console on a sample"
+            " organization."
+        ),
+    ),
+    CommandSpec(
+        ("serve",),
+        "run the local service alone",
+        "cli:serve",
+        flags=(
+            OptionSpec("--host", "the address to listen on (default: 127.0.0.1)", "ADDRESS", "text"),
+            OptionSpec("--port", "the port to listen on (default: the last one, or any free one)", "PORT", "count"),
+            OptionSpec("--data-dir", "where the service keeps its data", "DIR", "text"),
+            OptionSpec("--json", "print one JSON line with address and key once it accepts connections"),
+            OptionSpec("--stop", "stop the service of this data directory instead"),
+            OptionSpec("--rotate-master-key", "seal the secrets of this data directory with a new master key instead"),
+            OptionSpec("--allow-remote", "allow an address that other machines can reach"),
+            OptionSpec("--rate-limit-rpm", "answer 429 above N requests a minute (default: no limit)", "N", "count"),
+            OptionSpec(
+                "--allow-loopback-checks", "allow output checks, agents and webhooks on this machine, by plain http"
+            ),
+            OptionSpec(
+                "--allow-signup", "let anyone who reaches the service make an organization with a key of its own"
+            ),
+            OptionSpec(
+                "--provider-config", "a TOML file that names further sources of models, never keys", "FILE", "text"
+            ),
+            OptionSpec(
+                "--sample", "begin with a sample organization, whose models and checks cost nothing and call nobody"
+            ),
+            OptionSpec(
+                "--sample-runs", "how many finished runs the sample organization has", "N", "count", hidden=True
+            ),
+            OptionSpec(
+                "--balance-usd", "set the balance; live runs are accepted while it is above zero", "USD", "number"
+            ),
+            OptionSpec(
+                "--quota-executions", "answer 429 above N runs of a calendar month (default: no limit)", "N", "count"
+            ),
+            OptionSpec("--concurrency", "work on N live runs at once; others wait (default: no limit)", "N", "count"),
+            OptionSpec("--idle-exit-s", "end after N seconds without caller and live run", "N", "number", hidden=True),
+            OptionSpec("--pace", "multiply the waits of test runs", "FACTOR", "number", hidden=True),
+        ),
+    ),
+    CommandSpec(
+        ("runs", "submit"),
+        "submit a run",
+        "commands.submit:submit",
+        flags=(
+            OptionSpec(
+                "--mode", "echo is a test run and free, live calls a model and spends money", "MODE", "text", MODES
+            ),
+            OptionSpec("--objective", "what the run is to do, up to 4,000 characters", "TEXT", "text"),
+            OptionSpec("--objective-file", "read the objective from a file, - for standard input", "FILE", "text"),
+            OptionSpec("--data-class", "a data class the run may touch; may be repeated", "CLASS", "texts"),
+            OptionSpec("--max-cost-usd", "stop further provider calls at this spend", "USD", "number"),
+            OptionSpec("--max-runtime-s", "end the run after so many seconds", "SECONDS", "count"),
+            OptionSpec("--verifier-id", "the output check to use; live runs only", "ID", "text", names="verifier"),
+            OptionSpec("--arm-id", "the one saved model that may run", "ID", "text", names="arm"),
+            OptionSpec("--on-eval", "what a verdict may cause; may be repeated", "REACTION", "texts", REACTIONS),
+            OptionSpec("--cost-coefficient", "weight of cost against quality, 0 to 1", "NUMBER", "number"),
+            OptionSpec("--inputs", "a JSON file sent along as the task's inputs", "FILE", "text"),
+            OptionSpec("--from", "send this JSON file as the whole request, - for standard input", "FILE", "text"),
+            OptionSpec("--idempotency-key", "the same key with the same body never starts a second run", "KEY", "text"),
+            OptionSpec("--resend", "send a kept request of unknown outcome again, byte for byte", "KEY", "text"),
+            OptionSpec("--watch", "follow the run's events to its end"),
+            OptionSpec("--dry-run", "print what would be sent, and send nothing"),
+            EXIT_STATUS,
+            *TARGET,
+            *FORMAT,
+        ),
+        notes="The mode is always sent, because the service's own default is live, which spends money.",
+    ),
+    CommandSpec(
+        ("runs", "list"),
+        "list runs, newest first",
+        "commands.runs:list_runs",
+        flags=(STATUS, SINCE, FILTER, LIMIT, FIELDS, *TARGET, *FORMAT),
+        notes="Where the service has no list of runs, the runs submitted or added here are read one by one.",
+    ),
+    CommandSpec(("runs", "show"), "show a run", "commands.runs:show", (RUN_ID,), (FIELDS, *TARGET, *FORMAT)),
+    CommandSpec(
+        ("runs", "events"),
+        "print the events a run has now",
+        "commands.runs:events",
+        (RUN_ID,),
+        (OptionSpec("--after", "only events after this one", "EVENT", "text"), FIELDS, *TARGET, *FORMAT),
+        notes="With --json one event is one line, exactly as the service sent it.",
+    ),
+    CommandSpec(
+        ("runs", "watch"),
+        "follow runs to their final event, one line an event",
+        "commands.watch:watch",
+        (ArgumentSpec("ID", "ids of runs", "*", names="run"),),
+        (OptionSpec("--all", "every run that is not final now"), EXIT_STATUS, *TARGET, *FORMAT),
+        notes=(
+            "Events kept on this machine come first, then new ones; a lost connection or a restarted service loses"
+            " none. A service that is silent for 15 minutes ends it. With --json one event is one line, exactly as the"
+            " service sent it. --all takes those of the newest 1,000 runs that are live when it starts, and ends with"
+            " the last of them."
+        ),
+    ),
+    CommandSpec(("runs", "cancel"), "cancel runs", "commands.runs:cancel", (RUN_IDS,), (YES, *TARGET, *FORMAT)),
+    CommandSpec(
+        ("runs", "result"),
+        "print the model output of a completed live run",
+        "commands.runs:result",
+        (RUN_ID,),
+        (*TARGET, *FORMAT),
+        notes="A test run has no result content.",
+    ),
+    CommandSpec(
+        ("runs", "add"),
+        "put runs on the watch list",
+        "commands.runs:add",
+        (ArgumentSpec("ID", "ids of runs, - for one a line on standard input", "+"),),
+        (OptionSpec("--no-check", "do not read the runs first"), *TARGET, *FORMAT),
+    ),
+    CommandSpec(
+        ("receipts", "list"),
+        "list receipts, newest first",
+        "commands.receipts:list_receipts",
+        flags=(
+            STATUS,
+            SINCE,
+            OptionSpec("--arm-id", "only receipts of runs that used this saved model", "ID", "text", names="arm"),
+            FILTER,
+            LIMIT,
+            FIELDS,
+            *MULTI_PROFILE_TARGET,
+            *FORMAT,
+        ),
+    ),
+    CommandSpec(
+        ("receipts", "show"),
+        "show the receipt of a run",
+        "commands.receipts:show",
+        (RUN_ID,),
+        (FIELDS, *TARGET, *FORMAT),
+    ),
+    CommandSpec(
+        ("receipts", "compare"),
+        "show every value in which the receipts of two runs differ",
+        "commands.receipts:compare",
+        (RUN_ID, ArgumentSpec("OTHER", "the other run's id", names="run")),
+        (*TARGET, *FORMAT),
+    ),
+    CommandSpec(
+        ("receipts", "export"),
+        "write receipts to a file, as NDJSON, CSV, JSON or Markdown",
+        "commands.receipts:export",
+        flags=(
+            STATUS,
+            SINCE,
+            OptionSpec("--arm-id", "only receipts of runs that used this saved model", "ID", "text", names="arm"),
+            OUTPUT,
+            FORCE,
+            LIMIT,
+            *TARGET,
+        ),
+        notes="The ending of the file says how: .ndjson, .csv, .json or .md; standard output gets NDJSON.",
+    ),
+    *RESOURCE_COMMANDS,
+    CommandSpec(
+        ("problems", "list"),
+        "list the problems met from this machine, newest first",
+        "commands.problems:list_problems",
+        flags=(
+            SINCE,
+            FILTER,
+            LIMIT,
+            FIELDS,
+            OptionSpec(
+                "--profile", "only problems of this profile, or of several: A,B", "NAME", "text", names="profiles"
+            ),
+            *FORMAT,
+        ),
+    ),
+    CommandSpec(
+        ("problems", "find"),
+        "find problems by their instance, a whole mail, or what happened around a time",
+        "commands.problems:find",
+        (
+            ArgumentSpec(
+                "TEXT",
+                "six or more characters of an instance id, or - for text on standard input; with --at, words that"
+                " have to stand in what is found",
+                "?",
+            ),
+        ),
+        (
+            OptionSpec(
+                "--at", "problems, requests and ended runs around this time, e.g. 2026-11-22T03:10", "WHEN", "text"
+            ),
+            OptionSpec("--within", "with --at: how far to both sides (default: 5m)", "SPAN", "text"),
+            OptionSpec(
+                "--tz", "with --at: the zone of the time, e.g. Europe/Berlin or local (default: UTC)", "ZONE", "text"
+            ),
+            FILTER,
+            FIELDS,
+            *FORMAT,
+        ),
+        notes=(
+            "Looks through what this machine keeps, and through the store of the local service where that is running:"
+            " it keeps every problem that it answered, with its cause."
+        ),
+    ),
+    CommandSpec(
+        ("problems", "show"),
+        "show one problem with what to do next",
+        "commands.problems:show",
+        (ArgumentSpec("INSTANCE", "the instance id, or six or more characters of it", names="problem"),),
+        (
+            OptionSpec(
+                "--bundle", "write the problem and what is around it to a new file, for support", "FILE", "text"
+            ),
+            FORCE,
+            FIELDS,
+            *FORMAT,
+        ),
+    ),
+    CommandSpec(
+        ("problems", "explain"),
+        "explain an error code or a run's reason; without one, all of them",
+        "commands.problems:explain",
+        (ArgumentSpec("CODE", "an error code or a reason", "?"),),
+        FORMAT,
+    ),
+    CommandSpec(
+        ("requests", "list"),
+        "list the HTTP requests sent from this machine, newest first",
+        "commands.requests:list_requests",
+        flags=(
+            OptionSpec("--curl", "print each as a curl command, which takes the key from 'config header'"),
+            SINCE,
+            FILTER,
+            LIMIT,
+            FIELDS,
+            TARGET[0],
+            *FORMAT,
+        ),
+    ),
+    CommandSpec(
+        ("account",),
+        "show who the service thinks you are, and what is left to spend",
+        "commands.account:account",
+        flags=(
+            OptionSpec("--top-up", "begin to add sample credit, which is no money", "USD", "number"),
+            FIELDS,
+            *TARGET,
+            *FORMAT,
+        ),
+    ),
+    CommandSpec(
+        ("open",),
+        "show records that were kept in a file, or a support bundle, without any service",
+        "cli:open_file",
+        (ArgumentSpec("FILE", "JSON or lines of JSON, - for standard input"),),
+        (FIELDS, *FORMAT),
+    ),
+    CommandSpec(
+        ("doctor",),
+        "check settings, data, terminal and service, with the next step for each",
+        "commands.doctor:doctor",
+        flags=(*TARGET, *FORMAT),
+    ),
+    CommandSpec(("config", "path"), "print where the settings file is", "commands.config:path", flags=FORMAT),
+    CommandSpec(
+        ("config", "show"),
+        "show every setting, its value and where it comes from",
+        "commands.config:show",
+        flags=(*TARGET, *FORMAT),
+    ),
+    CommandSpec(("config", "get"), "print one setting", "commands.config:get", (SETTING,), FORMAT),
+    CommandSpec(
+        ("config", "set"),
+        "change one setting in the settings file",
+        "commands.config:set_value",
+        (SETTING, ArgumentSpec("VALUE", "its new value")),
+    ),
+    CommandSpec(("config", "unset"), "remove one setting from the settings file", "commands.config:unset", (SETTING,)),
+    CommandSpec(("config", "validate"), "check the settings file", "commands.config:validate", flags=FORMAT),
+    CommandSpec(
+        ("config", "header"),
+        "print the Authorization header of a profile, for curl -H @-",
+        "commands.config:header",
+        flags=(*TARGET[:3], OptionSpec("--show", "print it although standard output is a terminal")),
+        notes="The line holds the API key. Pipe it, so that the key is in no argument and no file.",
+    ),
+    CommandSpec(
+        ("config", "key", "set"),
+        "store a profile's API key, typed hidden or read from standard input",
+        "commands.config:key_set",
+        (PROFILE,),
+    ),
+    CommandSpec(
+        ("config", "key", "forget"), "remove a profile's stored API key", "commands.config:key_forget", (PROFILE,)
+    ),
+    CommandSpec(
+        ("schema",),
+        "print the JSON schema of a request, or the members of a record",
+        "commands.schema:schema",
+        (ArgumentSpec("KIND", "what to describe; left out, the kinds are listed", "?"),),
+    ),
+    CommandSpec(
+        ("completion",),
+        "print a completion script for a shell",
+        "commands.completion:print_script",
+        (ArgumentSpec("SHELL", "the shell", choices=("bash", "zsh", "fish")),),
+    ),
+)
+"""The verbs that do not follow from a specification."""
+
+_GROUPS = {
+    "compliance": "what auditors ask for",
+    "config": "the settings file and the API keys of its profiles",
+    "config key": "the API keys of profiles",
+}
+_FIRST = (("demo",), ("serve",))
+_BY_PATH = {verb.path: verb for verb in _DECLARED}
+
+
+@cache
+def list_paths() -> tuple[tuple[str, ...], ...]:
+    """The words of every verb, in the order in which help lists them; loads no specification."""
+    nouns = [(entry.name, word) for entry in RESOURCE_INDEX if entry.summary for word in entry.subcommands.split()]
+    return tuple(dict.fromkeys((*_FIRST, *nouns, *_BY_PATH)))
+
+
+@cache
+def command_at(path: tuple[str, ...]) -> CommandSpec | None:
+    """The verb of these words, or ``None``; loads at most the specification that it follows from.
+
+    Raises:
+        LookupError: the resource index names a verb that nothing gives.
+    """
+    if path in _BY_PATH:
+        return _BY_PATH[path]
+    if path not in list_paths():
+        return None
+    noun, word = path
+    return find_resource_command(next(entry for entry in RESOURCE_INDEX if entry.name == noun), word)
+
+
+@cache
+def list_commands() -> tuple[CommandSpec, ...]:
+    """Every verb, in the order in which help lists them; loads every specification."""
+    return tuple(verb for verb in map(command_at, list_paths()) if verb is not None)
+
+
+def find_option(name: str) -> OptionSpec | None:
+    """An option by its name, of whatever verb; a name takes a value everywhere or nowhere."""
+    return _COMMON.get(name) or all_options().get(name)
+
+
+@cache
+def all_options() -> dict[str, OptionSpec]:
+    """Every option of every verb by its name; loads every specification."""
+    return {flag.name: flag for flags in (CONSOLE, *(verb.flags for verb in list_commands())) for flag in flags}
+
+
+_COMMON = {flag.name: flag for flags in (CONSOLE, *(verb.flags for verb in _DECLARED)) for flag in flags}
+
+
+def group_summary(path: tuple[str, ...]) -> str:
+    """What the words mean that further words of verbs are behind."""
+    name = " ".join(path)
+    return _GROUPS.get(name) or next(entry.summary for entry in RESOURCE_INDEX if entry.name == name)

@@ -1,0 +1,303 @@
+"""From words to a verb with its options: a walk over the grammar, then argparse for the one verb that was meant.
+
+Options may stand before, between and after the verb's words and arguments, and a word nobody knows is answered with
+the nearest one that exists. argparse reads the options; the arguments are dealt out here, because it would not take
+them from between options.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from runwatch.base.closest_word import closest_word
+from runwatch.base.errors import UsageError
+from runwatch.commands.cli.grammar import (
+    CONSOLE,
+    ArgumentSpec,
+    CommandSpec,
+    OptionSpec,
+    all_options,
+    command_at,
+    find_option,
+    group_summary,
+    list_paths,
+)
+
+PROGRAM = "runwatch"
+
+_HELP = ("-h", "--help")
+
+# Flags of other tools that would put a secret where every process of the machine can read it.
+_SECRET_NAMES = ("--api-key", "--key", "--token", "--secret", "--password", "--bearer", "--credential")
+
+
+class CommandOptions(argparse.Namespace):
+    """The options of one call; what was not given, or what the verb does not have, reads as ``None``."""
+
+    def __getattr__(self, name: str) -> Any:
+        """What was not given reads as ``None``; argparse sets no default of its own then."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return None
+
+    def __getitem__(self, name: str) -> Any:
+        """The option of this name, for names that are words of Python."""
+        return getattr(self, name)
+
+
+class ParsedCommand(NamedTuple):
+    """What the command line asks for.
+
+    Attributes:
+        verb: The verb, or ``None`` for the console.
+        options: Its options.
+        help: The help text to print instead, or ``None``.
+    """
+
+    verb: CommandSpec | None
+    options: CommandOptions
+    help: str | None = None
+
+
+def parse_command_line(words: Sequence[str]) -> ParsedCommand:
+    """Read the command line, the program's name left out.
+
+    Raises:
+        UsageError: a verb, flag or value is unknown or missing; the nearest existing one is named.
+    """
+    path, rest = _split(words)
+    verb = command_at(path)
+    if verb is None and path:
+        if _asks_for_help(rest):
+            return ParsedCommand(None, CommandOptions(), group_help(path))
+        raise UsageError(
+            f"'{' '.join(path)}' needs a verb",
+            detail=f"one of {', '.join(_next_words(path))}",
+            hint=f"{PROGRAM} {' '.join(path)} --help",
+        )
+    if _asks_for_help(rest):
+        return ParsedCommand(verb, CommandOptions(), top_help() if verb is None else format_command_help(verb))
+    return ParsedCommand(verb, _options(verb, rest))
+
+
+def _split(words: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    """The verb's words, and all that is left without them."""
+    path: tuple[str, ...] = ()
+    rest: list[str] = []
+    position = 0
+    while position < len(words):
+        word = words[position]
+        position += 1
+        following = _next_words(path)
+        if not following or word == "--":
+            return path, [*rest, word, *words[position:]]
+        if word.startswith("-") and word != "-":
+            rest.append(word)
+            name = word.partition("=")[0]
+            option = None if name in _HELP else find_option(name)
+            if option is None and name not in _HELP:
+                _unknown_flag(" ".join((PROGRAM, *path)), all_options().values(), name)
+            if option is not None and option.kind != "switch" and "=" not in word:
+                rest += words[position : position + 1]
+                position += 1
+        elif word in following:
+            path = (*path, word)
+        else:
+            _unknown_word(path, word, following)
+    return path, rest
+
+
+def _next_words(path: tuple[str, ...]) -> list[str]:
+    depth = len(path)
+    return list(dict.fromkeys(words[depth] for words in list_paths() if len(words) > depth and words[:depth] == path))
+
+
+def _unknown_word(path: tuple[str, ...], word: str, following: Iterable[str]) -> NoReturn:
+    guess = closest_word(word, following)
+    shown = " ".join((PROGRAM, *path))
+    raise UsageError(
+        f"'{' '.join((*path, word))}' is no verb",
+        detail=f"the nearest is '{' '.join((*path, guess))}'" if guess else None,
+        hint=f"{shown} --help lists the verbs",
+    )
+
+
+def _asks_for_help(rest: Sequence[str]) -> bool:
+    before_dashes = rest[: rest.index("--")] if "--" in rest else rest
+    return any(word in _HELP for word in before_dashes)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message.removeprefix("argument "), hint=f"{self.prog} --help")
+
+
+def _sentence(message: str) -> str:
+    return message[:1].upper() + message[1:]
+
+
+def _options(verb: CommandSpec | None, rest: list[str]) -> CommandOptions:
+    flags = CONSOLE if verb is None else verb.flags
+    parser = _build(verb)
+    dashes = rest.index("--") if "--" in rest else len(rest)
+    options, words = parser.parse_known_args(rest[:dashes], CommandOptions())
+    for word in words:
+        if word.startswith("-") and word != "-" and not word[1:2].isdigit():
+            _unknown_flag(parser.prog, flags, word.partition("=")[0])
+    if verb is not None:
+        _take_arguments(parser.prog, verb.arguments, [*words, *rest[dashes + 1 :]], options)
+    if options.json and "--format" in {flag.name for flag in flags}:
+        if options.format not in (None, "json", "ndjson"):
+            raise UsageError(f"--json and --format {options.format} exclude each other")
+        options.format = options.format or "json"
+    return options
+
+
+def _take_arguments(
+    program: str, arguments: tuple[ArgumentSpec, ...], words: list[str], options: CommandOptions
+) -> None:
+    hint = f"{program} --help"
+    for argument in arguments:
+        values = words if argument.takes in "+*" else words[:1]
+        words = words[len(values) :]
+        if not values and argument.takes in "1+":
+            raise UsageError(f"{argument.name} is missing", detail=argument.help, hint=hint)
+        for value in values:
+            if argument.choices and value not in argument.choices:
+                raise UsageError(f"'{value}' is none of {', '.join(argument.choices)}", hint=hint)
+        setattr(options, argument.name.lower(), values if argument.takes in "+*" else values[0] if values else None)
+    if words:
+        raise UsageError(f"'{words[0]}' is one argument too many", hint=hint)
+
+
+def _unknown_flag(program: str, flags: Iterable[OptionSpec], name: str) -> NoReturn:
+    if name.startswith(_SECRET_NAMES):
+        raise UsageError(
+            f"There is no {name}, because every process of this machine could read its value",
+            hint=f"Put the key into RUNWATCH_API_KEY, or store it with '{PROGRAM} config key set PROFILE'.",
+        )
+    guess = closest_word(name, [flag.name for flag in flags if not flag.hidden])
+    raise UsageError(
+        f"There is no {name} here", detail=f"the nearest is {guess}" if guess else None, hint=f"{program} --help"
+    )
+
+
+def _build(verb: CommandSpec | None) -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog=PROGRAM if verb is None else f"{PROGRAM} {verb.name}",
+        description=None if verb is None else _sentence(verb.summary) + ".",
+        epilog=None if verb is None else verb.notes or None,
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=30, width=_width()),
+        allow_abbrev=False,
+        add_help=False,
+    )
+    for flag in CONSOLE if verb is None else verb.flags:
+        _add_flag(parser, flag)
+    parser.add_argument("-h", "--help", action="store_true", help="show this help", dest="_help")
+    return parser
+
+
+def _add_flag(parser: argparse.ArgumentParser, flag: OptionSpec) -> None:
+    text = argparse.SUPPRESS if flag.hidden else flag.help
+    if flag.kind == "switch":
+        parser.add_argument(flag.name, action="store_true", help=text)
+        return
+    parser.add_argument(
+        flag.name,
+        action="append" if flag.kind == "texts" else "store",
+        metavar=flag.metavar,
+        choices=flag.choices or None,
+        type=_count if flag.kind == "count" else _number if flag.kind == "number" else str,
+        help=f"{text}: {', '.join(flag.choices)}" if flag.choices and not flag.hidden else text,
+    )
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number")
+    return int(text)
+
+
+def _number(text: str) -> int | float:
+    if text.isascii() and text.isdigit():
+        return int(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number")
+    return number
+
+
+def _width() -> int:
+    try:
+        return max(60, min(120, os.get_terminal_size(1).columns)) - 2
+    except OSError:
+        return 98
+
+
+def format_command_help(verb: CommandSpec) -> str:
+    """The help of one verb."""
+    parser = _build(verb)
+    for argument in verb.arguments:
+        parser.add_argument(
+            argument.name.lower(),
+            metavar=argument.name,
+            help=f"{argument.help}: {', '.join(argument.choices)}" if argument.choices else argument.help,
+            nargs=None if argument.takes == "1" else argument.takes,
+        )
+    return parser.format_help()
+
+
+def group_help(path: tuple[str, ...]) -> str:
+    """The help of a word that verbs stand behind."""
+    shown = " ".join((PROGRAM, *path))
+    lines = [f"usage: {shown} VERB [OPTIONS]", "", f"{_sentence(group_summary(path))}.", "", "verbs:"]
+    verbs = [verb for words in list_paths() if words[: len(path)] == path and (verb := command_at(words)) is not None]
+    lines += _columns([(" ".join(verb.path[len(path) :]), verb.summary) for verb in verbs])
+    return "\n".join([*lines, "", f"{shown} VERB --help explains a verb.", ""])
+
+
+def top_help() -> str:
+    """The help of the program."""
+    lines = [
+        f"usage: {PROGRAM} [OPTIONS] [VERB ...]",
+        "",
+        "A terminal console for a model-run governance service.",
+        "",
+        "verbs:",
+    ]
+    entries: list[tuple[str, str]] = []
+    for word in _next_words(()):
+        if following := _next_words((word,)):
+            entries.append((f"{word} {'|'.join(following)}", group_summary((word,))))
+        elif (verb := command_at((word,))) is not None:
+            entries.append((word, verb.summary))
+    lines += _columns(entries)
+    lines += ["", "options:"]
+    lines += _columns([(f"{flag.name} {flag.metavar}".strip(), flag.help) for flag in CONSOLE])
+    lines += _columns([("--version", "print the version"), ("-h, --help", "show this help; every verb has its own")])
+    return "\n".join([*lines, "", _FOOT, ""])
+
+
+_FOOT = """\
+Exit codes: 0 done, 1 refused by the service, 2 usage or settings, 3 network or service failure, 4 not
+authenticated or not permitted, 5 rate or quota limited, 130 interrupted; with --exit-status 10 failed,
+11 cancelled, 12 expired.
+Environment: RUNWATCH_BASE_URL, RUNWATCH_API_KEY, RUNWATCH_PROFILE, RUNWATCH_CONFIG, RUNWATCH_DATA_DIR,
+NO_COLOR, HTTPS_PROXY, NO_PROXY."""
+
+
+def _columns(entries: Sequence[tuple[str, str]]) -> list[str]:
+    lines = []
+    for left, right in entries:
+        if len(left) > 26:
+            lines += [f"  {left}", f"{'':30}{right}"]
+        else:
+            lines.append(f"  {left:26}  {right}")
+    return lines

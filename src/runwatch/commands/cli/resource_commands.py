@@ -1,0 +1,419 @@
+"""The verbs of the resources beside runs and receipts: models, checks, templates, sources, keys and the like.
+
+``list``, ``show`` and the writes that a resource's specification declares are made from it when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from runwatch.commands.cli.command_spec import (
+    FIELDS,
+    FILTER,
+    FORMAT,
+    LIMIT,
+    MULTI_PROFILE_TARGET,
+    SINCE,
+    STATUS,
+    TARGET,
+    YES,
+    ArgumentSpec,
+    CommandSpec,
+    OptionSpec,
+)
+from runwatch.view.resources.resource_index import RESOURCE_INDEX, ResourceEntry
+
+if TYPE_CHECKING:
+    from runwatch.view.spec.action import FormField, ResourceAction
+    from runwatch.view.spec.resource import ResourceSpec
+
+NAME = OptionSpec("--name", "what it is to be called", "NAME", "text")
+CAPABILITY = OptionSpec("--capability-tag", "what it can do; may be repeated", "TAG", "texts")
+DATA_CLASS = OptionSpec("--data-class", "a data class it is granted; may be repeated", "CLASS", "texts")
+COST_CLASS = OptionSpec("--cost-class", "how expensive it is", "CLASS", "text", ("economy", "standard", "premium"))
+FROM = OptionSpec(
+    "--from", "take the request from this JSON file, - for standard input; options win over it", "FILE", "text"
+)
+DRY_RUN = OptionSpec("--dry-run", "check the request and print what would be sent, and send nothing")
+IDEMPOTENCY = OptionSpec("--idempotency-key", "asking again with the same key does it once at most", "KEY", "text")
+SECRET = (
+    OptionSpec("--key-stdin", "read the key from standard input; on a terminal from a hidden prompt"),
+    OptionSpec(
+        "--key-command", "run this command without a shell, and take what it prints as the key", "COMMAND", "text"
+    ),
+)
+STOP = (
+    OptionSpec("--days", "stop using the key after 30, 90, 180 or 365 days", "N", "count"),
+    OptionSpec("--until", "stop using the key when this day begins", "YYYY-MM-DD", "text"),
+    OptionSpec("--time-zone", "the zone in which that day begins (default: UTC)", "ZONE", "text"),
+    OptionSpec("--stage-only", "enter the key, and neither test nor use it yet"),
+)
+OFFERING = (
+    OptionSpec("--deployment-id", "the model deployment to use", "ID", "text"),
+    OptionSpec("--source-id", "the source of an offering", "ID", "text"),
+    OptionSpec("--auth-scheme", "how the source is authorised", "SCHEME", "text"),
+    OptionSpec("--served-variant-id", "the served variant of an offering", "ID", "text"),
+)
+PERIOD = (
+    OptionSpec("--period", "a month, or one of today, 7d, 30d and month", "YYYY-MM", "text"),
+    OptionSpec("--from", "the first day", "YYYY-MM-DD", "text"),
+    OptionSpec("--to", "the last day", "YYYY-MM-DD", "text"),
+)
+OUTPUT = OptionSpec("--output", "write into this new file instead of standard output", "FILE", "text")
+FORCE = OptionSpec("--force", "replace the file when it is there already")
+LIST_OPTIONS = (FILTER, LIMIT, FIELDS, *MULTI_PROFILE_TARGET, *FORMAT)
+SHOW_OPTIONS = (FIELDS, *TARGET, *FORMAT)
+
+
+def _id(kind: str, takes: str = "1", *, noun: str = "") -> ArgumentSpec:
+    noun = noun or kind
+    return ArgumentSpec("ID", f"the {noun}'s id" if takes in "1?" else f"ids of {noun}s", takes, names=kind)
+
+
+CHECK_ID = _id("verifier", noun="check")
+
+
+RESOURCE_COMMANDS = (
+    CommandSpec(
+        ("models", "save"),
+        "save a model of the catalog, so that runs can use it",
+        "commands.models:save",
+        (ArgumentSpec("ID", "the model's deployment id, or its key", names="model"),),
+        (NAME, CAPABILITY, DATA_CLASS, COST_CLASS, IDEMPOTENCY, *TARGET, *FORMAT),
+        notes="What is not given is taken from the catalog; tags and data classes may be fewer than it grants.",
+    ),
+    CommandSpec(
+        ("verifiers", "test"),
+        "probe the endpoint of an output check; exit 1 when it cannot be used",
+        "commands.verifiers:test",
+        (CHECK_ID,),
+        (FIELDS, *TARGET, *FORMAT),
+    ),
+    CommandSpec(
+        ("verifiers", "connect"),
+        "enter the key of an output check, test it and use it",
+        "commands.protected_keys:connect_verifier",
+        (CHECK_ID,),
+        (*SECRET, *STOP, *TARGET, *FORMAT),
+        notes="Without a key source a person at a terminal is asked; otherwise the address of the private page is told"
+        " on stderr, and this waits until somebody has entered the key there.",
+    ),
+    CommandSpec(
+        ("verifiers", "promote"),
+        "test the key that was entered, and use it",
+        "commands.protected_keys:promote",
+        (CHECK_ID,),
+        (*TARGET, *FORMAT),
+    ),
+    CommandSpec(
+        ("verifiers", "revoke"),
+        "stop using the key of an output check",
+        "commands.protected_keys:revoke",
+        (CHECK_ID,),
+        (YES, *TARGET, *FORMAT),
+    ),
+    CommandSpec(
+        ("verifiers", "connection"),
+        "show the protected connection of an output check",
+        "commands.protected_keys:connection",
+        (CHECK_ID,),
+        (OptionSpec("--operation", "also tell about the operation of this key", "KEY", "text"), *SHOW_OPTIONS),
+    ),
+    CommandSpec(
+        ("templates", "show"),
+        "show a template with its blockers and next actions, or an application",
+        "commands.templates:show",
+        (ArgumentSpec("ID", "the template's or the application's id", names="template"),),
+        SHOW_OPTIONS,
+    ),
+    CommandSpec(
+        ("templates", "report"),
+        "report what blocks templates, what to do next and what was decided on this machine",
+        "commands.templates:report",
+        flags=(OUTPUT, FORCE, *MULTI_PROFILE_TARGET, *FORMAT),
+        notes="Markdown, or CSV with a row a blocker where --format or the file's ending says so.",
+    ),
+    CommandSpec(
+        ("templates", "plan"),
+        "show what applying a template would do and cost; changes nothing",
+        "commands.templates:plan",
+        (ArgumentSpec("TEMPLATE", "the template", names="template"),),
+        (*OFFERING, *SHOW_OPTIONS),
+    ),
+    CommandSpec(
+        ("templates", "apply"),
+        "apply a template, once its plan is approved",
+        "commands.templates:apply",
+        (ArgumentSpec("TEMPLATE", "the template", names="template"),),
+        (
+            *OFFERING,
+            OptionSpec("--digest", "the digest of the plan that is approved", "DIGEST", "text"),
+            OptionSpec("--issued-at", "when that plan was issued, as it says", "WHEN", "text"),
+            *SECRET,
+            IDEMPOTENCY,
+            OptionSpec("--yes", "approve the plan without being asked"),
+            *TARGET,
+            *FORMAT,
+        ),
+        notes="Without --digest it is planned first, and the plan is asked about. A paid run is asked about once more,"
+        " by 'runwatch templates resume'.",
+    ),
+    CommandSpec(
+        ("templates", "resume"),
+        "go on with an application that waits for something",
+        "commands.templates:resume",
+        (_id("application"),),
+        (
+            OptionSpec(
+                "--action", "the action, where it is not the one that the application asks for", "ACTION", "text"
+            ),
+            OptionSpec("--live-proof-digest", "the digest of the paid run that is authorized", "DIGEST", "text"),
+            *SECRET,
+            OptionSpec("--yes", "authorize a paid run without being asked"),
+            *TARGET,
+            *FORMAT,
+        ),
+    ),
+    CommandSpec(
+        ("templates", "select"),
+        "select the model that an application proved; without an id, show which is selected",
+        "commands.templates:select",
+        (_id("application", "?"),),
+        (*TARGET, *FORMAT),
+    ),
+    CommandSpec(
+        ("agents", "connect"),
+        "enter the key of a review agent, test it and use it",
+        "commands.protected_keys:connect_agent",
+        (_id("agent"),),
+        (*SECRET, *STOP, *TARGET, *FORMAT),
+    ),
+    CommandSpec(
+        ("github", "connect"),
+        "begin to connect a repository",
+        "commands.reviews:connect",
+        (ArgumentSpec("REPOSITORY", "the repository, as OWNER/NAME"),),
+        (IDEMPOTENCY, *TARGET, *FORMAT),
+    ),
+    CommandSpec(
+        ("sources", "list"),
+        "list connections to model sources",
+        "commands.sources:list_sources",
+        flags=(OptionSpec("--available", "list the sources that can be connected instead"), STATUS, *LIST_OPTIONS),
+    ),
+    CommandSpec(
+        ("sources", "connect"),
+        "connect a model source, test it, and save a model of it",
+        "commands.connect_source:connect",
+        (ArgumentSpec("SOURCE", "the source; left out where an address is given", "?", names="source_profile"),),
+        (
+            OptionSpec("--openai-compatible", "a server at this address that speaks OpenAI's protocol", "URL", "text"),
+            OptionSpec(
+                "--anthropic-compatible", "a server at this address that speaks Anthropic's protocol", "URL", "text"
+            ),
+            NAME,
+            *SECRET,
+            OptionSpec("--auth-scheme", "how the source is authorised", "SCHEME", "text"),
+            OptionSpec("--protocol", "the protocol profile, where it is another one", "PROFILE", "text"),
+            OptionSpec("--price-input", "US dollars per million input tokens, for every model there", "USD", "text"),
+            OptionSpec("--price-output", "US dollars per million output tokens", "USD", "text"),
+            OptionSpec(
+                "--model", "save this model; the source needs no list of models; may be repeated", "MODEL", "texts"
+            ),
+            DATA_CLASS,
+            *TARGET,
+            *FORMAT,
+        ),
+        notes="Each step is told on stderr. A connection whose test fails is removed again, and connecting a source"
+        " twice makes one connection. With --model the test is one smallest call of the model. A server on this machine"
+        " gets no key unless one is given. The key is entered on a private page of the service and stands in no"
+        " argument, log or answer.",
+    ),
+    CommandSpec(
+        ("sources", "test"),
+        "test a connection; exit 1 when it cannot be used",
+        "commands.sources:test",
+        (_id("connection"),),
+        (FIELDS, *TARGET, *FORMAT),
+    ),
+    CommandSpec(
+        ("sources", "sync"),
+        "read which models a connection serves",
+        "commands.sources:sync",
+        (_id("connection"),),
+        (
+            OptionSpec("--model", "add this model, which the source does not list; may be repeated", "MODEL", "texts"),
+            FIELDS,
+            *TARGET,
+            *FORMAT,
+        ),
+    ),
+    CommandSpec(
+        ("sources", "rotate"),
+        "give a connection another key, and test it",
+        "commands.sources:rotate",
+        (_id("connection"),),
+        (*SECRET, *TARGET, *FORMAT),
+    ),
+    CommandSpec(
+        ("webhooks", "deliveries"),
+        "list what was delivered to a webhook, and what came of it",
+        "commands.webhooks:deliveries",
+        (_id("webhook"),),
+        (STATUS, LIMIT, FIELDS, *TARGET, *FORMAT),
+    ),
+    CommandSpec(
+        ("usage",),
+        "show runs, tokens and money of a period",
+        "commands.reports:usage",
+        flags=(*PERIOD, FIELDS, *MULTI_PROFILE_TARGET, *FORMAT),
+        notes="The table of several profiles has a row for each, and below them their total.",
+    ),
+    CommandSpec(
+        ("evals",),
+        "show how output checks have judged",
+        "commands.reports:evals",
+        flags=(*PERIOD[1:], FIELDS, *MULTI_PROFILE_TARGET, *FORMAT),
+    ),
+    CommandSpec(
+        ("compliance", "export"),
+        "export receipts, usage and decisions of a period",
+        "commands.reports:export",
+        flags=(*PERIOD, OUTPUT, FORCE, FIELDS, *TARGET, *FORMAT),
+    ),
+)
+"""Those of them that do not follow from a specification."""
+
+_RUN: dict[tuple[str, ...], str] = {
+    ("verifiers", "register"): "commands.verifiers:register",
+    ("keys", "create"): "commands.api_keys:create",
+}
+"""What does those writes of a specification that say more of an answer than the record."""
+
+
+def find_resource_command(entry: ResourceEntry, word: str) -> CommandSpec:
+    """The verb behind a resource's name that its specification gives: ``list``, ``show``, a list or a write.
+
+    Raises:
+        LookupError: nothing gives it.
+    """
+    path = (entry.name, word)
+    if word == "show":
+        return _show_verb(path, entry.load())
+    listed = entry if word == "list" else next((other for other in RESOURCE_INDEX if other.name == word), None)
+    return _write_verb(path) if listed is None else _list_verb(path, listed.load())
+
+
+def _list_verb(path: tuple[str, ...], spec: ResourceSpec[Any]) -> CommandSpec:
+    flags = (*_server_flags(spec), *LIST_OPTIONS)
+    return CommandSpec(
+        path, spec.list_summary or f"list {_title(spec)}", "commands.resources:list_records", flags=flags
+    )
+
+
+def _show_verb(path: tuple[str, ...], spec: ResourceSpec[Any]) -> CommandSpec:
+    summary = spec.show_summary or f"show a {spec.singular}"
+    argument = ArgumentSpec("ID", spec.id_help or f"the {spec.singular}'s id", names=spec.kind)
+    return CommandSpec(path, summary, "commands.resources:show", (argument,), SHOW_OPTIONS)
+
+
+def find_command_actions(words: tuple[str, ...]) -> tuple[ResourceSpec[Any], list[ResourceAction[Any]]]:
+    """The resource and the actions that a verb does.
+
+    The actions are the resource's own, or those of a resource that is listed behind its name.
+
+    Raises:
+        LookupError: no action has the verb.
+    """
+    verb, noun = " ".join(words), words[0]
+    entries = {entry.name: entry for entry in RESOURCE_INDEX}
+    for name in (noun, *entries[noun].subcommands.split()):
+        if name not in entries:
+            continue
+        spec = entries[name].load()
+        found = [
+            each for each in (*spec.create_actions, *spec.actions) if each.command == verb and each.mutation is not None
+        ]
+        if found:
+            return spec, found
+    raise LookupError(f"no specification gives the verb '{verb}'")
+
+
+def _write_verb(path: tuple[str, ...]) -> CommandSpec:
+    """The verb of a write: the fields of its form are options."""
+    spec, actions = find_command_actions(path)
+    action, is_made = actions[0], actions[0] in spec.create_actions
+    mutations = [each.mutation for each in actions if each.mutation is not None]
+    asks = {ask.option.name: ask for mutation in mutations for ask in mutation.option_fields if ask.option is not None}
+    arguments: list[ArgumentSpec] = []
+    flags: list[OptionSpec] = []
+    if not is_made:
+        is_one = bool(asks) or not action.is_destructive
+        text = (spec.id_help or f"the {spec.singular}'s id") if is_one else f"ids of {spec.singular}s"
+        arguments.append(ArgumentSpec("ID", text, "1" if is_one else "+", names=spec.kind))
+    for ask in asks.values():
+        if ask.option is not None and ask.option.is_argument:
+            arguments.append(ArgumentSpec(ask.option.name, ask.option.help, names=ask.option.names))
+        else:
+            flags += _field_flags(ask)
+    if asks and (is_made or mutations[0].changes_only):
+        flags.append(FROM)
+    if is_made:
+        flags.append(IDEMPOTENCY)
+    if asks:
+        flags.append(DRY_RUN)
+    if action.is_destructive:
+        flags.append(YES)
+    run = _RUN.get(path, "commands.resource_writes:run")
+    summary = action.summary or action.label[:1].lower() + action.label[1:]
+    return CommandSpec(path, summary, run, tuple(arguments), (*flags, *TARGET, *FORMAT), action.notes)
+
+
+def _field_flags(ask: FormField) -> Iterator[OptionSpec]:
+    """The options that give a field its value."""
+    option = ask.option
+    assert option is not None
+    kind = {"list": "texts", "switch": "switch"}.get(ask.kind, "text")
+    if ask.kind == "number":
+        kind = "count" if option.is_whole else "number"
+    choices = ask.choices if ask.kind == "choice" and not option.is_open else ()
+    yield OptionSpec(option.name, option.help, option.metavar, kind, choices, names=option.names)
+    no, text = option.negative
+    if no:
+        yield OptionSpec(no, text)
+
+
+def option_attribute(name: str) -> str:
+    """What an option or an argument is called among the parsed options."""
+    return name.lstrip("-").replace("-", "_").lower()
+
+
+def _server_flags(spec: ResourceSpec[Any]) -> Iterator[OptionSpec]:
+    """The options by which a list is narrowed, beside ``--filter``."""
+    wire = spec.record.WIRE
+    filters = () if wire is None else wire.filters
+    for name in filters:
+        if name in {"status", "since"}:
+            continue
+        field = spec.field(name)
+        kind = next((link.kind for link in spec.links if f"{link.kind}_id" == name), "")
+        what, metavar = (kind, "ID") if kind else (name.replace("_", " "), name.upper())
+        choices = () if field is None else field.choices
+        yield OptionSpec(
+            _option_name(name), f"only {_title(spec)} of this {what}", metavar, "text", choices, names=kind
+        )
+    if "status" in spec.record.MEMBERS:
+        yield STATUS
+    if "since" in filters:
+        yield SINCE
+
+
+def _option_name(parameter: str) -> str:
+    return f"--{parameter.replace('_', '-')}"
+
+
+def _title(spec: ResourceSpec[Any]) -> str:
+    """What the records are called within a sentence."""
+    title = spec.title.partition(" · ")[0]
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]

@@ -1,0 +1,74 @@
+"""``open FILE``: show records that somebody kept in a file, without any service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runwatch.base.errors import UsageError
+from runwatch.base.json import loads
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.shared.record_printer import RecordPrinter
+from runwatch.commands.shared.session import load_settings
+from runwatch.records.record import Record
+from runwatch.view.export.record_file import detect_items, record_from_json
+from runwatch.view.problems.support_bundle import is_bundle, parse_bundle
+from runwatch.view.resources.problems import PROBLEMS
+from runwatch.view.resources.registry import resource_for_kind
+
+
+def open_file(call: Invocation) -> int:
+    """``open``: a record, a list or lines of records, drawn as the verb that reads them would."""
+    values = _values(call)
+    settings = load_settings(call).settings
+    whole = values[0] if len(values) == 1 else None
+    if isinstance(whole, dict) and is_bundle(whole):
+        entry = next(iter(parse_bundle(whole)[0]), None)
+        if entry is None:
+            raise _unknown(call)
+        RecordPrinter(call, settings, PROBLEMS).record(entry, whole if call.output.is_json else entry.raw)
+        return 0
+    items = values if whole is None else detect_items(whole) if parse_record(whole) is None else None
+    if items is not None:
+        first = next((found for item in items if (found := parse_record(item)) is not None), None)
+        if first is None:
+            raise _unknown(call)
+        RecordPrinter(call, settings, resource_for_kind(first.KIND)).records(items)
+        return 0
+    record = parse_record(whole)
+    if record is None or not isinstance(whole, dict):
+        raise _unknown(call)
+    RecordPrinter(call, settings, resource_for_kind(record.KIND)).record(record, whole)
+    return 0
+
+
+def parse_record(value: Any) -> Record | None:
+    """The record that a JSON value is; ``None`` for a list, and for what runwatch does not know."""
+    return record_from_json(value) if isinstance(value, dict) else None
+
+
+def _values(call: Invocation) -> list[Any]:
+    """The one JSON value of the file, or one for each of its lines.
+
+    Raises:
+        UsageError: the file cannot be read, or is neither JSON nor lines of JSON.
+    """
+    content = call.read_input(call.options.file).removeprefix(b"\xef\xbb\xbf").strip()
+    try:
+        return [loads(content)]
+    except ValueError as error:
+        reason = str(error)
+    try:
+        found = [loads(line) for line in content.splitlines() if line.strip()]
+    except ValueError:
+        found = []
+    if len(found) < 2:
+        raise UsageError("The file is neither JSON nor lines of JSON", detail=reason)
+    return found
+
+
+def _unknown(call: Invocation) -> UsageError:
+    return UsageError(
+        "No record that runwatch knows is in the file",
+        detail=call.options.file,
+        hint="It shows what its own verbs print with --json, and answers of the service.",
+    )

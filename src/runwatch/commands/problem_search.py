@@ -1,0 +1,83 @@
+"""``problems find --at WHEN``: problems, requests and ended runs around a moment; and the local service's own store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from runwatch.api.client import Client
+from runwatch.api.errors import ApiError
+from runwatch.base.errors import LocalServiceError, RunwatchError
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.shared.record_printer import RecordPrinter
+from runwatch.commands.shared.session import load_settings, open_journal
+from runwatch.store.repositories.activity import ActivityResult, find_activity
+from runwatch.store.service_problems import (
+    NOT_RUNNING,
+    ServiceProblems,
+    connect_running_service,
+    find_by_instances,
+    find_instances,
+    find_service_problems,
+)
+from runwatch.view.problems.activity import (
+    ACTIVITY,
+    activity_text,
+    describe_search,
+    find_nearest_activity,
+    merge_activity,
+)
+from runwatch.view.problems.time_query import DEFAULT_RADIUS_S, TimeQuery, build_time_query, parse_radius
+
+
+def find_by_time(call: Invocation) -> int:
+    """``problems find --at``: what this machine and the local service keep of the time around a moment.
+
+    Raises:
+        UsageError: the time, the span or the zone cannot be read.
+        RunwatchError: nothing is kept from that time; what was searched, and the neighbours in time, are told.
+    """
+    given = call.options
+    settings = load_settings(call).settings
+    zone = given.tz or ("local" if settings.time == "local" else "UTC")
+    text = call.read_input("-").decode("utf-8", "replace") if given.text == "-" else given.text or ""
+    within = DEFAULT_RADIUS_S if given.within is None else parse_radius(given.within)
+    asked = build_time_query(given.at, call.clock.now(), zone=zone, within=within, text=text)
+    if asked.told:
+        call.output.note(asked.told)
+    nearby, answered, without = asyncio.run(_look(call, asked))
+    found = merge_activity(asked, nearby, answered)
+    said = describe_search(asked, nearby, answered, without)
+    if not found:
+        near = [activity_text(each) for each in find_nearest_activity(asked, nearby, answered)]
+        detail = "\n".join([said, *(["The nearest are:", *near] if near else ["Nothing else is kept either."])])
+        raise RunwatchError("Nothing is kept from that time", detail=detail, hint="--within 1h looks farther.")
+    RecordPrinter(call, settings, ACTIVITY).records([dict(each.raw) for each in found])
+    call.output.note(said)
+    return 0
+
+
+def find_in_service(call: Invocation, text: str) -> tuple[ServiceProblems | None, str]:
+    """The Problems of a text's whole instances in the local service's store; or ``None``, and why it was not asked."""
+    instances: Sequence[str] = find_instances(text)
+    if not instances:
+        return None, "it finds whole instances only, and none stands in the text"
+    return asyncio.run(_ask(call, lambda client: find_by_instances(client, instances)))
+
+
+async def _look(call: Invocation, asked: TimeQuery) -> tuple[ActivityResult, ServiceProblems | None, str]:
+    """What the journal has; what the service's store has, or why it was not asked."""
+    async with open_journal(call) as journal:
+        nearby = await find_activity(journal, asked.windows, asked.text)
+    return nearby, *(await _ask(call, lambda client: find_service_problems(client, asked.windows)))
+
+
+async def _ask(
+    call: Invocation, question: Callable[[Client], Awaitable[ServiceProblems]]
+) -> tuple[ServiceProblems | None, str]:
+    """The answer of the local service's store, or ``None`` and why there is none."""
+    try:
+        async with connect_running_service(call.paths, call.clock) as client:
+            return (None, NOT_RUNNING) if client is None else (await question(client), "")
+    except (ApiError, LocalServiceError) as error:
+        return None, str(error)

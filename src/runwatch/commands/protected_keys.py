@@ -1,0 +1,150 @@
+"""``verifiers connect|promote|revoke|connection`` and ``agents connect``: keys of endpoints (wire reference 2.4, 2.13).
+
+A key is entered on a private page, waits there, is tested against its endpoint and only then used. Whether that
+happened is read back from the connection; no answer to a write is taken for it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any, Final
+
+from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.base.shell_words import runwatch_command
+from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.resources import parse_record_of_kind, print_record
+from runwatch.commands.shared.secret_entry import enter_secret, read_secret
+from runwatch.commands.shared.session import CommandSession, run_in_session
+from runwatch.commands.shared.writes import require_write_access, run_write, send_write
+from runwatch.records.verifier import KeyConnection
+from runwatch.view.actions.private_page import key_progress
+from runwatch.view.actions.protected_keys import KeyedEndpoint
+from runwatch.view.actions.reviews import CONNECTION as AGENT
+from runwatch.view.actions.verifiers import CONNECTION as VERIFIER
+from runwatch.view.resources.verifiers import KEY_CONNECTION
+
+DAYS: Final = (30, 90, 180, 365)
+"""The spans after which a key may stop by itself (wire reference 2.4)."""
+
+
+def connect_verifier(call: Invocation) -> int:
+    """``verifiers connect``: enter a key, test it and use it."""
+    return _connect(call, VERIFIER)
+
+
+def connect_agent(call: Invocation) -> int:
+    """``agents connect``: enter a key, test it and use it."""
+    return _connect(call, AGENT)
+
+
+def _connect(call: Invocation, endpoint: KeyedEndpoint) -> int:
+    stop, record_id = _stop_choice(call), call.options.id
+    choice = require_write_access(call, endpoint.begin)
+    key = read_secret(call, f"{endpoint.singular} {record_id}")
+
+    async def work(session: CommandSession) -> int:
+        before = await _read(session, endpoint, record_id)
+        label = f"key of {record_id}"
+        intent = await send_write(
+            session, endpoint.begin, label, path={endpoint.parameter: record_id}, body={"stop_choice": stop}
+        )
+
+        async def is_entered() -> bool:
+            return key_progress(before.raw, (await _read(session, endpoint, record_id)).raw).stage == "entered"
+
+        if not isinstance(intent, dict):
+            raise RunwatchError("The service named no private page", detail="the answer is no record")
+        await enter_secret(session, intent, key, is_entered)
+        if call.options.stage_only:
+            print_record(session, KEY_CONNECTION, await _read(session, endpoint, record_id))
+            return SUCCESS
+        return await _promote(session, endpoint, record_id, intent.get("intent_id"))
+
+    return run_in_session(call, work, choice)
+
+
+def promote(call: Invocation) -> int:
+    """``verifiers promote``: test the key that was entered, and use it when the test passes."""
+    return run_write(call, VERIFIER.promote, lambda session: _promote(session, VERIFIER, call.options.id, None))
+
+
+async def _promote(session: CommandSession, endpoint: KeyedEndpoint, record_id: str, operation_key: object) -> int:
+    output = session.call.output
+    pending = (await _read(session, endpoint, record_id)).pending_key
+    if pending is None or pending.handle is None:
+        raise RunwatchError(
+            "No entered key waits to be used",
+            detail=f"the connection of {record_id} has no pending_key",
+            hint=f"Enter one: {runwatch_command(f'{endpoint.singular}s connect', record_id)}",
+        )
+    body: dict[str, Any] = {"handle": pending.handle, "captured_generation": pending.captured_generation}
+    if isinstance(operation_key, str):
+        body["operation_key"] = operation_key
+    await send_write(
+        session, endpoint.promote, f"use key of {record_id}", path={endpoint.parameter: record_id}, body=body
+    )
+    after = await _read(session, endpoint, record_id)
+    print_record(session, KEY_CONNECTION, after)
+    if after.status == "active" and after.handle == pending.handle:
+        output.note("the key passed its test and is in use")
+        return SUCCESS
+    reason = None if after.last_test is None else after.last_test.reason
+    output.warn(f"the key is not in use: {reason or 'its test did not pass'}; an earlier key stays as it was")
+    return REFUSED
+
+
+def revoke(call: Invocation) -> int:
+    """``verifiers revoke``: stop using the key; exit 1 when it is still in use afterwards."""
+    record_id = call.options.id
+
+    async def work(session: CommandSession) -> int:
+        path = {VERIFIER.parameter: record_id}
+        body = {"operation_key": f"runwatch-{uuid.uuid4()}"}
+        await send_write(session, VERIFIER.revoke, f"stop key of {record_id}", path=path, body=body)
+        after = await _read(session, VERIFIER, record_id)
+        print_record(session, KEY_CONNECTION, after)
+        return REFUSED if after.status == "active" else SUCCESS
+
+    return run_write(call, VERIFIER.revoke, work, question=lambda _: f"Stop using the key of verifier {record_id}")
+
+
+def connection(call: Invocation) -> int:
+    """``verifiers connection``: the connection in full, and one operation on it where its key is given."""
+
+    async def work(session: CommandSession) -> int:
+        query = {"operation_key": call.options.operation}
+        print_record(session, KEY_CONNECTION, await _read(session, VERIFIER, call.options.id, query))
+        return SUCCESS
+
+    return run_in_session(call, work)
+
+
+async def _read(
+    session: CommandSession, endpoint: KeyedEndpoint, record_id: str, query: Mapping[str, str | None] | None = None
+) -> KeyConnection:
+    answer = await session.client.request(endpoint.read, path={endpoint.parameter: record_id}, query=query or {})
+    record = parse_record_of_kind(KeyConnection, answer.value)
+    assert isinstance(record, KeyConnection)
+    return record
+
+
+def _stop_choice(call: Invocation) -> dict[str, Any]:
+    """When the key shall stop by itself; never, unless an option says so.
+
+    Raises:
+        UsageError: the options contradict each other, or the span is none of those there are.
+    """
+    options = call.options
+    if options.days is not None and options.until is not None:
+        raise UsageError("--days and --until exclude each other")
+    if options.time_zone is not None and options.until is None:
+        raise UsageError("--time-zone goes with --until")
+    if options.days is not None:
+        if options.days not in DAYS:
+            raise UsageError(f"--days takes one of {', '.join(map(str, DAYS))}", hint="--until takes any date.")
+        return {"kind": "preset_days", "days": options.days}
+    if options.until is not None:
+        return {"kind": "calendar_date", "date": options.until, "time_zone": options.time_zone or "UTC"}
+    return {"kind": "no_expiration"}

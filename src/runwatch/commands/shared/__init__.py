@@ -1,0 +1,1 @@
+"""What handlers share: session, writes, printers, profiles and secrets."""

@@ -1,0 +1,58 @@
+"""The file that a command writes its data into (manual, Security: Files and directories)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.base.files import export_refusal, write_export
+from runwatch.commands.cli.invocation import Invocation
+
+
+def check_not_existing(call: Invocation, name: str | None) -> None:
+    """Refuse a file that is there already before anything is read for it; ``--force`` replaces it.
+
+    Args:
+        call: The call of the command line.
+        name: The file as it was given; ``None`` where none is.
+
+    Raises:
+        UsageError: the file is there, or cannot be replaced.
+    """
+    if name is None:
+        return
+    refusal = export_refusal(Path(name).expanduser(), replace=bool(call.options.force))
+    if refusal is not None:
+        raise _not_free(call, name, refusal)
+
+
+def _not_free(call: Invocation, name: str, why: str) -> UsageError:
+    hint = "Choose another name." if call.options.force else "Choose another name, or replace it with --force."
+    return UsageError(f"'{name}' is not written", detail=f"{why}; nothing was changed", hint=hint)
+
+
+def save_export(call: Invocation, name: str, content: bytes | str | Iterable[bytes], said: str = "written to") -> None:
+    """Write a file whole or not at all, for this user alone, and say where it is.
+
+    A file that is there already is replaced with ``--force`` alone; a link is never followed.
+
+    Args:
+        call: The call of the command line.
+        name: The file as it was given.
+        content: What is in it.
+        said: What is said before its path.
+
+    Raises:
+        UsageError: the file is there already.
+        RunwatchError: the file cannot be written.
+    """
+    path = Path(name).expanduser()
+    try:
+        written = content.encode("utf-8") if isinstance(content, str) else content
+        write_export(path, written, replace=bool(call.options.force))
+    except FileExistsError as error:
+        raise _not_free(call, name, error.strerror or "it is there already") from None
+    except OSError as error:
+        raise RunwatchError(f"'{name}' cannot be written", detail=error.strerror) from None
+    call.output.note(f"{said} {path}")

@@ -1,0 +1,92 @@
+"""Printing what was read of several profiles: a column for the profile, and in JSON an object around each record.
+
+JSON gives every value exactly as the service sent it, so that the profile stands beside the record and never in it:
+``{"profile": …, "record": …}``, in arrays and in lines alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.shared.profile_reader import ProfileResults, wrap_with_profile
+from runwatch.commands.shared.record_printer import RecordPrinter
+from runwatch.records.record import Record
+from runwatch.settings.declarations import Settings
+from runwatch.view.export import text_output
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.table import rows as table
+from runwatch.view.table.profile_column import PROFILE, RecordProfiles
+from runwatch.view.text.safe_text import line
+
+
+class ProfilePrinter(RecordPrinter):
+    """Prints the records of one resource, of several profiles.
+
+    Args:
+        call: The call of the command line.
+        settings: How moments and states are shown.
+        spec: The resource.
+    """
+
+    def __init__(self, call: Invocation, settings: Settings, spec: ResourceSpec[Any]) -> None:
+        self._owners = RecordProfiles()
+        super().__init__(call, settings, self._owners.add_column(spec))
+        self._members = self._fields
+        if self._fields is not None:
+            self._fields = [PROFILE, *(name for name in self._fields if name != PROFILE)]
+
+    def print_lists(self, each: ProfileResults[list[Any]]) -> None:
+        """Print the lists of several profiles as one.
+
+        Raises:
+            UsageError: the filter cannot be read.
+        """
+        values = [(got.profile, value) for got in each.got for value in got.value]
+        subjects: dict[int, Any] = {}
+        for position, (profile, value) in enumerate(values):
+            if isinstance(value, dict):
+                subjects[position] = self._spec.subject(self._spec.record(value))
+                self._owners.note(subjects[position], profile)
+        rows = self._rows([value for _, value in values], subjects)
+        if self._filter or self._output.form == "csv":
+            values = [(self._owners.of(row.subject), row.subject.raw) for row in rows]
+        if self._output.form == "table":
+            if rows or not each.failed:
+                self._table(rows)
+        else:
+            self._exact(values)
+
+    def print_records(self, each: ProfileResults[Record]) -> None:
+        """Print one record of each profile."""
+        values = [(got.profile, got.value.raw) for got in each.got]
+        if self._output.form != "table":
+            self._exact(values)
+        elif self._fields is not None:
+            subjects = [self._spec.subject(got.value) for got in each.got]
+            for subject, got in zip(subjects, each.got, strict=True):
+                self._owners.note(subject, got.profile)
+            rows = table.build_rows(self._spec, subjects, self.context)
+            self._lines(text_output.table_lines(self._spec, rows, fields=self._fields))
+        else:
+            for number, got in enumerate(each.got):
+                self._lines([*([line("")] if number else []), line(f"profile {line(got.profile)}"), line("")])
+                self._lines(text_output.detail_lines(self._spec, got.value, self.context))
+
+    def _exact(self, values: Sequence[tuple[str, Any]]) -> None:
+        if self._output.form == "csv":
+            raws, profiles = [raw for _, raw in values], [profile for profile, _ in values]
+            self._lines(text_output.csv_lines(self._spec.record, raws, self._members, profiles=profiles))
+            return
+        found = [wrap_with_profile(profile, self._projected(value)) for profile, value in values]
+        self._lines(
+            text_output.json_array_lines(found) if self._output.form == "json" else text_output.ndjson_lines(found)
+        )
+
+    def _projected(self, value: Any) -> Any:
+        return (
+            value
+            if self._members is None or not isinstance(value, dict)
+            else text_output.select_members(value, self._members)
+        )

@@ -1,0 +1,154 @@
+"""``--profile A,B`` and ``--profile all``: a verb that reads does so for several profiles, each by itself.
+
+Each profile is read with its own address, key and connection, all at the same time. One that fails is told on stderr
+with its name and never hides the others; the exit code is that of the first one that failed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Generic, TypeVar
+
+from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.commands.cli.error_report import report_error
+from runwatch.commands.cli.exit_codes import SUCCESS
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.cli.output import CommandOutput
+from runwatch.commands.cli.parser import CommandOptions
+from runwatch.commands.shared.session import CommandSession, ServiceChoice, load_settings, make_resolver, open_session
+from runwatch.settings.declarations import Settings
+from runwatch.settings.resolver import ENVIRONMENT_URL
+
+T = TypeVar("T")
+
+ALL: Final = "all"
+"""What asks for every profile of the settings file."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileResult(Generic[T]):
+    """What was read of one profile.
+
+    Attributes:
+        profile: Its name.
+        value: What was read.
+    """
+
+    profile: str
+    value: T
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileResults(Generic[T]):
+    """What was read of several profiles.
+
+    Attributes:
+        got: Those that could be read, in the order in which they were asked for.
+        failed: Why each of the others could not.
+        settings: What holds for all of them, for printing.
+        code: The exit code.
+    """
+
+    got: Sequence[ProfileResult[T]]
+    failed: Mapping[str, RunwatchError]
+    settings: Settings
+    code: int
+
+
+def is_multi_profile(call: Invocation) -> bool:
+    """Whether the words name several profiles; that alone decides the form of the answer, not how many there are."""
+    name = call.options.profile
+    return name is not None and (name == ALL or "," in name)
+
+
+def parse_profiles(call: Invocation) -> tuple[str, ...] | None:
+    """The profiles that are named, each once; ``None`` for all.
+
+    Raises:
+        UsageError: none is named.
+    """
+    given = call.options.profile or ""
+    if given == ALL:
+        return None
+    names = tuple(dict.fromkeys(name.strip() for name in given.split(",") if name.strip()))
+    if not names:
+        raise UsageError("--profile names no profile", hint="For example --profile work,home or --profile all")
+    return names
+
+
+def read_profiles(call: Invocation, read: Callable[[CommandSession], Awaitable[T]]) -> ProfileResults[T]:
+    """Read something of every profile that is named, and tell about those of which it cannot be read.
+
+    Raises:
+        UsageError: an address is given beside them, or there is no profile.
+    """
+    if call.options.local or call.options.base_url or call.environment.get(ENVIRONMENT_URL, "").strip():
+        raise UsageError(
+            "Several profiles have several addresses",
+            detail=f"--local, --base-url and {ENVIRONMENT_URL} name one service",
+            hint="Leave it out, or name one profile.",
+        )
+    loaded = load_settings(call)
+    names = parse_profiles(call) or tuple(loaded.settings.profiles)
+    if not names:
+        raise UsageError("The settings file has no profile", detail=str(loaded.path))
+    failed: dict[str, RunwatchError] = {}
+    chosen: dict[str, tuple[Invocation, ServiceChoice]] = {}
+    for name in names:
+        own = _call_of(call, name)
+        resolves = make_resolver(own, loaded)
+        try:
+            chosen[name] = own, ServiceChoice(resolves.target(), resolves.settings())
+        except RunwatchError as error:
+            failed[name] = error
+    got = asyncio.run(_read_all(chosen, read, failed))
+    codes = [report_error(failed[name], call.output, name) for name in names if name in failed]
+    settings = make_resolver(_call_of(call, None), loaded).settings()
+    return ProfileResults(
+        [ProfileResult(name, got[name]) for name in names if name in got], failed, settings, next(iter(codes), SUCCESS)
+    )
+
+
+async def _read_all(
+    chosen: Mapping[str, tuple[Invocation, ServiceChoice]],
+    read: Callable[[CommandSession], Awaitable[T]],
+    failed: dict[str, RunwatchError],
+) -> dict[str, T]:
+    got: dict[str, T] = {}
+
+    async def one(name: str, call: Invocation, choice: ServiceChoice) -> None:
+        try:
+            async with open_session(call, choice.target, choice.settings) as session:
+                got[name] = await read(session)
+        except RunwatchError as error:
+            failed[name] = error
+
+    await asyncio.gather(*(one(name, *parts) for name, parts in chosen.items()))
+    return got
+
+
+def _call_of(call: Invocation, profile: str | None) -> Invocation:
+    """The same call for one profile; what it notes names that profile."""
+    options = CommandOptions(**{**vars(call.options), "profile": profile})
+    return replace(call, options=options, output=call.output if profile is None else _Named(call.output, profile))
+
+
+class _Named(CommandOutput):
+    """An output whose notes and warnings name a profile."""
+
+    def __init__(self, output: CommandOutput, profile: str) -> None:
+        super().__init__(output.form)
+        self._profile = profile
+
+    def note(self, text: str) -> None:
+        super().note(f"{self._profile}: {text}")
+
+    def warn(self, text: str) -> None:
+        super().warn(f"{self._profile}: {text}")
+
+
+def wrap_with_profile(profile: str, value: Any) -> dict[str, Any]:
+    """A value with the profile that it came by, for JSON: the value itself stays exactly as the service sent it."""
+    return {"profile": profile, "record": value}

@@ -1,0 +1,198 @@
+"""Records on stdout, in the form that was asked for: drawn for people, exact for programs."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from runwatch.base.errors import UsageError
+from runwatch.base.text import clean_line
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.cli.output import CommandOutput
+from runwatch.records.event import RunEvent
+from runwatch.records.record import Page, Record
+from runwatch.settings.declarations import Settings
+from runwatch.view.export import text_output
+from runwatch.view.query.parser import parse_filter
+from runwatch.view.resources.events import EVENTS
+from runwatch.view.runs.event_lines import render_event
+from runwatch.view.spec.resource import Column, ResourceSpec
+from runwatch.view.table import rows as table
+from runwatch.view.text.format import RenderContext, TimeMode
+from runwatch.view.text.glyphs import ASCII, GLYPHS
+
+TIME_MODES: Final[Mapping[str, TimeMode]] = {"relative": "relative", "local": "local", "utc": "utc"}
+"""How moments are shown, by the word in the settings."""
+
+
+class RecordPrinter:
+    """Prints the records of one resource for one call.
+
+    Args:
+        call: The call of the command line.
+        settings: How moments and states are shown.
+        spec: The resource.
+    """
+
+    def __init__(self, call: Invocation, settings: Settings, spec: ResourceSpec[Any]) -> None:
+        self._output: CommandOutput = call.output
+        self._spec = _with_whole_ids(spec)
+        self._fields = parse_fields(call)
+        self._filter = call.options.filter
+        self._is_selective = any(call.options[name] for name in ("filter", "status", "kind", "since", "arm_id"))
+        self._named = settings.filters
+        self._chosen = settings.columns
+        self.context = make_render_context(call, settings)
+
+    def records(self, values: Sequence[Any], subjects: Mapping[int, Any] | None = None) -> None:
+        """Print a list.
+
+        Args:
+            values: The items as decoded; those that are no objects come out in JSON only.
+            subjects: What a row is about where that is more than its item, by the item's position.
+
+        Raises:
+            UsageError: the filter cannot be read.
+        """
+        rows = self._rows(values, subjects or {})
+        kept = [row.subject.raw for row in rows]
+        exact: Sequence[Any] = kept if self._filter else values
+        match self._output.form:
+            case "json":
+                self._lines(text_output.json_array_lines(exact, self._fields))
+            case "ndjson":
+                self._lines(text_output.ndjson_lines(exact, self._fields))
+            case "csv":
+                self._lines(text_output.csv_lines(self._spec.record, kept, self._fields))
+            case _:
+                self._table(rows)
+
+    def record(self, item: Any, raw: Mapping[str, Any]) -> None:
+        """Print one record.
+
+        Args:
+            item: The record, or what is known about it.
+            raw: The record as decoded.
+        """
+        match self._output.form:
+            case "json":
+                self._lines([text_output.json_record(raw, self._fields)])
+            case "ndjson":
+                self._lines(text_output.ndjson_lines([raw], self._fields))
+            case "csv":
+                self._lines(text_output.csv_lines(self._spec.record, [raw], self._fields))
+            case _ if self._fields is not None:
+                self._lines(
+                    text_output.table_lines(
+                        self._spec, table.build_rows(self._spec, [item], self.context), fields=self._fields
+                    )
+                )
+            case _:
+                self._lines(text_output.detail_lines(self._spec, item, self.context))
+
+    def _rows(self, values: Sequence[Any], subjects: Mapping[int, Any]) -> list[table.RecordRow[Any]]:
+        items = [
+            subjects.get(position) or self._spec.record(value)
+            for position, value in enumerate(values)
+            if isinstance(value, dict)
+        ]
+        if len(items) < len(values):
+            self._output.warn(f"{len(values) - len(items)} items of the list are no records")
+        rows = table.build_rows(self._spec, items, self.context)
+        if self._filter:
+            query = parse_filter(self._filter, self._spec, named=self._named)
+            rows = table.keep_matching_rows(rows, query.matches)
+        return rows
+
+    def _table(self, rows: list[table.RecordRow[Any]]) -> None:
+        if not rows:
+            self._output.note("nothing matches" if self._is_selective else self._spec.empty)
+            return
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        spec = self._spec
+        if self._fields is None and spec.name in self._chosen:
+            from runwatch.view.table.column_choice import choose_columns, unknown_columns_text
+
+            chosen = choose_columns(spec, self._chosen)
+            if chosen.unknown:
+                self._output.warn(unknown_columns_text(spec, chosen))
+            spec = replace(spec, columns=chosen.columns)
+        self._lines(text_output.table_lines(spec, rows, width=width, fields=self._fields))
+
+    def _lines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self._output.text(line + "\n")
+
+
+def _with_whole_ids(spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
+    """The resource with its ids uncut, because people copy them from here into the next command."""
+
+    def whole(column: Column[Any]) -> Column[Any]:
+        if "id" not in column.aliases:
+            return column
+        return replace(column, cell=None, format=None, min_cells=column.max_cells * 10, max_cells=column.max_cells * 10)
+
+    return replace(spec, columns=tuple(whole(column) for column in spec.columns))
+
+
+def parse_fields(call: Invocation) -> list[str] | None:
+    """The members that ``--fields`` names, or ``None`` for all.
+
+    Raises:
+        UsageError: it names none.
+    """
+    if call.options.fields is None:
+        return None
+    fields = [name.strip() for name in call.options.fields.split(",") if name.strip()]
+    if not fields:
+        raise UsageError("--fields names no member")
+    return fields
+
+
+def make_render_context(call: Invocation, settings: Settings) -> RenderContext:
+    """How moments and states are drawn for this call; without UTF-8 no glyph leaves ASCII."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
+    glyphs = GLYPHS[settings.glyphs] if encoding == "utf8" else ASCII
+    return RenderContext(call.clock.now(), glyphs=glyphs, time=TIME_MODES.get(settings.time, "relative"))
+
+
+def print_events(call: Invocation, settings: Settings, page: Page[RunEvent]) -> None:
+    """Print a page of events: one line an event for people, one JSON object a line, or CSV."""
+    fields = parse_fields(call)
+    output = call.output
+    if output.is_json:
+        lines: Iterable[str] = text_output.ndjson_lines(page.values, fields)
+    elif output.form == "csv" or fields is not None:
+        RecordPrinter(call, settings, EVENTS).records(page.values)
+        return
+    else:
+        context = make_render_context(call, settings)
+        lines = (render_event(event, context).plain() for event in page.records)
+    for line in lines:
+        output.text(line + "\n")
+    if not page.values:
+        output.note(EVENTS.empty)
+
+
+def print_outcomes(call: Invocation, outcomes: Sequence[Mapping[str, Any]]) -> None:
+    """Print what became of each run that a verb was given."""
+    output = call.output
+    match output.form:
+        case "json":
+            lines: Iterable[str] = text_output.json_array_lines(outcomes)
+        case "ndjson":
+            lines = text_output.ndjson_lines(outcomes)
+        case "csv":
+            lines = text_output.csv_lines(Record, outcomes)
+        case _:
+            lines = (clean_line(f"{row['execution_id']}  {row['outcome']}{_status(row)}") for row in outcomes)
+    for line in lines:
+        output.text(line + "\n")
+
+
+def _status(row: Mapping[str, Any]) -> str:
+    status = row.get("status")
+    return f"  {status}" if status and status != row["outcome"] else ""

@@ -1,0 +1,157 @@
+"""The body of a submit: made from flags or taken from a file, and checked before anything is sent."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from runwatch.base.errors import UsageError
+from runwatch.base.json import encode_body, loads
+from runwatch.commands.cli.invocation import Invocation
+
+BODY_FLAGS: Final = (
+    "mode", "objective", "objective_file", "data_class", "max_cost_usd", "max_runtime_s", "verifier_id", "arm_id",
+    "on_eval", "cost_coefficient", "inputs",
+)  # fmt: skip
+"""Options that make up the body; none goes with ``--from``, which brings a whole one."""
+
+REQUIRED: Final = ("mode", "data_class", "max_cost_usd", "max_runtime_s")
+"""Options that a body made from flags cannot do without."""
+
+_FLAG_OF: Final = {
+    "mode": "--mode",
+    "task.objective": "--objective",
+    "task.inputs_ref": "--inputs",
+    "policy.data_classes": "--data-class",
+    "policy.budget.max_cost_usd": "--max-cost-usd",
+    "policy.budget.max_runtime_s": "--max-runtime-s",
+    "policy.cost_coefficient": "--cost-coefficient",
+    "policy.on_eval": "--on-eval",
+    "verifier_id": "--verifier-id",
+    "routing.required_arm_id": "--arm-id",
+}
+
+
+def build_run_body(call: Invocation) -> bytes:
+    """The exact bytes of the request body that the options ask for.
+
+    Raises:
+        UsageError: options are missing or exclude each other, a file cannot be read, or the body breaks a rule of the
+            interface; nothing was sent then.
+    """
+    options = call.options
+    if options["from"] is not None:
+        return _given(call)
+    return encode_body(validate_run_body(_from_flags(call), named_by_flags=True))
+
+
+def _given(call: Invocation) -> bytes:
+    """A whole body from a file, sent with the bytes it has, so that every number keeps its digits."""
+    others = [_flag(name) for name in BODY_FLAGS if call.options[name] is not None]
+    if others:
+        raise UsageError(
+            f"--from brings the whole request and {', '.join(others)} a part", hint="Leave out one of them."
+        )
+    content = call.read_input(call.options["from"]).removeprefix(b"\xef\xbb\xbf").strip()
+    try:
+        value = loads(content)
+    except ValueError as error:
+        raise UsageError("The request is not JSON", detail=str(error)) from None
+    if not isinstance(value, dict):
+        raise UsageError("The request is no JSON object")
+    if "mode" not in value:
+        raise UsageError(
+            "The request names no mode",
+            detail="the service would take it as live, which spends money",
+            hint='Add "mode": "echo" for a test run, or "mode": "live".',
+        )
+    validate_run_body(value, named_by_flags=False)
+    return content
+
+
+def _from_flags(call: Invocation) -> dict[str, Any]:
+    options = call.options
+    missing = [_flag(name) for name in REQUIRED if options[name] is None]
+    if options.objective is None and options.objective_file is None:
+        missing.insert(1, "--objective")
+    if missing:
+        raise UsageError(
+            f"A run needs {', '.join(missing)}",
+            detail="--mode echo is a test run and free; --mode live calls a model and spends money",
+            hint="runwatch runs submit --mode echo --objective 'Say hello' --data-class public --max-cost-usd 1"
+            " --max-runtime-s 60",
+        )
+    if options.objective is not None and options.objective_file is not None:
+        raise UsageError("--objective and --objective-file exclude each other")
+    task: dict[str, Any] = {"objective": _objective(call)}
+    if options.inputs is not None:
+        task["inputs_ref"] = {"kind": "inline_json", "json": _inputs(call)}
+    policy: dict[str, Any] = {
+        "data_classes": options.data_class,
+        "budget": {"max_cost_usd": options.max_cost_usd, "max_runtime_s": options.max_runtime_s},
+    }
+    if options.cost_coefficient is not None:
+        policy["cost_coefficient"] = options.cost_coefficient
+    if options.on_eval is not None:
+        policy["on_eval"] = options.on_eval
+    body: dict[str, Any] = {"mode": options.mode, "task": task, "policy": policy}
+    if options.verifier_id is not None:
+        body["verifier_id"] = options.verifier_id
+    if options.arm_id is not None:
+        body["routing"] = {"required_arm_id": options.arm_id}
+    return body
+
+
+def _objective(call: Invocation) -> str:
+    if call.options.objective is not None:
+        return str(call.options.objective)
+    name = call.options.objective_file
+    try:
+        return call.read_input(name).decode("utf-8").removesuffix("\n")
+    except UnicodeDecodeError:
+        raise UsageError("The objective is not UTF-8 text", detail=str(name)) from None
+
+
+def _inputs(call: Invocation) -> dict[str, Any]:
+    name = call.options.inputs
+    if name == "-" and call.options.objective_file == "-":
+        raise UsageError("--inputs and --objective-file cannot both read standard input")
+    try:
+        value = loads(call.read_input(name))
+    except ValueError as error:
+        raise UsageError("The inputs are not JSON", detail=str(error)) from None
+    if not isinstance(value, dict):
+        raise UsageError("The inputs are no JSON object", hint='Wrap them, e.g. {"items": […]}.')
+    return value
+
+
+def validate_run_body(body: dict[str, Any], *, named_by_flags: bool) -> dict[str, Any]:
+    """The body itself, once it keeps the interface's rules (wire reference 2.1).
+
+    Raises:
+        UsageError: it breaks one; every field is named, by its flag where it came from one.
+    """
+    from pydantic import ValidationError
+
+    from runwatch.records.requests import RunRequest, field_errors
+
+    try:
+        request = RunRequest.model_validate(body)
+    except ValidationError as error:
+        failures = [(entry["field"], entry["message"]) for entry in field_errors(error)]
+    else:
+        failures = [("verifier_id", "A test run cannot use an output check.")] if request.breaks_echo_rule else []
+    if failures:
+        lines = [f"{_shown(field) if named_by_flags else field}: {message}" for field, message in failures]
+        raise UsageError(
+            "The request breaks a rule of the interface", detail="\n".join(lines), hint="Nothing was sent."
+        )
+    return body
+
+
+def _shown(field: str) -> str:
+    known = next((flag for path, flag in _FLAG_OF.items() if field == path or field.startswith(f"{path}[")), None)
+    return known or field
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")

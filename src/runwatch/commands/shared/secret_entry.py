@@ -1,0 +1,138 @@
+"""Entering a secret: where it comes from, the private page it goes to, and waiting for somebody who opens that page.
+
+A secret comes from a hidden prompt, from standard input or from a command, never from an argument, and goes to the
+private page of the service alone (specification, What the service does, 7; wire reference 2.4 and 2.6). Where nobody
+gives one here, the page's address is told once, on stderr, for a browser.
+"""
+
+from __future__ import annotations
+
+import getpass
+import platform
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from runwatch.api.secrets import is_own_page
+from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.base.log import keep_secret
+from runwatch.base.secret import Secret
+from runwatch.base.text import clean_line
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.shared.session import CommandSession
+from runwatch.records.record import Record
+from runwatch.view.actions.private_page import MAX_POLLS, POLL_S, build_tunnel_command, find_page_address
+
+
+def read_secret(call: Invocation, what: str, *, may_ask: bool = True) -> Secret | None:
+    """The secret that somebody gives here, or ``None`` when it is to be entered in a browser.
+
+    Args:
+        call: The call of the command line.
+        what: Whose key it is, for the prompt.
+        may_ask: Whether a person at a terminal is asked without any option.
+
+    Raises:
+        UsageError: the options contradict each other, or what was given is no key.
+        SettingsError: the key command does not give one.
+    """
+    options = call.options
+    if options.key_command is not None and options.key_stdin:
+        raise UsageError("--key-command and --key-stdin exclude each other")
+    if options.key_command is not None:
+        from runwatch.settings.key_command import run_key_command
+
+        return _checked(run_key_command(options.key_command))
+    if options.key_stdin and not call.stdin.isatty():
+        return _checked(call.read_input("-").decode("utf-8", "replace"))
+    if call.stdin.isatty() and sys.stderr.isatty() and (may_ask or options.key_stdin):
+        optional = "" if options.key_stdin else "; leave it empty to enter it in a browser"
+        try:
+            typed = getpass.getpass(f"Key for {clean_line(what)} (not shown{optional}): ", stream=sys.stderr)
+        except EOFError:
+            raise UsageError("No key was typed") from None
+        return _checked(typed) if typed.strip() or options.key_stdin else None
+    if options.key_stdin:
+        raise UsageError("No key was typed")
+    return None
+
+
+def _checked(text: str) -> Secret:
+    value = text.strip()
+    if not value or not value.isascii() or not value.isprintable() or " " in value:
+        raise UsageError(
+            "What was given is no key", detail="a key is one word of visible ASCII characters; it is not shown here"
+        )
+    secret = Secret(value)
+    keep_secret(secret)
+    return secret
+
+
+async def enter_secret(
+    session: CommandSession, intent: dict[str, Any], key: Secret | None, is_done: Callable[[], Awaitable[bool]]
+) -> None:
+    """Have a secret entered on the page of an intent: send it there, or tell the address and wait.
+
+    Args:
+        session: The open session.
+        intent: The decoded answer that holds ``continue_url``.
+        key: The secret; ``None`` waits for a person with a browser.
+        is_done: Looks whether it was entered by now; raises when it never will be.
+
+    Raises:
+        RunwatchError: the answer names no page, the page is not the service's own, or the time is over.
+        ApiError: the page refused the secret.
+    """
+    address = find_page_address(intent)
+    if address is None:
+        raise RunwatchError("The service named no private page", detail="the answer has no continue_url")
+    if key is None:
+        await _wait(session, address, is_done)
+        return
+    if not is_own_page(session.client.target, address):
+        session.call.output.warn("the private page is not at the service's own address, so no key is sent there")
+        await _wait(session, address, is_done)
+        return
+    await session.client.enter_secret(Secret(address), key)
+    session.call.output.note("the key was entered on its private page")
+
+
+def print_page_address(call: Invocation, address: str) -> None:
+    """Tell the address of a private page, once and on stderr, with what makes it open from another machine."""
+    call.output.note(f"open this private address to go on; it works once: {address}")
+    tunnel = build_tunnel_command(address, platform.node())
+    if tunnel is not None:
+        call.output.note(f"from another machine, first: {tunnel}")
+
+
+def print_intent(call: Invocation, intent: Record, after: str) -> None:
+    """Tell of something begun that a person completes on a private page, and leave it to them.
+
+    Args:
+        call: Where it is told.
+        intent: What the service answered.
+        after: What shows that it is done.
+    """
+    if call.output.is_json:
+        # A program opens the page itself, and this answer is the only place where its address ever stands.
+        call.output.json(dict(intent.raw), indent=2 if call.output.form == "json" else None)
+        return
+    address = intent.raw.get("continue_url")
+    if isinstance(address, str):
+        print_page_address(call, address)
+    call.output.note(after)
+
+
+async def _wait(session: CommandSession, address: str, is_done: Callable[[], Awaitable[bool]]) -> None:
+    call = session.call
+    print_page_address(call, address)
+    call.output.note("waiting until it is done; Ctrl+C stops the waiting and nothing else")
+    call.on_interrupt = "The private address still works until it is used or over."
+    for _ in range(MAX_POLLS):
+        if await is_done():
+            call.on_interrupt = None
+            return
+        await call.clock.sleep(POLL_S)
+    raise RunwatchError(
+        "Nobody completed the private page in time", hint="Ask again; that gives a new address.", retryable=True
+    )

@@ -1,0 +1,181 @@
+"""What a verb that calls the service works with: settings, target, database and client, opened and closed together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final, NamedTuple
+
+from runwatch.api.errors import ReadOnlyError
+from runwatch.api.operations import OPERATIONS
+from runwatch.base.log import start_log
+from runwatch.base.service_target import Target
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.shared.rate_limited_client import RateLimitedClient
+from runwatch.settings.declarations import Settings
+from runwatch.settings.resolver import SettingOptions, SettingsResolver
+from runwatch.settings.settings_file import LoadedSettings, load_settings_file
+from runwatch.store.db.database import Database
+from runwatch.store.repositories.event_retention import RetentionPolicy, prune_events
+from runwatch.store.repositories.event_store import EventStore
+from runwatch.store.repositories.journal import Journal
+from runwatch.store.repositories.notes import LocalNotes
+from runwatch.store.repositories.outbox import Outbox
+from runwatch.store.repositories.scope import Scope, read_scope
+from runwatch.store.repositories.watch_list import WatchList
+
+
+class CommandSession:
+    """An open session with one service. Made by :func:`open_session`.
+
+    Attributes:
+        call: The call of the command line.
+        settings: The settings that hold.
+        client: Calls the service.
+        events: Events kept on this machine.
+        outbox: Writes that must not be forgotten.
+        watch_list: Runs submitted or added here.
+        notes: What people wrote about records on this machine.
+    """
+
+    def __init__(self, call: Invocation, settings: Settings, client: RateLimitedClient, database: Database) -> None:
+        self.call: Final = call
+        self.settings: Final = settings
+        self.client: Final = client
+        self.events: Final = EventStore(database)
+        self.outbox: Final = Outbox(database, clock=call.clock)
+        self.watch_list: Final = WatchList(database, clock=call.clock)
+        self.notes: Final = LocalNotes(database, clock=call.clock)
+        self._database = database
+        self._scope: Scope | None = None
+
+    async def scope(self) -> Scope:
+        """Whose data is read and kept; the account is read for it once for each key.
+
+        Raises:
+            DataError: the database is not usable.
+        """
+        if self._scope is None:
+            self._scope = await read_scope(self.client, self._database)
+        return self._scope
+
+    async def forget_old_events(self) -> None:
+        """Delete the kept events of runs that ended longer ago, or are more, than the settings say.
+
+        Raises:
+            DataError: the database is not usable.
+        """
+        await prune_events(self._database, RetentionPolicy.by(self.settings), self.call.clock.now())
+
+
+def load_settings(call: Invocation) -> LoadedSettings:
+    """The settings file; what is wrong with it goes to stderr and stops nothing."""
+    loaded = load_settings_file(call.paths.settings_file, clock=call.clock)
+    for problem in loaded.problems:
+        call.output.warn(str(problem))
+    return loaded
+
+
+def make_resolver(call: Invocation, loaded: LoadedSettings) -> SettingsResolver:
+    """What decides which value of a setting wins for this call."""
+    given = call.options
+    options = SettingOptions(
+        profile=given.profile,
+        base_url=given.base_url,
+        local=bool(given.local),
+        read_only=bool(given.read_only),
+    )
+    return SettingsResolver(options, call.environment, loaded, call.paths)
+
+
+class ServiceChoice(NamedTuple):
+    """What flags, environment and settings file choose.
+
+    Attributes:
+        target: The service to call.
+        settings: The settings that hold.
+    """
+
+    target: Target
+    settings: Settings
+
+    def check_may_write(self, operation: str) -> None:
+        """Refuse a write before anybody is asked about it.
+
+        Raises:
+            ReadOnlyRefused: these settings are read-only.
+        """
+        if self.settings.read_only:
+            raise ReadOnlyError(operation=operation, what=OPERATIONS[operation].title)
+
+
+def choose_service(call: Invocation) -> ServiceChoice:
+    """The service to call; with ``--local`` the local service is started when it does not run.
+
+    Raises:
+        NotConfigured: nothing says which service to call.
+        SettingsError: a setting or a key source is not usable.
+        UsageError: flags contradict each other.
+        LocalServiceError: ``--local`` was given and the local service cannot be used.
+    """
+    chosen = make_resolver(call, load_settings(call))
+    settings = chosen.settings()
+    return ServiceChoice(chosen.target(), settings)
+
+
+@asynccontextmanager
+async def open_session(call: Invocation, target: Target, settings: Settings) -> AsyncIterator[CommandSession]:
+    """Open everything for one service, and close it in order: client, journal, database.
+
+    Raises:
+        DataError: the database is not usable.
+    """
+    start_log(call.paths.log_file, settings.log_level)
+    async with AsyncExitStack() as stack:
+        database = Database.open(call.paths.database)
+        stack.callback(database.close)
+        journal = Journal(database)
+        stack.push_async_callback(journal.close)
+        client = RateLimitedClient(
+            target,
+            clock=call.clock,
+            read_only=settings.read_only,
+            retries=settings.retries,
+            observe=journal.note,
+        )
+        await stack.enter_async_context(client)
+        yield CommandSession(call, settings, client, database)
+
+
+@asynccontextmanager
+async def open_journal(call: Invocation) -> AsyncIterator[Journal]:
+    """Open what this machine remembers of problems and requests, without any service.
+
+    Raises:
+        DataError: the database is not usable.
+    """
+    database = Database.open(call.paths.database)
+    try:
+        yield Journal(database)
+    finally:
+        database.close()
+
+
+def run_in_session(
+    call: Invocation, work: Callable[[CommandSession], Awaitable[int]], choice: ServiceChoice | None = None
+) -> int:
+    """Do the work of a verb in a session and answer its exit code.
+
+    Args:
+        call: The call of the command line.
+        work: What to do.
+        choice: The service, where it was chosen already.
+    """
+    target, settings = choice or choose_service(call)
+
+    async def run() -> int:
+        async with open_session(call, target, settings) as session:
+            return await work(session)
+
+    return asyncio.run(run())

@@ -1,0 +1,249 @@
+"""Who calls: bearer keys, kept as hashes (specification, Authentication; wire reference 1.3)."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from runwatch.base.clock import Clock, format_iso
+from runwatch.base.secret import Secret
+from runwatch.service.errors import RefusalError
+from runwatch.service.ids import new_id, random_word
+from runwatch.service.tables import api_keys, tenants
+from runwatch.service.tables.organization import key_expiries, local_owner
+from runwatch.service.transaction import Row, Transaction
+
+KEY_PREFIX: Final = "solverapi_test_"
+"""What a key begins with, so that the redaction of every public client recognises it."""
+
+_SHOWN_CHARACTERS: Final = len(KEY_PREFIX) + 4
+_KEY_BYTES: Final = 32
+_ID_CHARACTERS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who a request comes from.
+
+    Attributes:
+        tenant_id: The organization; nothing of another one exists for this caller.
+        key_id: The key's id, which stands for the caller in records (``cancelled_by``, ``acted_by``).
+        role: What the key may do, one of :data:`runwatch.service.access.roles.Role`; empty for nothing.
+    """
+
+    tenant_id: str
+    key_id: str
+    role: str = ""
+
+
+ANONYMOUS: Final = Principal("", "")
+"""The caller of an open endpoint who shows no key."""
+
+
+def new_key() -> Secret:
+    """A new bearer key."""
+    return Secret(KEY_PREFIX + secrets.token_urlsafe(_KEY_BYTES))
+
+
+def hash_key(key: str) -> str:
+    """What is stored of a key. A plain hash is enough for 256 random bits."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def add_key(
+    transaction: Transaction,
+    tenant_id: str,
+    key: Secret,
+    *,
+    role: str,
+    display_name: str,
+    expires_in: timedelta | None = None,
+) -> str:
+    """Store a new active key of an organization and return its id.
+
+    Args:
+        transaction: Where it is stored.
+        tenant_id: The organization.
+        key: The key; a hash and its first characters are stored.
+        role: One of :data:`runwatch.service.access.roles.Role`.
+        display_name: Its label.
+        expires_in: After how long it expires; ``None`` for never.
+    """
+    key_id = f"key_{random_word(_ID_CHARACTERS)}"
+    transaction.add(
+        api_keys,
+        api_key_id=key_id,
+        tenant_id=tenant_id,
+        key_hash=hash_key(key.reveal()),
+        key_prefix=key.reveal()[:_SHOWN_CHARACTERS],
+        role=role,
+        display_name=display_name,
+        status="active",
+        created_at=format_iso(transaction.now),
+    )
+    if expires_in is not None:
+        transaction.add(key_expiries, api_key_id=key_id, expires_at=format_iso(transaction.now + expires_in))
+    return key_id
+
+
+def is_active(transaction: Transaction, key_id: str) -> bool:
+    """Whether a key is neither revoked nor expired.
+
+    What a key began asks this each time it goes on, so that nothing outlives its key (manual, Security: Private pages).
+    """
+    if transaction.one(api_keys, {"api_key_id": key_id, "status": "active"}) is None:
+        return False
+    expiry = transaction.one(key_expiries, {"api_key_id": key_id})
+    return expiry is None or str(expiry["expires_at"]) > format_iso(transaction.now)
+
+
+def ensure_owner(transaction: Transaction, offered: Secret) -> Secret:
+    """Make sure that the person who owns the data directory has a key that works, and return it.
+
+    The offered key is the one that the directory's ``service.json`` holds, or a new one where it holds none. A key
+    that the database does not know becomes the owner's and takes the place of the earlier one: the file was lost or
+    replaced. A revoked key is never taken back, and neither is one that is no owner's, or one that expires: the owner
+    would be locked out.
+    """
+    key = offered if offered.reveal().startswith(KEY_PREFIX) else new_key()
+    known = transaction.one(api_keys, {"key_hash": hash_key(key.reveal())})
+    if (
+        known is not None
+        and known["status"] == "active"
+        and known["role"] == "owner"
+        and not _expires(known, transaction)
+    ):
+        _settle(transaction, known["tenant_id"], known["api_key_id"])
+        return key
+    if known is not None:
+        key = new_key()
+    earlier = _earlier_owner(transaction)
+    if earlier is not None:
+        active = {"api_key_id": earlier["api_key_id"], "status": "active"}
+        transaction.change(api_keys, active, status="revoked", revoked_at=format_iso(transaction.now))
+    tenant_id = _first_tenant(transaction) if earlier is None else earlier["tenant_id"]
+    _settle(transaction, tenant_id, add_key(transaction, tenant_id, key, role="owner", display_name="owner"))
+    return key
+
+
+def local_tenant(transaction: Transaction) -> str:
+    """The organization that the key of ``service.json`` opens."""
+    (owner,) = transaction.list_all(local_owner, {})
+    return str(owner["tenant_id"])
+
+
+def _expires(key: Row, transaction: Transaction) -> bool:
+    return transaction.one(key_expiries, {"api_key_id": key["api_key_id"]}) is not None
+
+
+def _settle(transaction: Transaction, tenant_id: str, key_id: str) -> None:
+    transaction.remove(local_owner, {})
+    transaction.add(local_owner, tenant_id=tenant_id, api_key_id=key_id)
+
+
+def _earlier_owner(transaction: Transaction) -> Row | None:
+    for row in transaction.list_all(local_owner, {}):
+        return row
+    # A database from before the file's key was noted has no other key of an owner.
+    for row in transaction.list_all(api_keys, {"role": "owner", "status": "active"}):
+        return row
+    return None
+
+
+def _first_tenant(transaction: Transaction) -> str:
+    for tenant in transaction.list_all(tenants, {}):
+        return str(tenant["tenant_id"])
+    return add_tenant(transaction, "Local organization")
+
+
+def add_tenant(transaction: Transaction, display_name: str) -> str:
+    """Store a new organization and return its id."""
+    tenant_id = new_id("ten", transaction.now)
+    transaction.add(tenants, tenant_id=tenant_id, display_name=display_name, created_at=format_iso(transaction.now))
+    return tenant_id
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    principal: Principal
+    expires_at: str | None
+
+
+class ActiveKeys:
+    """The active keys, in memory: the service is the only writer of its database.
+
+    What commits a new or a revoked key tells it here right after the commit. A revoked key is never taken up again, in
+    whichever order the two are told. A key that expires is dead from that moment on.
+
+    Args:
+        active: The keys that are not revoked.
+        clock: Where the time comes from.
+        expiries: When those expire that do, by their ids.
+    """
+
+    def __init__(self, active: Sequence[Row], clock: Clock, expiries: Mapping[str, str] | None = None) -> None:
+        self._clock = clock
+        # A key is found by its hash in a dictionary, whose time may tell how much of a hash matches. That helps no one:
+        # hashes of chosen texts cannot be steered to a stored one, and a key behind a hash has 256 random bits.
+        self._by_hash: dict[str, _Known] = {}
+        self._hashes: dict[str, str] = {}
+        self._revoked: set[str] = set()
+        for row in active:
+            principal = Principal(row["tenant_id"], row["api_key_id"], row["role"])
+            self.add(row["key_hash"], principal, (expiries or {}).get(row["api_key_id"]))
+
+    @classmethod
+    def load(cls, transaction: Transaction, clock: Clock) -> ActiveKeys:
+        """The keys that are not revoked now."""
+        expiries = {row["api_key_id"]: row["expires_at"] for row in transaction.list_all(key_expiries, {})}
+        return cls(transaction.list_all(api_keys, {"status": "active"}), clock, expiries)
+
+    def add(self, key_hash: str, principal: Principal, expires_at: str | None = None) -> None:
+        """Take up a key that was stored.
+
+        Args:
+            key_hash: Its hash.
+            principal: The caller that it stands for.
+            expires_at: When it expires, as the interface writes moments; ``None`` for never.
+        """
+        if principal.key_id not in self._revoked:
+            self._by_hash[key_hash] = _Known(principal, expires_at)
+            self._hashes[principal.key_id] = key_hash
+
+    def revoke(self, key_id: str) -> None:
+        """Let go of a key that was revoked; harmless when it is gone already."""
+        self._revoked.add(key_id)
+        self._by_hash.pop(self._hashes.pop(key_id, ""), None)
+
+    def holder_of(self, key_id: str) -> Principal | None:
+        """The caller that a key stands for, by the key's id; ``None`` for one that is revoked, expired or unknown."""
+        known = self._by_hash.get(self._hashes.get(key_id, ""))
+        return None if known is None or self._is_over(known) else known.principal
+
+    def principal_of(self, authorization: Sequence[str]) -> Principal:
+        """The caller behind the ``Authorization`` headers of a request.
+
+        Raises:
+            Refusal: ``unauthenticated``, when there is no bearer key, more than one, one that is not known, or one that
+                has expired.
+        """
+        known: _Known | None = None
+        scheme, _, key = authorization[0].partition(" ") if len(authorization) == 1 else ("", "", "")
+        if scheme.lower() == "bearer" and key.strip():
+            known = self._by_hash.get(hash_key(key.strip()))
+        if known is not None and not self._is_over(known):
+            return known.principal
+        detail = "The Authorization header has no key that is known and active here."
+        if not authorization:
+            detail = "Send the header Authorization: Bearer <API key>."
+        elif known is not None:
+            # Only who holds the key learns this.
+            detail = f"This API key expired at {known.expires_at}. Ask an owner for a new one."
+        raise RefusalError("unauthenticated", detail, headers=(("WWW-Authenticate", "Bearer"),))
+
+    def _is_over(self, known: _Known) -> bool:
+        return known.expires_at is not None and known.expires_at <= format_iso(self._clock.now())

@@ -1,0 +1,69 @@
+"""Browser sessions: what a sign-in on a private page leaves in the browser (specification, Authentication).
+
+The cookie is for the one operation that the specification lets it open, the start of a GitHub connection; its path
+keeps the browser from sending it anywhere else. A session ends with its time, a sign-out, and the key behind it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import Final
+
+from runwatch.base.clock import format_iso
+from runwatch.base.log import keep_secret
+from runwatch.base.secret import Secret
+from runwatch.service.tables.review import sessions
+from runwatch.service.transaction import Transaction
+
+COOKIE: Final = "runwatch_session"
+"""The cookie's name: the specification's, with this service's own prefix."""
+
+PATH: Final = "/v1/github-connections"
+"""Where browsers send the cookie."""
+
+VALID_FOR: Final = timedelta(hours=12)
+
+_TOKEN_BYTES: Final = 32
+
+
+def begin(transaction: Transaction, api_key_id: str) -> Secret:
+    """Begin a session of a key, and return what the cookie holds. Sessions that are over are forgotten."""
+    token = Secret(secrets.token_urlsafe(_TOKEN_BYTES))
+    keep_secret(token)
+    transaction.remove(sessions, {}, until=("expires_at", format_iso(transaction.now)))
+    transaction.add(
+        sessions,
+        token_hash=_hash_of(token.reveal()),
+        api_key_id=api_key_id,
+        expires_at=format_iso(transaction.now + VALID_FOR),
+    )
+    return token
+
+
+def find_key(transaction: Transaction, token: str) -> str | None:
+    """The id of the key behind a session, ``None`` when there is no such session or it is over."""
+    row = transaction.one(sessions, {"token_hash": _hash_of(token)})
+    return None if row is None or row["expires_at"] <= format_iso(transaction.now) else str(row["api_key_id"])
+
+
+def end(transaction: Transaction, token: str) -> None:
+    """End a session; harmless when there is none."""
+    transaction.remove(sessions, {"token_hash": _hash_of(token)})
+
+
+def end_all(transaction: Transaction, api_key_id: str) -> None:
+    """End every session of a key."""
+    transaction.remove(sessions, {"api_key_id": api_key_id})
+
+
+def cookie_header(token: Secret | None) -> tuple[str, str]:
+    """The header that has the browser keep the cookie, or forget it."""
+    age = 0 if token is None else int(VALID_FOR.total_seconds())
+    value = "" if token is None else token.reveal()
+    return ("Set-Cookie", f"{COOKIE}={value}; Path={PATH}; Max-Age={age}; HttpOnly; SameSite=Strict")
+
+
+def _hash_of(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,72 @@
+"""When each key was last used: in memory at once, on the disk at most once a minute for all keys together."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from runwatch.base.clock import Clock, format_iso
+from runwatch.service.database import ServiceDatabase
+from runwatch.service.tables.organization import key_uses
+from runwatch.service.timers import Timers
+from runwatch.service.transaction import Transaction
+
+KEEP_AFTER_S: Final = 60.0
+"""How long uses wait for others. A service that is killed forgets as much."""
+
+
+class KeyUses:
+    """The last use of each key.
+
+    Args:
+        database: Where uses are kept.
+        clock: Where the time comes from.
+        timers: What writes them down later.
+    """
+
+    def __init__(self, database: ServiceDatabase, clock: Clock, timers: Timers) -> None:
+        self._database = database
+        self._clock = clock
+        self._timers = timers
+        self._last: dict[str, str] = {}
+        self._unkept: set[str] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._keeping: asyncio.Task[None] | None = None
+
+    def note(self, key_id: str) -> None:
+        """Note that a key is used now."""
+        self._last[key_id] = format_iso(self._clock.now())
+        self._unkept.add(key_id)
+        if self._timer is None:
+            self._timer = self._timers.call_later(KEEP_AFTER_S, self._keep_soon)
+
+    def last_of(self, key_id: str) -> str | None:
+        """When a key was last used since the service started, ``None`` when it was not."""
+        return self._last.get(key_id)
+
+    async def flush(self) -> None:
+        """Write down what waits, and end when it is on the disk."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._keeping is not None:
+            await asyncio.gather(self._keeping, return_exceptions=True)
+        if self._unkept:
+            await self._keep()
+
+    def _keep_soon(self) -> None:
+        self._timer = None
+        self._keeping = asyncio.ensure_future(self._keep())
+        # What could not be written is written with the next uses.
+        self._keeping.add_done_callback(lambda task: task.cancelled() or task.exception())
+
+    async def _keep(self) -> None:
+        uses = {key_id: self._last[key_id] for key_id in self._unkept}
+
+        def keep(transaction: Transaction) -> None:
+            for key_id, at in uses.items():
+                transaction.remove(key_uses, {"api_key_id": key_id})
+                transaction.add(key_uses, api_key_id=key_id, last_used_at=at)
+
+        await self._database.write(keep)
+        self._unkept = {key_id for key_id in self._unkept if self._last[key_id] != uses.get(key_id)}

@@ -1,0 +1,151 @@
+"""Private entry: a one-time address at which a person types a secret that no API request ever carries.
+
+The address holds a token that is valid once and for a while; the database keeps only its hash. The address is a secret
+itself and appears in no log. (Specification, secure credential setup; wire reference 2.4 and 2.6; the page is ours.)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from runwatch.base.clock import format_iso
+from runwatch.base.log import keep_secret
+from runwatch.base.secret import Secret
+from runwatch.service.access.authentication import Principal, is_active
+from runwatch.service.errors import RefusalError
+from runwatch.service.ids import new_id
+from runwatch.service.tables.checks import entry_intents
+from runwatch.service.transaction import Row, Transaction
+
+VALID_FOR: Final = timedelta(minutes=30)
+"""How long an address works; ours."""
+
+_TOKEN_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class EntryIntent:
+    """A permission to enter something once.
+
+    Attributes:
+        intent_id: Its id, which is also the key of the operation that it begins.
+        tenant_id: The organization.
+        principal_id: Who asked for it.
+        kind: What is entered: ``verifier``, ``agent``, ``source`` or ``github``.
+        subject_id: What it is entered for.
+        details: Whatever the kind needs to go on.
+        expires_at: Until when it works.
+    """
+
+    intent_id: str
+    tenant_id: str
+    principal_id: str
+    kind: str
+    subject_id: str
+    details: dict[str, Any]
+    expires_at: str
+
+
+def begin(
+    transaction: Transaction,
+    principal: Principal,
+    kind: str,
+    subject_id: str,
+    *,
+    origin: str,
+    intent_id: str | None = None,
+    valid_for: timedelta = VALID_FOR,
+    **details: object,
+) -> tuple[EntryIntent, str]:
+    """Keep a new intent, and return it with the address of its page.
+
+    Args:
+        transaction: Where it is kept.
+        principal: Who asks.
+        kind: See :class:`EntryIntent`.
+        subject_id: What it is for.
+        origin: Where the service is found.
+        intent_id: Its id, where it is another resource's too.
+        valid_for: How long the address works.
+        details: Whatever the kind needs to go on.
+    """
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    keep_secret(Secret(token))
+    intent = EntryIntent(
+        intent_id=intent_id or new_id("int", transaction.now),
+        tenant_id=principal.tenant_id,
+        principal_id=principal.key_id,
+        kind=kind,
+        subject_id=subject_id,
+        details=dict(details),
+        expires_at=format_iso(transaction.now + valid_for),
+    )
+    transaction.add(
+        entry_intents,
+        intent_id=intent.intent_id,
+        tenant_id=intent.tenant_id,
+        principal_id=intent.principal_id,
+        kind=kind,
+        subject_id=subject_id,
+        token_hash=_hash_of(token),
+        details=intent.details,
+        created_at=format_iso(transaction.now),
+        expires_at=intent.expires_at,
+    )
+    return intent, f"{origin}/connect/{kind}?intent={token}"
+
+
+def find(transaction: Transaction, kind: str, token: str) -> EntryIntent:
+    """The intent behind a token, if it still works.
+
+    Raises:
+        Refusal: ``not_found`` for an unknown token, ``invalid_state`` for one that is used, over, or whose key is not
+            active.
+    """
+    row = transaction.one(entry_intents, {"token_hash": _hash_of(token), "kind": kind})
+    if row is None:
+        raise RefusalError("not_found", "This address is not valid. Ask for a new one.")
+    if row["used_at"] is not None:
+        raise RefusalError("invalid_state", f"This address was used already, at {row['used_at']}. Ask for a new one.")
+    if row["expires_at"] <= format_iso(transaction.now):
+        raise RefusalError("invalid_state", "This address is over. Ask for a new one.")
+    if not is_active(transaction, row["principal_id"]):
+        raise RefusalError("invalid_state", "The API key that asked for this address is not active. Ask for a new one.")
+    return _intent(row)
+
+
+def find_used(transaction: Transaction, kind: str, token: str) -> EntryIntent | None:
+    """The intent that was completed with a token, for as long as the address would have worked; else ``None``."""
+    row = transaction.one(entry_intents, {"token_hash": _hash_of(token), "kind": kind})
+    if row is None or row["used_at"] is None or row["expires_at"] <= format_iso(transaction.now):
+        return None
+    return _intent(row)
+
+
+def count_begun(transaction: Transaction, intent_id: str) -> str | None:
+    """The id of the key that asked for an intent, ``None`` for an unknown intent."""
+    row = transaction.one(entry_intents, {"intent_id": intent_id})
+    return None if row is None else str(row["principal_id"])
+
+
+def use(transaction: Transaction, kind: str, token: str) -> EntryIntent:
+    """The intent behind a token, which is used up by this.
+
+    Raises:
+        Refusal: as :func:`find` does.
+    """
+    intent = find(transaction, kind, token)
+    transaction.change(entry_intents, {"intent_id": intent.intent_id}, used_at=format_iso(transaction.now))
+    return intent
+
+
+def _intent(row: Row) -> EntryIntent:
+    return EntryIntent(**{name: row[name] for name in EntryIntent.__slots__})
+
+
+def _hash_of(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

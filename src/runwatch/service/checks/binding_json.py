@@ -1,0 +1,92 @@
+"""A protected connection as the interface shows it (wire reference 2.4), and as the database keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from runwatch.service.checks.binding_state import Binding, BindingOperation, KeyTestResult, RetiredBindingKey, StagedKey
+from runwatch.service.checks.stop_date import StopDate, days_left
+
+
+def summary_json(binding: Binding, now: datetime) -> dict[str, Any]:
+    """The connection as the output check shows it."""
+    at = binding.stop.at
+    return {
+        "status": binding.status,
+        "stop_at": at,
+        "stop_time_zone": binding.stop.time_zone,
+        "days_remaining": days_left(at, now) if at is not None and binding.status == "active" else None,
+        "stopped_at": binding.stopped_at,
+        "stop_reason": binding.stop_reason,
+    }
+
+
+def view_json(binding: Binding, now: datetime) -> dict[str, Any]:
+    """The whole connection, without any operation.
+
+    ``projection_ack`` is always confirmed: whoever sends the key reads the same rows that are shown here.
+    """
+    pending = binding.pending
+    return summary_json(binding, now) | {
+        "handle": binding.handle,
+        "origin": binding.origin,
+        "generation": binding.generation,
+        "projection_ack": "acknowledged" if binding.generation else None,
+        "pending_key": None
+        if pending is None
+        else {
+            "handle": pending.handle,
+            "captured_generation": pending.captured_generation,
+            "staged_until": pending.staged_until,
+        },
+        "last_test": None if binding.last_test is None else asdict(binding.last_test),
+        "replacement": _replacement(binding),
+        "retired_keys": [asdict(key) for key in reversed(binding.retired)],
+    }
+
+
+def _replacement(binding: Binding) -> dict[str, Any] | None:
+    """What became of the attempt to replace the key that is, or was, in use."""
+    pending, test = binding.pending, binding.last_test
+    if binding.status == "unbound":
+        return None
+    if pending is not None:
+        return {"status": "pending", "handle": pending.handle, "staged_until": pending.staged_until}
+    if test is not None and test.outcome == "failed":
+        return {"status": "failed", "handle": test.handle, "reason": test.reason, "at": test.at}
+    return None
+
+
+def operation_json(step: BindingOperation) -> dict[str, Any]:
+    """A step as ``last_operation`` shows it."""
+    form = asdict(step)
+    del form["operation_key"]
+    return form
+
+
+def to_json(binding: Binding) -> dict[str, Any]:
+    """The binding as it is stored, without its generation."""
+    stored = asdict(binding)
+    del stored["generation"]
+    return stored
+
+
+def from_json(generation: int, stored: Mapping[str, Any]) -> Binding:
+    """The binding that was stored."""
+    pending, test = stored["pending"], stored["last_test"]
+    return Binding(
+        generation,
+        stored["status"],
+        stored["handle"],
+        stored["origin"],
+        StopDate(*stored["stop"]),
+        stored["stopped_at"],
+        stored["stop_reason"],
+        None if pending is None else StagedKey(**{**pending, "stop": StopDate(*pending["stop"])}),
+        None if test is None else KeyTestResult(**test),
+        tuple(RetiredBindingKey(**key) for key in stored["retired"]),
+        tuple(BindingOperation(**step) for step in stored["operations"]),
+    )

@@ -1,0 +1,50 @@
+"""What SQLite says of a disk or a file that cannot be used, as an error that tells a person what to do (ours)."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from sqlalchemy.exc import DBAPIError
+
+from runwatch.base.errors import DataError
+from runwatch.base.sqlite_errors import DAMAGED, UNWRITABLE, find_error_code
+
+
+@contextlib.contextmanager
+def translate_disk_errors(path: Path) -> Iterator[None]:
+    """Explain what the block's statements meet; mistakes in a statement and broken constraints pass as they are.
+
+    Args:
+        path: The database file.
+
+    Raises:
+        DataError: the file is damaged, or the disk is full or cannot be written.
+    """
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        if (told := _explained(error, path)) is None:
+            raise
+        raise told from error
+
+
+def _explained(error: DBAPIError | sqlite3.Error, path: Path) -> DataError | None:
+    found = error.orig if isinstance(error, DBAPIError) else error
+    code = find_error_code(found)
+    if code in DAMAGED:
+        return DataError(
+            "The service's database is damaged or not a database",
+            detail=f"{path}: {found}",
+            hint="Move the file aside to start with an empty one, or put a backup in its place.",
+        )
+    if code in UNWRITABLE:
+        return DataError(
+            "The service's database cannot be written",
+            detail=f"{path}: {found}",
+            hint=f"See that {path.parent} is writable and its disk has space left. What was acknowledged is kept.",
+            retryable=True,
+        )
+    return None

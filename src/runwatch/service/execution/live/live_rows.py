@@ -1,0 +1,178 @@
+"""Live runs as rows.
+
+Outputs are stored as JSON texts, because a model may put out characters that the database's texts cannot hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from datetime import timedelta
+from typing import Any, Final
+
+from runwatch.base.clock import format_iso
+from runwatch.base.json import dumps, loads
+from runwatch.service import amounts
+from runwatch.service.execution.live.state import STARTED, Attempt, FinishedCheck, LiveRun, RankedArm, Skill
+from runwatch.service.execution.state_machine import RunState
+from runwatch.service.tables.live import attempt_bounds, attempts, live_runs, results, tasks
+from runwatch.service.transaction import Row, Transaction
+
+RETENTION: Final = timedelta(days=7)
+"""How long a result can be read; ours, the references say only that it is bounded."""
+
+_ATTEMPT_FIELDS: Final = tuple(field.name for field in fields(Attempt) if field.name != "worst_usd")
+
+
+def add(
+    transaction: Transaction,
+    run: RunState,
+    task: Any,
+    *,
+    verifier_id: str | None,
+    required_arm_id: str | None,
+    review_composer: Mapping[str, Any] | None,
+) -> None:
+    """Keep what the request of a new live run named, and its task until the run is final."""
+    transaction.add(
+        live_runs,
+        execution_id=run.execution_id,
+        verifier_id=verifier_id,
+        required_arm_id=required_arm_id,
+        review_composer=None if review_composer is None else dict(review_composer),
+        checks=[],
+    )
+    transaction.add(tasks, execution_id=run.execution_id, body=dumps(task))
+
+
+def load(transaction: Transaction, run: RunState) -> LiveRun:
+    """Everything recorded of a live run."""
+    row = transaction.one(live_runs, {"execution_id": run.execution_id})
+    assert row is not None
+    policy = loads(run.policy)
+    where = {"execution_id": run.execution_id}
+    bounds = {bound["number"]: bound["worst_usd"] for bound in transaction.list_all(attempt_bounds, where)}
+    return LiveRun(
+        verifier_id=row["verifier_id"],
+        required_arm_id=row["required_arm_id"],
+        on_eval=tuple(policy.get("on_eval") or ()),
+        max_cost_usd=amounts.amount_of(policy["budget"]["max_cost_usd"]),
+        options=tuple(RankedArm(**option) for option in row["options"] or ()),
+        skill=None if row["skill"] is None else Skill(**row["skill"]),
+        attempts=tuple(
+            _attempt_of(attempt, bounds.get(attempt["number"])) for attempt in transaction.oldest(attempts, where)
+        ),
+        checks=tuple(FinishedCheck(**check) for check in row["checks"]),
+        acted_on_eval=row["acted_on_eval"],
+    )
+
+
+def find_review_composer(transaction: Transaction, execution_id: str) -> dict[str, Any] | None:
+    """The ``review_composer`` member of a live run's request, ``None`` where it had none."""
+    row = transaction.one(live_runs, {"execution_id": execution_id})
+    composer: dict[str, Any] | None = None if row is None else row["review_composer"]
+    return composer
+
+
+def keep_options(transaction: Transaction, execution_id: str, options: list[RankedArm], skill: Skill | None) -> None:
+    """Record the ranking."""
+    transaction.change(
+        live_runs,
+        {"execution_id": execution_id},
+        options=[asdict(option) for option in options],
+        skill=None if skill is None else asdict(skill),
+    )
+
+
+def keep_checks(transaction: Transaction, execution_id: str, checks: tuple[FinishedCheck, ...]) -> None:
+    """Record the finished checks."""
+    transaction.change(live_runs, {"execution_id": execution_id}, checks=[asdict(check) for check in checks])
+
+
+def keep_reaction(transaction: Transaction, execution_id: str, acted_on_eval: dict[str, Any] | None) -> None:
+    """Record how the policy reacted."""
+    transaction.change(live_runs, {"execution_id": execution_id}, acted_on_eval=acted_on_eval)
+
+
+def find_task(transaction: Transaction, execution_id: str) -> dict[str, Any]:
+    """The task of a live run that is not final."""
+    row = transaction.one(tasks, {"execution_id": execution_id})
+    assert row is not None
+    task: dict[str, Any] = loads(row["body"])
+    return task
+
+
+def add_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) -> None:
+    """Record a new attempt."""
+    transaction.add(attempts, execution_id=execution_id, **_attempt_columns(attempt))
+    if attempt.worst_usd is not None:
+        transaction.add(attempt_bounds, execution_id=execution_id, number=attempt.number, worst_usd=attempt.worst_usd)
+
+
+def keep_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) -> None:
+    """Record what became of an attempt."""
+    where = {"execution_id": execution_id, "number": attempt.number}
+    transaction.change(attempts, where, **_attempt_columns(attempt))
+
+
+def abandon(transaction: Transaction, execution_id: str, state: str) -> bool:
+    """Record that nobody waits for the answer of a call that is under way, if there is one; return whether there is."""
+    where = {"execution_id": execution_id, "state": STARTED}
+    is_under_way = transaction.count(attempts, where) > 0
+    if is_under_way:
+        transaction.change(attempts, where, state=state, ended_at=format_iso(transaction.now))
+    return is_under_way
+
+
+def close(transaction: Transaction, execution_id: str) -> None:
+    """Forget the prompt of a run that has become final, and its outputs but for the result."""
+    transaction.remove(tasks, {"execution_id": execution_id})
+    transaction.change(attempts, {"execution_id": execution_id}, candidate=None)
+
+
+def add_result(transaction: Transaction, run: RunState, text: str, provenance: dict[str, Any] | None) -> None:
+    """Keep the output of a live run that completes now; forget those whose time is over."""
+    sweep(transaction)
+    transaction.add(
+        results,
+        execution_id=run.execution_id,
+        tenant_id=run.tenant_id,
+        slice_id=run.slices[0].slice_id,
+        final_text=dumps(text),
+        model_provenance=provenance,
+        retention_expires_at=format_iso(transaction.now + RETENTION),
+    )
+
+
+def find_result(transaction: Transaction, execution_id: str) -> Row | None:
+    """The result of a run, ``None`` when its time is over."""
+    row = transaction.one(results, {"execution_id": execution_id})
+    return None if row is None or row["retention_expires_at"] <= format_iso(transaction.now) else row
+
+
+def sweep(transaction: Transaction) -> None:
+    """Remove the results whose time is over."""
+    transaction.remove(results, {}, until=("retention_expires_at", format_iso(transaction.now)))
+
+
+def result_json(row: Row) -> dict[str, Any]:
+    """A result as the interface shows it (wire reference 6.11)."""
+    return {
+        "execution_id": row["execution_id"],
+        "slice_id": row["slice_id"],
+        "final_text": loads(row["final_text"]),
+        "model_provenance": row["model_provenance"],
+        "retention_expires_at": row["retention_expires_at"],
+    }
+
+
+def _attempt_of(row: Row, worst_usd: str | None) -> Attempt:
+    columns = {name: row[name] for name in _ATTEMPT_FIELDS}
+    candidate = None if row["candidate"] is None else loads(row["candidate"])
+    return Attempt(**columns | {"candidate": candidate, "worst_usd": worst_usd})
+
+
+def _attempt_columns(attempt: Attempt) -> dict[str, Any]:
+    candidate = attempt.candidate
+    columns = {name: getattr(attempt, name) for name in _ATTEMPT_FIELDS}
+    return columns | {"candidate": None if candidate is None else dumps(candidate)}

@@ -1,0 +1,181 @@
+"""What follows from the recorded state of a live run: pure (wire reference 4.3; specification, rules 4 and 11).
+
+The references name the reactions of ``on_eval`` and their outcomes, not their exact meaning. Ours: a rejected output
+goes through the reactions in the order in which the request names them, and the first that has something left to try
+is taken. ``fallback`` takes the next ranked option. ``repair_retry`` has a skill arm do the work; when its output is
+rejected too, the skill's first editable region is rewritten once and the work is done again, and an accepted repair
+becomes a proposal. ``gate`` tries nothing. When nothing is left the run fails: with ``fallback_exhausted`` where
+``fallback`` was named, else with ``rejected_by_check``. Without any reaction a verdict is only recorded. A check that
+could not run is no rejection: with any reaction named the run fails with ``internal``, because nobody knows whether
+the output may pass; without one the run completes.
+
+A call that failed, or that a restart interrupted, goes on with the next option where ``fallback`` is named, and fails
+the run otherwise. Nothing is called once spend has reached the cost cap. A call whose cost is not known counts with the
+most that it may have cost, or with the whole cap where nothing bounds that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from runwatch.service.execution.live.skill import find_skill_region
+from runwatch.service.execution.live.state import (
+    ANSWERED,
+    CANDIDATE,
+    SKILL_BASELINE,
+    SKILL_DRAFT,
+    SKILL_REPAIR,
+    STARTED,
+    Attempt,
+    FinishedCheck,
+    LiveRun,
+    RankedArm,
+)
+
+REJECTED: Final = "rejected_by_check"
+"""The reason of a run that a check's verdict stopped (ours; the references name none)."""
+
+_SKILL_PHASES: Final = (SKILL_BASELINE, SKILL_REPAIR)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteInterruption:
+    """Record that the service stopped during this attempt's call."""
+
+    attempt: Attempt
+
+
+@dataclass(frozen=True, slots=True)
+class CallProvider:
+    """Call a provider.
+
+    Attributes:
+        option: What to call.
+        phase: As what.
+        progress: The reason that the slice's ``progress`` event gives, unless it is the first call.
+    """
+
+    option: RankedArm
+    phase: str
+    progress: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunCheck:
+    """Have the output of this attempt checked."""
+
+    attempt: Attempt
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptOutput:
+    """Complete the run with the output of this attempt."""
+
+    attempt: Attempt
+    acted_on_eval: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class FailRun:
+    """End the run as failed."""
+
+    reason: str
+
+
+Move = NoteInterruption | CallProvider | RunCheck | AcceptOutput | FailRun
+
+
+def next_move(live: LiveRun) -> Move:
+    """What happens next to a live run whose options are ranked and whose slice is being worked on."""
+    move = _next(live)
+    if isinstance(move, CallProvider):
+        worst = live.worst_spend
+        # Also the first call: a cap that is reached by nothing at all permits nothing.
+        if worst is None or worst >= live.max_cost_usd:
+            return FailRun("cost_budget_exhausted")
+    return move
+
+
+def reaction_to_rejections(live: LiveRun) -> dict[str, Any] | None:
+    """``acted_on_eval`` as far as outputs were rejected; nothing for a gate, of which only the passing has a name."""
+    rejected = []
+    for attempt in live.attempts:
+        check = live.check_of(attempt)
+        if check is not None and check.has_verdict and not check.accepts:
+            rejected.append(attempt)
+    if not rejected:
+        return None
+    if any(attempt.phase == CANDIDATE and attempt.number > rejected[0].number for attempt in live.attempts):
+        return {"action": "fallback", "outcome": "fell_back"}
+    if any(attempt.phase in _SKILL_PHASES for attempt in rejected):
+        return {"action": "repair_retry", "outcome": "repair_rejected"}
+    return None
+
+
+def _next(live: LiveRun) -> Move:
+    if not live.attempts:
+        return CallProvider(live.options[0], CANDIDATE)
+    last = live.attempts[-1]
+    if last.state == STARTED:
+        return NoteInterruption(last)
+    if last.state != ANSWERED:
+        return _after_failure(live, last)
+    if last.phase == SKILL_DRAFT:
+        return CallProvider(live.option_of(last.arm_id), SKILL_REPAIR, "repair_retry")
+    check = live.check_of(last)
+    if check is None:
+        return RunCheck(last)
+    return _after_check(live, last, check)
+
+
+def _after_failure(live: LiveRun, last: Attempt) -> Move:
+    option = _next_option(live)
+    if "fallback" in live.on_eval and option is not None:
+        return CallProvider(option, CANDIDATE, "fallback")
+    fell_back = sum(attempt.phase == CANDIDATE for attempt in live.attempts) > 1
+    reason = "fallback_exhausted" if fell_back and last.phase == CANDIDATE else last.reason
+    return FailRun(reason or "dispatch_internal_error")
+
+
+def _after_check(live: LiveRun, last: Attempt, check: FinishedCheck) -> Move:
+    if not live.on_eval:
+        return AcceptOutput(last, None)
+    if not check.has_verdict:
+        return FailRun("internal")
+    if check.accepts:
+        return AcceptOutput(last, _acceptance(live, last))
+    for reaction in live.on_eval:
+        option = _next_option(live)
+        if reaction == "fallback" and option is not None:
+            return CallProvider(option, CANDIDATE, "fallback")
+        phase = _next_repair(live, last)
+        if reaction == "repair_retry" and phase is not None:
+            return CallProvider(live.option_of(last.arm_id), phase, "repair_retry")
+    return FailRun("fallback_exhausted" if "fallback" in live.on_eval else REJECTED)
+
+
+def _next_option(live: LiveRun) -> RankedArm | None:
+    """The best option that was not called yet. With a required arm there is one option only, so there is no next."""
+    called = {attempt.arm_id for attempt in live.attempts}
+    return next((option for option in live.options if option.arm_id not in called), None)
+
+
+def _next_repair(live: LiveRun, last: Attempt) -> str | None:
+    if live.skill is None:
+        return None
+    if last.phase == SKILL_BASELINE:
+        return SKILL_DRAFT if find_skill_region(live.skill) is not None else None
+    has_begun = live.attempt_in(SKILL_BASELINE) is not None
+    return SKILL_BASELINE if last.phase == CANDIDATE and not has_begun else None
+
+
+def _acceptance(live: LiveRun, last: Attempt) -> dict[str, Any] | None:
+    """How the policy reacted, of a run whose last output was accepted."""
+    if last.phase == SKILL_REPAIR:
+        return {"action": "repair_retry", "outcome": "proposal_created"}
+    if last.phase == SKILL_BASELINE:
+        return {"action": "repair_retry", "outcome": "repair_accepted"}
+    return reaction_to_rejections(live) or (
+        {"action": "gate", "outcome": "passed_gate"} if "gate" in live.on_eval else None
+    )

@@ -1,0 +1,161 @@
+"""What a receipt tells of a live run's slice (specification, Receipts; wire reference 3.4, 6.9 and 6.10). Pure.
+
+Beyond the members that the references show, a slice carries ``attempts``: every provider call with its outcome, so
+that a call whose answer nobody got is told, too. It is ours.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Final
+
+from runwatch.service.execution.live import skill
+from runwatch.service.execution.live.checks import verifier_json
+from runwatch.service.execution.live.next_move import reaction_to_rejections
+from runwatch.service.execution.live.state import (
+    ANSWERED,
+    CANCELLED_IN_FLIGHT,
+    EXPIRED_IN_FLIGHT,
+    FAILED,
+    INTERRUPTED,
+    SKILL_DRAFT,
+    SKILL_REPAIR,
+    Attempt,
+    LiveRun,
+    RankedArm,
+    to_json_number,
+)
+from runwatch.service.execution.state_machine import SliceState
+from runwatch.service.models.arms import artifact_hash
+
+IN_FLIGHT_NOTE: Final = "A provider call was in progress. It could not be reversed, and what it used is not known."
+"""What events and receipts say of a run that ended during a call (specification, rule 4)."""
+
+INTERRUPTED_NOTE: Final = "The service stopped during the call. What the call used is not known."
+
+_NOTES: Final = {
+    CANCELLED_IN_FLIGHT: IN_FLIGHT_NOTE,
+    EXPIRED_IN_FLIGHT: IN_FLIGHT_NOTE,
+    INTERRUPTED: INTERRUPTED_NOTE,
+}
+
+
+def live_slice(part: SliceState, live: LiveRun, *, is_completed: bool) -> dict[str, Any]:
+    """The slice of a live run's receipt.
+
+    Args:
+        part: The slice.
+        live: Everything recorded of the run.
+        is_completed: Whether the run completed, with the output of its last attempt.
+    """
+    last = live.attempts[-1] if live.attempts else None
+    acted = live.acted_on_eval or reaction_to_rejections(live)
+    checks = {
+        **({"verifier": verifier_json(live.checks[-1])} if live.checks else {}),
+        **({"verification_checks": [check.form for check in live.checks]} if live.checks else {}),
+        "recorded_check": part.recorded_check,
+        **({} if acted is None else {"acted_on_eval": acted}),
+    }
+    return {
+        "slice_id": part.slice_id,
+        "capability": part.capability,
+        "route": _route(live, last, is_completed=is_completed),
+        **({} if part.finish_reason is None else {"finish_reason": part.finish_reason}),
+        **checks,
+        "cost": _cost(live),
+        "attempts": [_attempt_form(live, attempt) for attempt in live.attempts],
+        "model_provenance": None if last is None else build_provenance(live, last),
+    }
+
+
+def build_provenance(live: LiveRun, attempt: Attempt) -> dict[str, Any]:
+    """ModelAttemptProvenance of an attempt, resolved as far as the source told."""
+    return {**live.option_of(attempt.arm_id).provenance, "resolved": attempt.resolved}
+
+
+def _route(live: LiveRun, last: Attempt | None, *, is_completed: bool) -> dict[str, Any]:
+    called = {attempt.arm_id for attempt in live.attempts}
+    ranking: Any = [
+        {
+            "arm_id": option.arm_id,
+            "rank": rank,
+            "score": option.score,
+            "outcome": _outcome(live, option, last, is_completed=is_completed),
+        }
+        for rank, option in enumerate(live.options, 1)
+    ]
+    return {
+        "ranking": ranking if live.required_arm_id is None else "required_arm",
+        "selected": None if last is None else live.option_of(last.arm_id).selected,
+        "fallback_used": len(called) > 1,
+    }
+
+
+def _outcome(live: LiveRun, option: RankedArm, last: Attempt | None, *, is_completed: bool) -> str:
+    """What became of an option: ``selected``, ``rejected_by_check``, ``answered``, ``not_tried``, or its call's end.
+
+    The references show the first two; the others are ours.
+    """
+    attempts = [attempt for attempt in live.attempts if attempt.arm_id == option.arm_id]
+    if not attempts:
+        return "not_tried"
+    latest = attempts[-1]
+    if is_completed and latest is last:
+        return "selected"
+    if latest.state != ANSWERED:
+        return latest.reason if latest.state == FAILED and latest.reason else latest.state
+    check = live.check_of(latest)
+    return "rejected_by_check" if check is not None and check.has_verdict and not check.accepts else "answered"
+
+
+def _cost(live: LiveRun) -> dict[str, Any]:
+    sent = [attempt for attempt in live.attempts if attempt.was_sent]
+    bases = {attempt.pricing_basis for attempt in sent if attempt.pricing_basis is not None}
+    cost: dict[str, Any] = {
+        "usd": to_json_number(live.spend),
+        "input_tokens": sum(attempt.input_tokens or 0 for attempt in sent),
+        "output_tokens": sum(attempt.output_tokens or 0 for attempt in sent),
+        "calls": len(sent),
+    }
+    if bases:
+        cost["pricing_basis"] = "estimated" if "estimated" in bases else "source_reported"
+    if not all(attempt.is_usage_known for attempt in sent):
+        cost["usage"] = "unknown"
+    return cost | unknown_spend_json(live)
+
+
+def unknown_spend_json(live: LiveRun | None) -> dict[str, int]:
+    """The member that goes beside a sum of costs: how many calls it lacks, because nobody said what they cost."""
+    return {"unknown_calls": live.unknown_calls} if live is not None and live.unknown_calls else {}
+
+
+def _artifact_of(live: LiveRun, attempt: Attempt) -> str | None:
+    """The hash of the skill text that an attempt works with; ``None`` for one without a skill."""
+    if attempt.skill_arm_id is None or live.skill is None:
+        return None
+    region, draft = skill.find_skill_region(live.skill), live.attempt_in(SKILL_DRAFT)
+    if attempt.phase != SKILL_REPAIR or region is None or draft is None:
+        return live.skill.artifact_hash
+    return None if draft.candidate is None else artifact_hash(skill.apply_repair(live.skill, region, draft.candidate))
+
+
+def _attempt_form(live: LiveRun, attempt: Attempt) -> dict[str, Any]:
+    note = _NOTES.get(attempt.state)
+    return {
+        "attempt": attempt.number,
+        "arm_id": attempt.arm_id,
+        "skill_arm_id": attempt.skill_arm_id,
+        "artifact_id": _artifact_of(live, attempt),
+        "phase": attempt.phase,
+        "outcome": attempt.state,
+        "reason": attempt.reason,
+        "failure_kind": attempt.failure_kind,
+        "started_at": attempt.started_at,
+        "ended_at": attempt.ended_at,
+        "usage": "known" if attempt.is_usage_known else "unknown",
+        "input_tokens": attempt.input_tokens,
+        "output_tokens": attempt.output_tokens,
+        "usd": to_json_number(Decimal(attempt.usd)) if attempt.is_cost_known else None,
+        "pricing_basis": attempt.pricing_basis,
+        **({} if note is None else {"note": note}),
+    }

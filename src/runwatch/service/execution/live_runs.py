@@ -1,0 +1,131 @@
+"""Drives live runs: takes steps, and makes the calls between them.
+
+A call is begun only after it is on the disk that it begins, and nothing else happens to the run before its end is on
+the disk, too: a call that a provider has answered is never made again because a write failed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, Protocol, TypeVar
+
+from runwatch.base.clock import Clock
+from runwatch.service.access.vault import Vault
+from runwatch.service.checks.evaluation import Evaluation
+from runwatch.service.database import ServiceDatabase
+from runwatch.service.execution import live_steps, runs
+from runwatch.service.execution.live import live_rows, provider_call
+from runwatch.service.execution.live.provider_call import CallOutcome, ModelCaller
+from runwatch.service.execution.state_machine import RunState
+from runwatch.service.models.connections import build_address
+from runwatch.service.transaction import Row, Transaction
+
+RETRY_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
+"""Waits between attempts to write what the database refuses, as a full disk makes it do; the last is kept."""
+
+T = TypeVar("T")
+
+Judge = Callable[[Row, str], Awaitable[Evaluation]]
+"""Has a customer's check look at a candidate."""
+
+_log: Final = logging.getLogger("runwatch.service.execution.live")
+
+
+class Composer(Protocol):
+    """What drives live runs whose request has a ``review_composer`` member (wire reference 2.13)."""
+
+    async def move(self, run: RunState) -> RunState:
+        """Take the run's next step and return the run as it is then; the run itself when it has to wait."""
+        ...
+
+
+@dataclass(slots=True)
+class LiveRuns:
+    """Takes steps of live runs.
+
+    Attributes:
+        database: Where runs are recorded.
+        clock: What time it is.
+        vault: Where the keys of connections are.
+        providers: What calls models.
+        judge: What calls customers' checks.
+        composer: What drives review composer runs.
+    """
+
+    database: ServiceDatabase
+    clock: Clock
+    vault: Vault
+    providers: ModelCaller
+    judge: Judge
+    composer: Composer
+
+    async def move(self, run: RunState) -> RunState:
+        """Take a live run's next step and return the run as it is then; the run itself when its turn has not come."""
+        if await self.database.read(partial(_is_composed, run.execution_id)):
+            return await self.composer.move(run)
+        taken = await self.database.write(partial(live_steps.take_step, execution_id=run.execution_id))
+        if isinstance(taken, live_steps.PendingCall):
+            return await self._dispatch(taken)
+        if isinstance(taken, live_steps.PendingCheck):
+            return await self._evaluate(taken)
+        return taken
+
+    async def _dispatch(self, taken: live_steps.PendingCall) -> RunState:
+        order, run_id = taken.order, taken.run.execution_id
+        handle = order.connection["secret_handle"]
+        secret = None if handle is None else await self.vault.get(handle)
+        if handle is not None and secret is None:
+            # The connection was let go of in this very moment.
+            outcome = CallOutcome(reason=provider_call.OTHER_REASON, failure_kind="authentication", was_sent=False)
+        else:
+            left = taken.run.time_left(self.clock.now())
+            outcome = await provider_call.call_provider(
+                self.providers, build_address(order.connection, secret), order, left
+            )
+        return await self._keep(
+            partial(live_steps.record_response, execution_id=run_id, number=order.number, outcome=outcome)
+        )
+
+    async def _evaluate(self, taken: live_steps.PendingCheck) -> RunState:
+        run, attempt = taken.run, taken.attempt
+        left = run.time_left(self.clock.now())
+        scope = asyncio.timeout(left)
+        try:
+            async with scope:
+                evaluation = await self.judge(taken.verifier, attempt.candidate or "")
+        except Exception as error:
+            if scope.expired():
+                return await self._keep(
+                    partial(runs.end, execution_id=run.execution_id, status="expired", reason="runtime_exceeded")
+                )
+            # Neither its text nor its traceback is kept: both may hold the output.
+            _log.error("an output check failed unforeseen: %s", type(error).__name__)
+            evaluation = Evaluation("technical_failure", "internal")
+        return await self._keep(
+            partial(
+                live_steps.record_verdict,
+                execution_id=run.execution_id,
+                number=attempt.number,
+                verifier=taken.verifier,
+                evaluation=evaluation,
+            )
+        )
+
+    async def _keep(self, write: Callable[[Transaction], T]) -> T:
+        """Write what has happened already, however long it takes."""
+        failures = 0
+        while True:
+            try:
+                return await self.database.write(write)
+            except Exception:
+                _log.exception("what came of a call cannot be written yet")
+                await self.clock.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])
+                failures += 1
+
+
+def _is_composed(execution_id: str, transaction: Transaction) -> bool:
+    return live_rows.find_review_composer(transaction, execution_id) is not None

@@ -1,0 +1,313 @@
+"""Steps of live runs: each records one thing in one transaction, so that a run goes on after any of them.
+
+:func:`take_step` does what the recorded state asks for. Where that is a call of somebody else, it records that the call
+begins and answers what to call; what came of it is recorded by :func:`record_response` or :func:`record_verdict`. A
+step never changes a run that is final, so that a cancelled run stays cancelled whatever was under way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from runwatch.base.clock import format_iso
+from runwatch.base.json import loads
+from runwatch.service.checks.evaluation import Evaluation
+from runwatch.service.execution import routing, runs, state_machine
+from runwatch.service.execution.live import checks, live_rows, skill
+from runwatch.service.execution.live.next_move import (
+    AcceptOutput,
+    CallProvider,
+    FailRun,
+    NoteInterruption,
+    RunCheck,
+    next_move,
+)
+from runwatch.service.execution.live.provider_call import CallOutcome, ProviderCall
+from runwatch.service.execution.live.receipt_facts import build_provenance
+from runwatch.service.execution.live.state import (
+    ANSWERED,
+    FAILED,
+    INTERRUPTED,
+    SKILL_BASELINE,
+    SKILL_DRAFT,
+    SKILL_REPAIR,
+    STARTED,
+    Attempt,
+    FinishedCheck,
+    LiveRun,
+    to_json_value,
+)
+from runwatch.service.execution.state_machine import RunState, Transition
+from runwatch.service.models.providers.message import find_message
+from runwatch.service.models.providers.prices import worst_case
+from runwatch.service.organization import proposals
+from runwatch.service.tables.checks import verifiers
+from runwatch.service.tables.models import arms
+from runwatch.service.transaction import Row, Transaction
+
+_SKILLED: Final = frozenset({SKILL_BASELINE, SKILL_DRAFT, SKILL_REPAIR})
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCall:
+    """A provider is to be called; the attempt is recorded as begun."""
+
+    run: RunState
+    order: ProviderCall
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCheck:
+    """A customer's check is to look at an output."""
+
+    run: RunState
+    attempt: Attempt
+    verifier: Row
+
+
+def take_step(transaction: Transaction, execution_id: str) -> RunState | PendingCall | PendingCheck:
+    """Take the run's next step: the run as it is then, or what is to be called before the next step."""
+    run = runs.load(transaction, execution_id)
+    if run.is_final:
+        return run
+    if run.time_left(transaction.now) <= 0:
+        return runs.end(transaction, execution_id, "expired", "runtime_exceeded")
+    if run.status == "accepted":
+        return runs.record(transaction, state_machine.queue(run, transaction.now))
+    if run.status == "queued":
+        return _start(transaction, run)
+    if run.slices[0].status == "queued":
+        return runs.record(transaction, state_machine.start_slice(run, transaction.now))
+    live = live_rows.load(transaction, run)
+    move = next_move(live)
+    match move:
+        case CallProvider():
+            return _begin(transaction, run, live, move)
+        case RunCheck(attempt):
+            return _judge(transaction, run, live, attempt)
+        case NoteInterruption(attempt):
+            ended = replace(
+                attempt, state=INTERRUPTED, ended_at=format_iso(transaction.now), reason="dispatch_internal_error"
+            )
+            live_rows.keep_attempt(transaction, execution_id, ended)
+            return runs.record_spend(transaction, run)
+        case AcceptOutput():
+            return _accept(transaction, run, live, move)
+        case FailRun(reason):
+            return runs.end(transaction, execution_id, "failed", reason)
+
+
+def record_response(transaction: Transaction, execution_id: str, number: int, outcome: CallOutcome) -> RunState:
+    """Record what came of a provider call: output, usage and cost together, so that none is there without the others.
+
+    An answer that nobody waits for any longer is dropped: the receipt of the run is written and says so.
+    """
+    run = runs.load(transaction, execution_id)
+    if run.is_final:
+        return run
+    live = live_rows.load(transaction, run)
+    attempt = live.attempts[number - 1]
+    if attempt.state != STARTED:
+        return run
+    if outcome.ran_out:
+        return runs.end(transaction, execution_id, "expired", "runtime_exceeded")
+    generation = outcome.generation
+    ended = replace(
+        attempt,
+        state=FAILED if outcome.candidate is None else ANSWERED,
+        ended_at=format_iso(transaction.now),
+        reason=outcome.reason,
+        failure_kind=outcome.failure_kind,
+        was_sent=outcome.was_sent,
+        usd=to_json_value(outcome.usd),
+        pricing_basis=outcome.pricing_basis,
+        candidate=outcome.candidate,
+    )
+    if generation is not None:
+        ended = replace(
+            ended,
+            input_tokens=generation.input_tokens,
+            output_tokens=generation.output_tokens,
+            resolved=_resolved(live, attempt, generation.upstream_ref, generation.source_request_id),
+        )
+    live_rows.keep_attempt(transaction, execution_id, ended)
+    live = replace(live, attempts=(*live.attempts[: number - 1], ended))
+    if ended.phase != SKILL_DRAFT and ended.state == ANSWERED and generation is not None:
+        part = replace(run.slices[0], finish_reason=generation.finish_reason)
+        run = replace(run, slices=(part, *run.slices[1:]))
+    run = runs.record_spend(transaction, run)
+    is_waiting = ended.state == ANSWERED and ended.phase != SKILL_DRAFT and live.verifier_id is not None
+    if is_waiting and run.slices[0].recorded_check is None:
+        pending = checks.pending(execution_id, transaction.now)
+        return runs.record(transaction, state_machine.state_check(run, pending, transaction.now))
+    return run
+
+
+def record_verdict(
+    transaction: Transaction, execution_id: str, number: int, verifier: Row, evaluation: Evaluation
+) -> RunState:
+    """Record what a customer's check said of an attempt's output."""
+    run = runs.load(transaction, execution_id)
+    if run.is_final:
+        return run
+    live = live_rows.load(transaction, run)
+    attempt = live.attempts[number - 1]
+    if live.check_of(attempt) is not None:
+        return run
+    check = checks.customer_check(verifier, attempt, evaluation, transaction.now)
+    if check.has_verdict:
+        routing.note_verdict(transaction, run.tenant_id, attempt.checked_arm_id, accepts=check.accepts)
+    return _keep_check(transaction, run, live, check)
+
+
+def _start(transaction: Transaction, run: RunState) -> RunState:
+    """Rank the options and begin to work on the run, when its turn has come."""
+    policy = loads(run.policy)
+    live = live_rows.load(transaction, run)
+    options = routing.candidates(
+        transaction,
+        run.tenant_id,
+        data_classes=policy["data_classes"],
+        required_arm_id=live.required_arm_id,
+        cost_coefficient=policy.get("cost_coefficient"),
+    )
+    if not options:
+        reason = "no_eligible_arms" if live.required_arm_id is None else "arm_not_ready"
+        return runs.end(transaction, run.execution_id, "failed", reason)
+    if not runs.is_next(transaction, run):
+        return run
+    repairs = "repair_retry" in live.on_eval
+    found = routing.find_skill(transaction, run.tenant_id, policy["data_classes"]) if repairs else None
+    live_rows.keep_options(transaction, run.execution_id, options, found)
+    return runs.record(transaction, state_machine.start(run, transaction.now))
+
+
+def _begin(transaction: Transaction, run: RunState, live: LiveRun, move: CallProvider) -> RunState | PendingCall:
+    """Record that a call begins, before it does."""
+    if move.progress is not None:
+        used = None if live.skill is None or move.phase not in _SKILLED else live.skill.artifact_hash
+        run = runs.record(transaction, state_machine.progress(run, move.progress, transaction.now, artifact_id=used))
+    attempt = Attempt(
+        number=len(live.attempts) + 1,
+        arm_id=move.option.arm_id,
+        skill_arm_id=live.skill.arm_id if live.skill is not None and move.phase in _SKILLED else None,
+        phase=move.phase,
+        state=STARTED,
+        started_at=format_iso(transaction.now),
+    )
+    arm = transaction.one(arms, {"arm_id": attempt.arm_id})
+    assert arm is not None
+    route = routing.build_route(transaction, arm)
+    if route is None:
+        # It was ready when the options were ranked and is not any longer.
+        missed = replace(attempt, state=FAILED, ended_at=attempt.started_at, reason="arm_not_ready", was_sent=False)
+        live_rows.add_attempt(transaction, run.execution_id, missed)
+        return run
+    deployment, connection = route
+    objective, inputs = _message(live, move.phase, live_rows.find_task(transaction, run.execution_id))
+    prices = connection["endpoint"].get("prices")
+    worst = worst_case(
+        prices,
+        deployment["upstream_ref"],
+        input_bytes=len(find_message(objective, inputs).encode()),
+        is_keyless=connection["auth_scheme"] == "none",
+    )
+    attempt = replace(attempt, worst_usd=None if worst is None else to_json_value(worst))
+    live_rows.add_attempt(transaction, run.execution_id, attempt)
+    selected = move.option.selected
+    work = {"provider": selected["provider"], "model": selected["model_key"], "phase": move.phase}
+    run = runs.record(transaction, Transition(replace(run, slices=(replace(run.slices[0], work=work),)), []))
+    return PendingCall(
+        run,
+        ProviderCall(
+            number=attempt.number,
+            connection=connection,
+            upstream_ref=deployment["upstream_ref"],
+            prices=prices,
+            objective=objective,
+            inputs=inputs,
+        ),
+    )
+
+
+def _message(live: LiveRun, phase: str, task: Mapping[str, Any]) -> tuple[str, Any]:
+    """What the model is asked in a phase, and the inputs that go with it."""
+    objective, inputs = task["objective"], task.get("inputs_ref")
+    if live.skill is None or phase not in _SKILLED:
+        return objective, inputs
+    if phase == SKILL_BASELINE:
+        return skill.add_skill(live.skill.content, objective), inputs
+    region = skill.find_skill_region(live.skill)
+    baseline, draft = live.attempt_in(SKILL_BASELINE), live.attempt_in(SKILL_DRAFT)
+    assert region is not None
+    assert baseline is not None
+    if phase == SKILL_DRAFT:
+        check = live.check_of(baseline)
+        return skill.build_repair_request(live.skill, region, None if check is None else check.anchor_results), None
+    assert draft is not None
+    return skill.add_skill(skill.apply_repair(live.skill, region, draft.candidate or ""), objective), inputs
+
+
+def _judge(transaction: Transaction, run: RunState, live: LiveRun, attempt: Attempt) -> RunState | PendingCheck:
+    if live.verifier_id is None:
+        return _keep_check(transaction, run, live, checks.baseline_check(attempt, transaction.now))
+    verifier = transaction.one(verifiers, {"verifier_id": live.verifier_id})
+    assert verifier is not None
+    return PendingCheck(run, attempt, verifier)
+
+
+def _keep_check(transaction: Transaction, run: RunState, live: LiveRun, check: FinishedCheck) -> RunState:
+    live_rows.keep_checks(transaction, run.execution_id, (*live.checks, check))
+    event = state_machine.verification_event(run.slices[0], check.form, transaction.now)
+    return runs.record(transaction, Transition(run, [event]))
+
+
+def _accept(transaction: Transaction, run: RunState, live: LiveRun, move: AcceptOutput) -> RunState:
+    check = live.check_of(move.attempt)
+    assert check is not None
+    assert move.attempt.candidate is not None
+    acted = move.acted_on_eval
+    if acted is not None and acted["outcome"] == "proposal_created":
+        acted = {**acted, "proposal_id": _propose(transaction, run, live, check)}
+    live_rows.keep_reaction(transaction, run.execution_id, acted)
+    provenance = build_provenance(live, move.attempt)
+    live_rows.add_result(transaction, run, move.attempt.candidate, provenance)
+    return runs.record(transaction, state_machine.complete(run, checks.verdict_statement(check), transaction.now))
+
+
+def _propose(transaction: Transaction, run: RunState, live: LiveRun, check: FinishedCheck) -> str:
+    """Make a proposal of the repair whose output was accepted."""
+    baseline, draft = live.attempt_in(SKILL_BASELINE), live.attempt_in(SKILL_DRAFT)
+    assert live.skill is not None
+    assert baseline is not None
+    assert draft is not None
+    region, parent = skill.find_skill_region(live.skill), live.check_of(baseline)
+    assert region is not None
+    assert parent is not None
+    evidence = {name: check.form[name] for name in ("verifier_id", "is_correct", "quality_score")}
+    return proposals.add(
+        transaction,
+        run.tenant_id,
+        execution_id=run.execution_id,
+        slice_id=run.slices[0].slice_id,
+        arm_id=live.skill.arm_id,
+        diff=skill.diff_region(region, draft.candidate or ""),
+        candidate=skill.apply_repair(live.skill, region, draft.candidate or ""),
+        verifier_evidence=evidence,
+        parent_artifact_id=live.skill.artifact_hash,
+        parent_score=parent.form["quality_score"],
+        candidate_score=check.form["quality_score"],
+    )
+
+
+def _resolved(
+    live: LiveRun, attempt: Attempt, upstream_ref: str | None, source_request_id: str | None
+) -> dict[str, Any] | None:
+    """Which model the source says has answered, ``None`` when it does not say (wire reference 2.5)."""
+    if upstream_ref is None:
+        return None
+    source = live.option_of(attempt.arm_id).provenance["source"]
+    attestation = "gateway_response" if source["source_kind"] == "gateway" else "source_response"
+    return {"upstream_ref": upstream_ref, "source_request_id": source_request_id, "attestation": attestation}

@@ -1,0 +1,179 @@
+"""Review Composer runs, as far as a decision can be made from recorded observations (wire reference 2.13).
+
+The protocol that gives an agent its job is open in the references, and no GitHub App is installed on a private service.
+So no agent is called, nothing is observed, and a run ends with the packet that follows from that: no source has a
+verdict, and a person has to look. The decision itself is whole, for whoever records observations later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Any, Final
+
+from runwatch.base.clock import format_iso
+from runwatch.base.json import dumps
+from runwatch.records.requests.composer import ReviewComposerRequest
+from runwatch.service.database import ServiceDatabase
+from runwatch.service.errors import RefusalError, make_validation_error
+from runwatch.service.execution import runs, state_machine
+from runwatch.service.execution.live import live_rows
+from runwatch.service.execution.state_machine import RunState, Transition
+from runwatch.service.models import agents, github
+from runwatch.service.organization.wallet import PLATFORM_FEE_USD
+from runwatch.service.transaction import Transaction
+
+CONNECTORS: Final = {"github": "github-app/v1", "coderabbit": "github-pr/v1", "agent": agents.PROTOCOL}
+"""Versions of what observes and works (wire reference 2.13)."""
+
+NOTHING_RECORDED: Final = "nothing_recorded"
+"""Why a source has no verdict here; ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What one source says of the agent's work.
+
+    Attributes:
+        status: ``pass``, ``block`` or ``no_verdict``.
+        reason: Why.
+        evidence_id: Names the record that it rests on.
+        observed_at: When it was looked at.
+    """
+
+    status: str = "no_verdict"
+    reason: str = NOTHING_RECORDED
+    evidence_id: str | None = None
+    observed_at: str | None = None
+
+
+def require_agent(transaction: Transaction, tenant_id: str, request: ReviewComposerRequest) -> None:
+    """Make sure that a run has the agent and the repository that it names.
+
+    Raises:
+        Refusal: ``validation_failed`` for an unknown agent or one of another repository, ``invalid_state`` for one that
+            is not ready, or a repository that is not connected.
+    """
+    if github.find(transaction, tenant_id, request.repository) is None:
+        raise RefusalError("invalid_state", "The repository is not connected.")
+    try:
+        agent = agents.find(transaction, tenant_id, request.agent_arm_id)
+    except RefusalError:
+        raise make_validation_error(("review_composer.agent_arm_id", "There is no such review agent.")) from None
+    if agent["repository"].lower() != request.repository.lower():
+        raise make_validation_error(("review_composer.agent_arm_id", "This agent works on another repository."))
+    if agents.find_status(transaction, agent)[0] != "ready":
+        raise RefusalError("invalid_state", "The review agent is not ready.")
+
+
+def build_packet(request: ReviewComposerRequest, observed: Mapping[str, Observation], now: datetime) -> dict[str, Any]:
+    """The decision packet.
+
+    A veto source that blocks decides alone. Else, with ``all`` one that blocks blocks and all have to pass; with
+    ``any`` one that passes is enough and all have to block. Whatever is not decided by that needs a review. The
+    references name the words; how they combine is ours where they leave it open.
+
+    Args:
+        request: What was asked for.
+        observed: What the sources say; one that is missing has said nothing.
+        now: When the decision is made.
+    """
+    found = {source.id: observed.get(source.id, Observation()) for source in request.sources}
+    verdict, reason = _verdict(request, {name: each.status for name, each in found.items()})
+    policy = {
+        "combine": request.combine,
+        "veto_sources": request.veto_sources,
+        "sources": [source.id for source in request.sources],
+    }
+    exact = {**policy, "sources": [source.model_dump(exclude_unset=True) for source in request.sources]}
+    return {
+        "version": request.version,
+        "verdict": verdict,
+        "reason": reason,
+        "action": "needs_review" if verdict == "no_verdict" else "gate",
+        "policy_hash": f"sha256:{hashlib.sha256(dumps(exact).encode('ascii')).hexdigest()}",
+        "connector_versions": CONNECTORS,
+        "policy": policy,
+        "artifact": {
+            "repository": request.repository,
+            "base_ref": request.base_ref,
+            "base_sha": request.base_sha,
+            # No agent has made a branch; the references show texts here, and an absent one is told as such.
+            "branch": None,
+            "final_sha": None,
+            "pr_number": None,
+            "pr_url": None,
+            "pr_opened_by": None,
+        },
+        "sources": [
+            {
+                "id": name,
+                "status": each.status,
+                "reason": each.reason,
+                "evidence_id": each.evidence_id,
+                "observed_at": each.observed_at,
+            }
+            for name, each in found.items()
+        ],
+        "decided_at": format_iso(now),
+        "agent_usage_usd": 0,
+        "platform_fee_usd": int(PLATFORM_FEE_USD),
+    }
+
+
+def _verdict(request: ReviewComposerRequest, status: Mapping[str, str]) -> tuple[str, str]:
+    if any(status[name] == "block" for name in request.veto_sources):
+        return "block", "veto_source_blocked"
+    said = set(status.values())
+    decisive, other = ("block", "pass") if request.combine == "all" else ("pass", "block")
+    if decisive in said:
+        return decisive, f"source_{'blocked' if decisive == 'block' else 'passed'}"
+    if said == {other}:
+        return other, f"every_source_{'blocked' if other == 'block' else 'passed'}"
+    return "no_verdict", "sources_without_verdict"
+
+
+class ReviewComposer:
+    """Takes the steps of review composer runs.
+
+    Args:
+        database: Where runs are recorded.
+    """
+
+    def __init__(self, database: ServiceDatabase) -> None:
+        self._database = database
+
+    async def move(self, run: RunState) -> RunState:
+        """Take the run's next step and return the run as it is then; the run itself when its turn has not come."""
+        return await self._database.write(partial(_take, execution_id=run.execution_id))
+
+
+def _take(transaction: Transaction, execution_id: str) -> RunState:
+    run = runs.load(transaction, execution_id)
+    if run.is_final or (run.status == "queued" and not runs.is_next(transaction, run)):
+        return run
+    if run.time_left(transaction.now) <= 0:
+        return runs.end(transaction, execution_id, "expired", "runtime_exceeded")
+    return runs.record(transaction, _next(transaction, run))
+
+
+def _next(transaction: Transaction, run: RunState) -> Transition:
+    now = transaction.now
+    if run.status == "accepted":
+        return state_machine.queue(run, now)
+    if run.status == "queued":
+        return state_machine.start(run, now)
+    if run.slices[0].status == "queued":
+        return state_machine.start_slice(run, now)
+    request = ReviewComposerRequest.model_validate(live_rows.find_review_composer(transaction, run.execution_id))
+    decided = replace(run.slices[0], packet=build_packet(request, {}, now))
+    unchecked = {
+        "state": "terminal_no_evaluation",
+        "no_evaluation_attempted": True,
+        "reason": "review_composer",
+        "recorded_at": format_iso(now),
+    }
+    return state_machine.complete(replace(run, slices=(decided,)), unchecked, now)

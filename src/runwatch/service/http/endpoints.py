@@ -1,0 +1,146 @@
+"""One request as a handler sees it, and the endpoints that handlers are declared with."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from starlette.routing import compile_path
+
+from runwatch.service.access.authentication import ANONYMOUS, Principal, is_active
+from runwatch.service.access.roles import MANAGE, READ
+from runwatch.service.errors import RefusalError
+from runwatch.service.http.context import RequestContext
+from runwatch.service.http.idempotency import IdempotentRequest
+from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.transaction import Transaction
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class AuthenticatedRequest:
+    """An authenticated, decoded request.
+
+    Attributes:
+        context: The service.
+        principal: Who calls.
+        ids: Parameters of the path.
+        query: Parameters of the query.
+        content: The decoded JSON body, ``None`` where there is none.
+        keyed: The idempotency key with what it belongs to, on a mutation that carries one.
+        is_form: Whether the body came from an HTML form, whose answer a person looks at.
+        cookie: The cookie of a browser session that came along, whether or not the endpoint takes it.
+        is_here: Whether the connection comes from this machine itself.
+        peer: The address that it comes from; empty for a Unix socket.
+    """
+
+    context: RequestContext
+    principal: Principal
+    ids: Mapping[str, str]
+    query: Mapping[str, str]
+    content: Any = None
+    keyed: IdempotentRequest | None = None
+    is_form: bool = False
+    cookie: str | None = None
+    is_here: bool = False
+    peer: str = ""
+
+    async def read(self, function: Callable[[Transaction], T]) -> T:
+        """Read from the database."""
+        return await self.context.database.read(function)
+
+    async def write(self, effect: Callable[[Transaction], ServiceResponse]) -> ServiceResponse:
+        """Have an effect and keep its answer for the idempotency key, both or neither; answer it when it is on disk.
+
+        Raises:
+            Refusal: ``unauthenticated``, when the caller's key was revoked after the request had begun; a body may take
+                its time.
+        """
+        keyed, principal = self.keyed, self.principal
+
+        def whole(transaction: Transaction) -> ServiceResponse:
+            if principal is not ANONYMOUS and not is_active(transaction, principal.key_id):
+                raise RefusalError("unauthenticated", "The key is not active any more.")
+            answer = effect(transaction)
+            if keyed is not None:
+                keyed.record(transaction, answer)
+            return answer
+
+        return await self.context.database.write(whole)
+
+
+Handler = Callable[[AuthenticatedRequest], Awaitable[ServiceResponse]]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One method of one path.
+
+    Attributes:
+        method: ``GET`` (which serves ``HEAD`` too), ``POST``, …
+        path: With parameters in braces, ``/v1/executions/{execution_id}``.
+        handle: What does the work.
+        takes_body: Whether a JSON body is required.
+        needs_key: Whether an ``Idempotency-Key`` is required; every mutation honours one.
+        is_open: Whether callers need no API key. A key that is sent all the same must be a good one. Without one the
+            caller is :data:`runwatch.service.access.authentication.ANONYMOUS`, and no idempotency key is honoured.
+        is_page: Whether a person's browser calls it: it also takes the fields of an HTML form, as texts, and tells a
+            failure as a page to a browser.
+        takes_cookie: Whether the cookie of a browser session opens it as an API key does.
+        permission: What the caller's role has to permit, unless the endpoint is open; empty for what goes with the
+            method.
+    """
+
+    method: str
+    path: str
+    handle: Handler
+    takes_body: bool = False
+    needs_key: bool = False
+    is_open: bool = False
+    is_page: bool = False
+    takes_cookie: bool = False
+    permission: str = ""
+
+    @property
+    def needs(self) -> str:
+        """The permission that a caller with a key needs: to read, or to change things."""
+        return self.permission or (MANAGE if self.mutates else READ)
+
+    @property
+    def mutates(self) -> bool:
+        """Whether calling it may change something."""
+        return self.method != "GET"
+
+
+class Routes:
+    """Finds the endpoint of a method and a path."""
+
+    def __init__(self, endpoints: Sequence[Endpoint]) -> None:
+        by_path: dict[str, dict[str, Endpoint]] = {}
+        for endpoint in endpoints:
+            by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
+        self._paths = [(compile_path(path)[0], methods) for path, methods in by_path.items()]
+
+    def find(self, method: str, path: str) -> tuple[Endpoint, Mapping[str, str]]:
+        """The endpoint, and the path's parameters.
+
+        Raises:
+            Refusal: ``not_found`` for a path that nobody serves, ``method_not_allowed`` for a method that the path does
+                not offer.
+        """
+        wanted = "GET" if method == "HEAD" else method
+        for pattern, methods in self._paths:
+            match = pattern.fullmatch(path)
+            if match is None:
+                continue
+            if wanted in methods:
+                return methods[wanted], match.groupdict()
+            allowed = [*methods, "HEAD"] if "GET" in methods else list(methods)
+            raise RefusalError(
+                "method_not_allowed",
+                f"This path takes {', '.join(sorted(allowed))}.",
+                headers=(("Allow", ", ".join(sorted(allowed))),),
+            )
+        raise RefusalError("not_found", "There is no such path.")

@@ -1,0 +1,93 @@
+"""Query parameters that lists share (wire reference 1.7; DESIGN, Answers)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Final
+
+from runwatch.base.clock import format_iso
+from runwatch.service.errors import make_validation_error
+from runwatch.service.http.endpoints import AuthenticatedRequest
+from runwatch.service.transaction import Row
+
+DEFAULT_LIMIT: Final = 50
+MAX_LIMIT: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PageParameters:
+    """Which page of a list is asked for.
+
+    Attributes:
+        limit: How many items at most.
+        before: The sequence number in front of which the page starts, or ``None`` for the first page.
+        seal: Makes the cursor of a sequence number.
+    """
+
+    limit: int
+    before: int | None
+    seal: Callable[[int], str]
+
+
+def parse_page_parameters(call: AuthenticatedRequest, *names: str) -> PageParameters:
+    """``limit`` and ``cursor`` of a list request.
+
+    Args:
+        call: The request.
+        names: What tells the list from others: its name, and the id of the record that it belongs to.
+
+    Raises:
+        Refusal: ``validation_failed``, also for a cursor of another list or organization.
+    """
+    query = call.query
+    limit = query.get("limit", "")
+    if limit and not (limit.isascii() and limit.isdecimal() and len(limit) <= 3 and 1 <= int(limit) <= MAX_LIMIT):
+        raise make_validation_error(("limit", f"Must be a whole number from 1 to {MAX_LIMIT}."))
+    cursor = query.get("cursor", "")
+    cursors, scope = call.context.cursors, (call.principal.tenant_id, *names)
+    try:
+        before = cursors.open(scope, cursor) if cursor else None
+    except ValueError:
+        raise make_validation_error(("cursor", "Must be the next_cursor of an earlier page of this list.")) from None
+    return PageParameters(int(limit or DEFAULT_LIMIT), before, partial(cursors.seal, scope))
+
+
+def next_cursor(page: Collection[Row], paging: PageParameters) -> str | None:
+    """The cursor of the page that follows, or ``None`` when nothing does.
+
+    The page was read with one item more than asked for, which tells whether the list goes on and is not sent.
+    """
+    if len(page) <= paging.limit:
+        return None
+    return paging.seal(list(page)[paging.limit - 1]["sequence"])
+
+
+def read_since(query: Mapping[str, str], name: str = "since") -> str | None:
+    """``since`` of a list request, or another moment, as moments are stored; one without a zone is taken as UTC.
+
+    Raises:
+        Refusal: ``validation_failed``.
+    """
+    text = query.get(name, "")
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return format_iso(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+    except (ValueError, OverflowError):
+        raise make_validation_error((name, "Must be an ISO 8601 date or date-time.")) from None
+
+
+def read_choice(query: Mapping[str, str], name: str, choices: Collection[str]) -> str | None:
+    """A filter whose values are fixed.
+
+    Raises:
+        Refusal: ``validation_failed``.
+    """
+    value = query.get(name, "")
+    if value and value not in choices:
+        raise make_validation_error((name, f"Must be one of {', '.join(choices)}."))
+    return value or None

@@ -1,0 +1,139 @@
+"""Problems: the one form of every failure, kept before it is sent (specification, Problem and Errors)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Sequence
+from typing import Any, Final
+
+from runwatch.base.clock import Clock, format_iso
+from runwatch.base.json import dumps
+from runwatch.base.log import redact
+from runwatch.records.error_codes import CODES
+from runwatch.records.problem import PROBLEM_BASE, PROBLEM_TYPE
+from runwatch.service.access.authentication import Principal
+from runwatch.service.database import ServiceDatabase
+from runwatch.service.errors import RefusalError
+from runwatch.service.http.rate_limits import WINDOW_S, Window
+from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.tables import problems
+from runwatch.service.timers import Timers
+from runwatch.service.transaction import Transaction
+
+MAX_PROBLEMS: Final = 100_000
+"""How many Problems stay to be looked up; the oldest go first."""
+
+MAX_ANONYMOUS_PROBLEMS_PER_MINUTE: Final = 60
+"""How many Problems of callers without a key are kept of any minute. The others are answered and not kept."""
+
+KEEP_AFTER_S: Final = 1.0
+"""How long those wait for others, so that all of them cost one write."""
+
+_SWEEP_EVERY: Final = 1_000
+_PATH_CHARACTERS: Final = 300
+
+_log = logging.getLogger("runwatch.service.http.problems")
+
+
+def problem_json(refusal: RefusalError) -> dict[str, Any]:
+    """The Problem body of a refusal, with an ``instance`` of its own and no member beyond the specification's."""
+    code = CODES[refusal.code]
+    body: dict[str, Any] = {
+        "type": f"{PROBLEM_BASE}{refusal.code}",
+        "title": code.title,
+        "status": code.status,
+        "instance": str(uuid.uuid4()),
+    }
+    if refusal.detail:
+        body["detail"] = refusal.detail
+    if refusal.errors:
+        body["errors"] = [{"field": field, "message": message} for field, message in refusal.errors]
+    if refusal.retry_after_s is not None:
+        body["retry_after_s"] = refusal.retry_after_s
+    return body
+
+
+class ProblemResponder:
+    """Turns refusals into answers and remembers each that a key was shown for, and some of the others.
+
+    Args:
+        database: Where they are kept.
+        clock: Where the time comes from.
+        timers: What writes down later what callers without a key were answered.
+    """
+
+    def __init__(self, database: ServiceDatabase, clock: Clock, timers: Timers) -> None:
+        self._database = database
+        self._clock = clock
+        self._timers = timers
+        self._window = Window(MAX_ANONYMOUS_PROBLEMS_PER_MINUTE, WINDOW_S, clock)
+        self._waiting: list[dict[str, object]] = []
+        self._keeping: set[asyncio.Task[None]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def answer(
+        self, refusal: RefusalError, *, method: str = "", path: str = "", principal: Principal | None = None
+    ) -> ServiceResponse:
+        """The answer to a refused request. With a principal its Problem is stored first, with its cause.
+
+        Without one it is stored soon after, together with others, and only :data:`MAX_ANONYMOUS_PROBLEMS_PER_MINUTE`
+        are: such a caller makes the disk write nothing at once. A Problem that cannot be stored is still sent: the log
+        has it then.
+        """
+        problem = problem_json(refusal)
+        body = dumps(problem)
+        row: dict[str, object] = {
+            "instance": problem["instance"],
+            "at": format_iso(self._clock.now()),
+            "tenant_id": principal.tenant_id if principal else None,
+            "principal_id": principal.key_id if principal else None,
+            "method": method[:_PATH_CHARACTERS],
+            "path": redact(path)[:_PATH_CHARACTERS],
+            "code": refusal.code,
+            "body": body,
+            "cause": redact(refusal.cause) if refusal.cause else None,
+        }
+        if principal is not None:
+            await self._keep([row])
+        elif not self._window.wait_s():
+            self._window.count()
+            self._waiting.append(row)
+            if self._timer is None:
+                self._timer = self._timers.call_later(KEEP_AFTER_S, self._keep_soon)
+        headers = refusal.headers
+        if refusal.retry_after_s is not None:
+            headers = (*headers, ("Retry-After", str(refusal.retry_after_s)))
+        return ServiceResponse(refusal.status, body.encode("ascii"), PROBLEM_TYPE, headers)
+
+    async def flush(self) -> None:
+        """Write down what waits, and end when it is on the disk."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        rows, self._waiting = self._waiting, []
+        if rows:
+            await self._keep(rows)
+        await asyncio.gather(*self._keeping)
+
+    def _keep_soon(self) -> None:
+        self._timer = None
+        rows, self._waiting = self._waiting, []
+        task = asyncio.ensure_future(self._keep(rows))
+        self._keeping.add(task)
+        task.add_done_callback(self._keeping.discard)
+
+    async def _keep(self, rows: Sequence[dict[str, object]]) -> None:
+        def keep(transaction: Transaction) -> None:
+            for row in rows:
+                transaction.add(problems, **row)
+            last = transaction.last_sequence(problems)
+            if (last - len(rows)) // _SWEEP_EVERY != last // _SWEEP_EVERY:
+                transaction.remove(problems, {}, until=("sequence", last - MAX_PROBLEMS))
+
+        try:
+            await self._database.write(keep)
+        except Exception:
+            for row in rows:
+                _log.exception("problem %s (%s) is not stored; cause: %s", row["instance"], row["code"], row["cause"])

@@ -1,0 +1,74 @@
+"""The HTTP side of the sample organization's own output checks; only a service started with ``--sample`` has it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from runwatch.base.clock import Clock, wait_first
+from runwatch.base.json import dumps
+from runwatch.service.address_policy import DOCKS_PATH
+from runwatch.service.checks.sample_checks import SampleCheck, admit, judge
+from runwatch.service.errors import RefusalError
+from runwatch.service.http.rate_limits import ANONYMOUS_BYTES_IN_FLIGHT, BytesInFlight, read_body
+from runwatch.service.http.responses import JSON_TYPE
+
+READ_S: Final = 5.0
+"""How long a caller may take to send its body, in seconds."""
+
+
+class SampleCheckApp:
+    """The ASGI application of the sample endpoints.
+
+    Args:
+        clock: What a slow endpoint waits by.
+        in_flight: The bytes of bodies without a key, which those of candidates are.
+    """
+
+    def __init__(self, clock: Clock, in_flight: BytesInFlight | None = None) -> None:
+        self._clock = clock
+        self._in_flight = in_flight or BytesInFlight(ANONYMOUS_BYTES_IN_FLIGHT)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one call."""
+        request = Request(scope, receive)
+        try:
+            status, body, headers = await self._answer(request)
+        except ClientDisconnect:
+            return
+        await Response(dumps(body).encode("ascii"), status, headers, JSON_TYPE)(scope, receive, send)
+
+    async def _answer(self, request: Request) -> tuple[int, Mapping[str, Any], dict[str, str]]:
+        # Answers that leave the body unread close the connection; what is in it would pass for the next request.
+        unread = {"Connection": "close"}
+        name = request.scope["path"].removeprefix(DOCKS_PATH)
+        dock = admit(name, request.method, request.headers.get("authorization", ""))
+        if not isinstance(dock, SampleCheck):
+            status, error = dock
+            return status, {"error": error}, {"Allow": "POST", **unread} if status == 405 else unread
+        with self._in_flight.share() as share:
+            try:
+                async with asyncio.timeout(READ_S):
+                    content = await read_body(request, share)
+            except RefusalError as refusal:
+                return refusal.status, {"error": refusal.code}, unread
+            except TimeoutError:
+                return 408, {"error": "request_timeout"}, unread
+            await self._wait(dock.delay_s, request)
+            return *judge(dock, content), {}
+
+    async def _wait(self, seconds: float, request: Request) -> None:
+        """Let time go by as long as the caller waits for it.
+
+        Raises:
+            ClientDisconnect: the caller has gone.
+        """
+        if not seconds:
+            return
+        if await wait_first(self._clock.sleep(seconds), request.receive()) != 0:
+            raise ClientDisconnect

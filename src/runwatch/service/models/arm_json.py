@@ -1,0 +1,84 @@
+"""Registered options as the interface shows them, and as the bodies that would register them (wire reference 2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from runwatch.service.models.availability import route_availability
+from runwatch.service.tables.models import connections, deployments
+from runwatch.service.transaction import Row, Transaction
+
+_ALWAYS: Final = (
+    "arm_id",
+    "kind",
+    "display_name",
+    "status",
+    "status_reason",
+    "capability_tags",
+    "data_class_grants",
+    "created_at",
+    "updated_at",
+)
+_WHERE_KNOWN: Final = (
+    "cost_class",
+    "provider",
+    "model_id",
+    "model_deployment_id",
+    "credential_ref",
+    "endpoint",
+    "lifecycle",
+    "artifact_hash",
+    "repository",
+)
+
+
+def outcome_json(transaction: Transaction, row: Row, preflight: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The outcome of a registration, in one object with the record, as DESIGN rules."""
+    form = {**arm_json(transaction, row), "status_reason": row["status_reason"]}
+    return form if preflight is None else {**form, "preflight": dict(preflight)}
+
+
+def arms_json(transaction: Transaction, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Options as the interface shows them, in the order of the rows. ``status_reason`` and the moments are ours."""
+    ids = tuple({row["model_deployment_id"] for row in rows if row["model_deployment_id"] is not None})
+    served = {
+        row["model_deployment_id"]: row for row in transaction.list_all(deployments, {"model_deployment_id": ids})
+    }
+    sources = tuple({row["connection_id"] for row in served.values()})
+    known = {row["connection_id"]: row for row in transaction.list_all(connections, {"connection_id": sources})}
+    forms = []
+    for row in rows:
+        form = _own_form(row)
+        deployment = served.get(row["model_deployment_id"])
+        if deployment is not None:
+            form["model_lifecycle"] = deployment["definition"]["lifecycle"]
+            route = route_availability(row["data_class_grants"], deployment, known[deployment["connection_id"]])
+            if route is not None:
+                form["route_availability"] = route
+        forms.append(form)
+    return forms
+
+
+def arm_json(transaction: Transaction, row: Row) -> dict[str, Any]:
+    """One option; see :func:`arms_json`."""
+    return arms_json(transaction, [row])[0]
+
+
+def arm_request_json(row: Row) -> dict[str, Any]:
+    """An option as the body that would register it, to which a partial change is applied."""
+    names = ["kind", "display_name", "capability_tags", "data_class_grants", "cost_class"]
+    if row["kind"] == "agent":
+        names += ["endpoint", "lifecycle"]
+    elif row["kind"] == "skill":
+        names += ["artifact"]
+    elif row["model_deployment_id"] is None:
+        names += ["provider", "model_id", "credential_ref"]
+    else:
+        names += ["model_deployment_id", "credential_ref"]
+    return {name: row[name] for name in names}
+
+
+def _own_form(row: Row) -> dict[str, Any]:
+    known = {name: row[name] for name in _WHERE_KNOWN if row[name] is not None}
+    return {name: row[name] for name in _ALWAYS} | known

@@ -1,0 +1,115 @@
+"""Taking over what a source lists: the models that a connection serves (wire reference 2.5 and 2.6)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runwatch.base.clock import format_iso
+from runwatch.records.requests.source import PRICED_MODELS
+from runwatch.service.errors import RefusalError, make_validation_error
+from runwatch.service.ids import new_id
+from runwatch.service.models import arms, connections
+from runwatch.service.models.availability import is_usable
+from runwatch.service.models.catalog import variant_id
+from runwatch.service.models.providers import ServedModel, ServedModels
+from runwatch.service.models.providers.prices import ESTIMATED, SOURCE_REPORTED, PriceTable, find_price
+from runwatch.service.tables.models import connections as connections_table
+from runwatch.service.tables.models import deployments
+from runwatch.service.transaction import Row, Transaction
+
+NAME_CHARACTERS: Final = 255
+"""The longest name of a model that is taken from a source's list; ours."""
+
+
+def sync(transaction: Transaction, asked: Row, found: ServedModels, prices: PriceTable | None = None) -> list[Row]:
+    """Take over what a source lists: new models, what has changed of known ones, and that others are gone.
+
+    A model keeps its id for as long as the connection lives. One that is gone or retired is ``disabled``. Models whose
+    name no call could carry are left out.
+
+    Args:
+        transaction: Where they are kept.
+        asked: The connection as it was when the source was asked.
+        found: What the source serves.
+        prices: Prices that are added to the connection's own.
+
+    Raises:
+        Refusal: ``invalid_state``: the connection has changed since it was read, or is not usable;
+            ``validation_failed``: it would have too many prices.
+    """
+    row = connections.unchanged(transaction, asked)
+    if not is_usable(row):
+        raise RefusalError("invalid_state", "The connection has to pass a test first.")
+    own_prices = {**row["endpoint"]["own_prices"], **(prices or {})}
+    if prices and len(own_prices) > PRICED_MODELS:
+        raise make_validation_error(("prices", f"A connection has at most {PRICED_MODELS} prices."))
+    listed = {model.upstream_ref: model for model in found.models if _is_nameable(model)}
+    endpoint = {**row["endpoint"], "models": list(found.named), "own_prices": own_prices}
+    told = {name: dict(model.prices) for name, model in listed.items() if model.prices is not None}
+    where = {"connection_id": row["connection_id"]}
+    transaction.change(connections_table, where, endpoint={**endpoint, "prices": told | own_prices})
+    row = connections.find(transaction, row["tenant_id"], row["connection_id"])
+    served = transaction.list_all(deployments, where)
+    known = {deployment["upstream_ref"]: deployment for deployment in served}
+    for name, model in listed.items():
+        _keep(transaction, row, model, known.get(name))
+    for name, deployment in known.items():
+        if name not in listed and deployment["status"] != "disabled":
+            gone = {"model_deployment_id": deployment["model_deployment_id"]}
+            transaction.change(deployments, gone, status="disabled", updated_at=format_iso(transaction.now))
+    arms.update_binding(transaction, row)
+    return list(transaction.newest(deployments, where))
+
+
+def _is_nameable(model: ServedModel) -> bool:
+    name = model.upstream_ref
+    return 0 < len(name) <= NAME_CHARACTERS and name.isprintable()
+
+
+def _keep(transaction: Transaction, connection: Row, model: ServedModel, before: Row | None) -> None:
+    now = format_iso(transaction.now)
+    endpoint = connection["endpoint"]
+    name = model.upstream_ref
+    key = name if name.startswith(f"{model.publisher_id}/") else f"{model.publisher_id}/{name}"
+    definition = {
+        "model_key": key,
+        "publisher_id": model.publisher_id,
+        "family": model.family,
+        "release": model.release,
+        "capabilities": list(model.capabilities),
+        "lifecycle": model.lifecycle,
+        "release_license": model.license,
+        "display_name": model.display_name,
+        "lifecycle_since": now,
+    }
+    if before is not None and before["definition"]["lifecycle"] == model.lifecycle:
+        definition["lifecycle_since"] = before["definition"]["lifecycle_since"]
+    data_classes = endpoint["data_classes"]
+    columns = {
+        "model_key": key,
+        "protocol_profile": endpoint["protocol_profile"],
+        "location": endpoint["location"],
+        "route": endpoint["route"],
+        "fallback_policy": endpoint["fallback_policy"],
+        "pricing_basis": SOURCE_REPORTED if find_price(endpoint["prices"], name) else ESTIMATED,
+        "data_classes": list(model.data_classes) if data_classes is None else data_classes,
+        "definition": definition,
+        "status": "disabled" if model.lifecycle == "retired" else "listed",
+        "last_tested_at": now,
+        "updated_at": now,
+    }
+    if before is not None:
+        transaction.change(deployments, {"model_deployment_id": before["model_deployment_id"]}, **columns)
+        return
+    transaction.add(
+        deployments,
+        **columns,
+        model_deployment_id=new_id("mdep", transaction.now),
+        tenant_id=connection["tenant_id"],
+        connection_id=connection["connection_id"],
+        source_id=connection["source_id"],
+        served_variant_id=variant_id(connection["source_id"], name),
+        upstream_ref=name,
+        release_assurance="unknown",
+        created_at=now,
+    )

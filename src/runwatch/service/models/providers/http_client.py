@@ -1,0 +1,318 @@
+"""Sends the requests of all wire forms and judges the answers; the adapters say what stands in them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
+from urllib.parse import quote, urlsplit
+
+from runwatch import __version__
+from runwatch.base.json import encode_body, loads
+from runwatch.service.address_policy import AddressPolicy
+from runwatch.service.models.providers.error_kinds import (
+    build_error,
+    kind_from_code,
+    kind_from_outbound,
+    kind_from_status,
+)
+from runwatch.service.models.providers.json_reading import count, dollars, finish, member, name, unusable
+from runwatch.service.models.providers.message import find_message
+from runwatch.service.models.providers.model_list import find_name, named_model, served_models, suggest_names
+from runwatch.service.models.providers.types import (
+    Generation,
+    ProviderAddress,
+    ProviderError,
+    ServedModel,
+    ServedModels,
+)
+from runwatch.service.outbound import OutboundClient, OutboundError, OutboundResponse
+
+ANSWER_BYTES: Final = 8 * 1024 * 1024
+"""The largest answer of a provider that is read."""
+
+LIST_TIMEOUT_S: Final = 20.0
+"""Seconds until the last byte of a model list."""
+
+LIST_PAGES: Final = 20
+"""Pages of a model list after which no more are asked for."""
+
+TEST_TIMEOUT_S: Final = 25.0
+"""Seconds until the last byte of the answer to a test call; shorter than clients wait for the test."""
+
+TEST_OBJECTIVE: Final = "Reply with OK."
+"""The message of a test call."""
+
+TEST_OUTPUT_TOKENS: Final = 16
+"""The cap on the output of a test call: the smallest that every protocol takes."""
+
+_NO_LIST: Final = ("model_not_found", "request_refused", "invalid_response", "response_too_large", "source_5xx")
+"""Failures of a list call that show that a server has no list which can be used."""
+
+_VERSIONED: Final = re.compile(r"/v\d\w*(?:/|$)")
+
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class WireFormat:
+    """One wire form.
+
+    Attributes:
+        path: Where messages are sent to, below the base URL.
+        headers: The headers of a call, from the key or ``None``.
+        body: The body of a call, from model, message and the cap on the output.
+        text: Reads the output; raises :class:`.ProviderError` when the answer has none that can be used.
+        input_member: The member of an answer's ``usage`` that counts the tokens read.
+        output_member: The member of it that counts the tokens written.
+        finish: Reads why the output ends, in the protocol's own word.
+        list_query: The query of the list call.
+        pages_by: The query parameter that takes the last id of a page, where lists come in pages.
+        publisher: Who makes all models that are spoken to in this protocol, where that is one.
+    """
+
+    path: str
+    headers: Callable[[str | None], dict[str, str]]
+    body: Callable[[str, str, int | None], dict[str, Any]]
+    text: Callable[[Mapping[str, Any]], str]
+    input_member: str
+    output_member: str
+    finish: Callable[[Mapping[str, Any]], object]
+    list_query: str = ""
+    pages_by: str = ""
+    publisher: str | None = None
+
+    def spent(self, answer: Mapping[str, Any]) -> Generation:
+        """What an answer says about itself and its usage, without the output; every value may be absent."""
+        usage = answer.get("usage")
+        return Generation(
+            text="",
+            input_tokens=count(member(usage, self.input_member)),
+            output_tokens=count(member(usage, self.output_member)),
+            # OpenRouter and gateways like it say what they charge.
+            usd=dollars(member(usage, "cost")),
+            upstream_ref=name(answer.get("model")),
+            source_request_id=name(answer.get("id")),
+        )
+
+
+def bearer(key: str | None) -> dict[str, str]:
+    """The key as both OpenAI forms send it."""
+    return {} if key is None else {"Authorization": f"Bearer {key}"}
+
+
+class ProviderHttpClient:
+    """Talks to providers over HTTP.
+
+    Args:
+        outbound: The service's HTTP client.
+        reach_of: Where the model servers of an organization may be.
+    """
+
+    def __init__(self, outbound: OutboundClient, reach_of: Callable[[str], AddressPolicy]) -> None:
+        self._outbound: Final = outbound
+        self._reach_of: Final = reach_of
+
+    async def models(self, protocol: WireFormat, address: ProviderAddress) -> ServedModels:
+        """What a provider serves; see :meth:`runwatch.service.models.providers.Providers.find_models`.
+
+        Raises:
+            ProviderError: it gave no usable answer.
+        """
+        base_url, listed = await _found_below(address, lambda at: self._listed(protocol, at))
+        return ServedModels(base_url, listed)
+
+    async def add_named(self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]) -> ServedModels:
+        """What a provider serves, with models that were tested by name; a provider without a list serves only those.
+
+        Raises:
+            ProviderError: it refused, or gave no answer at all.
+        """
+        try:
+            listed = await self._listed(protocol, address)
+        except ProviderError as error:
+            if error.kind not in _NO_LIST:
+                raise
+            listed = []
+        return _with_named(protocol, address.base_url, listed, names)
+
+    async def test_models(self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]) -> ServedModels:
+        """Call models once each; see :meth:`runwatch.service.models.providers.Providers.test_models`.
+
+        Raises:
+            ProviderError: it gave no usable answer to one of the calls, or serves no such model.
+        """
+        try:
+            base_url, answers = await _found_below(address, lambda at: self._call_each(protocol, at, names))
+        except ProviderError as error:
+            if error.http_status is not None or error.kind == "invalid_response":
+                with contextlib.suppress(ProviderError):
+                    listed = [model.upstream_ref for model in (await self.models(protocol, address)).models]
+                    wrong = next((asked for asked in names if find_name(asked, listed) is None), None)
+                    error.suggestions = () if wrong is None else suggest_names(wrong, listed)
+            raise
+        listed_models: list[ServedModel] = []
+        with contextlib.suppress(ProviderError):
+            listed_models = await self._listed(protocol, replace(address, base_url=base_url))
+        listed = [model.upstream_ref for model in listed_models]
+        for asked, answered_by in zip(names, answers, strict=True):
+            # Many servers answer any name. One with a list means it only when a listed model has answered.
+            if listed and find_name(asked, listed) is None and answered_by not in listed:
+                raise ProviderError("model_not_found", was_sent=True, suggestions=suggest_names(asked, listed))
+        return _with_named(protocol, base_url, listed_models, names)
+
+    async def _call_each(
+        self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]
+    ) -> list[str | None]:
+        """The models that answered the smallest calls."""
+        calls = (
+            self.generate(
+                protocol,
+                address,
+                name,
+                TEST_OBJECTIVE,
+                None,
+                max_output_tokens=TEST_OUTPUT_TOKENS,
+                timeout_s=TEST_TIMEOUT_S,
+            )
+            for name in names
+        )
+        answers = await asyncio.gather(*calls, return_exceptions=True)
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                raise answer
+        return [answer.upstream_ref for answer in answers if isinstance(answer, Generation)]
+
+    async def generate(
+        self,
+        protocol: WireFormat,
+        address: ProviderAddress,
+        model: str,
+        objective: str,
+        inputs: Any,
+        *,
+        max_output_tokens: int | None,
+        timeout_s: float,
+    ) -> Generation:
+        """Have a model answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`.
+
+        Raises:
+            ProviderError: it gave no usable answer.
+        """
+        message = find_message(objective, inputs)
+        body = encode_body(protocol.body(model, message, max_output_tokens))
+        answer = await self._send(protocol, address, "POST", protocol.path, timeout_s=timeout_s, body=body)
+        if not isinstance(answer, Mapping):
+            raise unusable()
+        if error := build_error(answer):
+            kind = kind_from_code(error) or "invalid_response"
+            raise ProviderError(kind, was_sent=True, spent=protocol.spent(answer))
+        try:
+            text = protocol.text(answer)
+        except ProviderError as failure:
+            failure.spent = protocol.spent(answer)
+            raise
+        ended = finish(protocol.finish(answer))
+        return replace(protocol.spent(answer), text=text, input_characters=len(message), finish_reason=ended)
+
+    async def _listed(self, protocol: WireFormat, address: ProviderAddress) -> list[ServedModel]:
+        found: dict[str, ServedModel] = {}
+        query = protocol.list_query
+        for _ in range(LIST_PAGES):
+            answer = await self._send(protocol, address, "GET", f"models{query}", timeout_s=LIST_TIMEOUT_S)
+            for model in served_models(answer, protocol.publisher):
+                found.setdefault(model.upstream_ref, model)
+            last = name(member(answer, "last_id"))
+            if not protocol.pages_by or last is None or member(answer, "has_more") is not True:
+                break
+            query = f"{protocol.list_query}&{protocol.pages_by}={quote(last, safe='')}"
+        return list(found.values())
+
+    async def _send(
+        self,
+        protocol: WireFormat,
+        address: ProviderAddress,
+        method: str,
+        path: str,
+        *,
+        timeout_s: float,
+        body: bytes | None = None,
+    ) -> Any:
+        """The decoded body of a successful answer."""
+        headers = {"Accept": "application/json", "User-Agent": f"runwatch/{__version__}"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        headers |= protocol.headers(_key_of(address))
+        try:
+            answer = await self._outbound.send(
+                method,
+                f"{address.base_url.rstrip('/')}/{path}",
+                reach=self._reach_of(address.tenant_id),
+                timeout_s=timeout_s,
+                headers=headers,
+                body=body,
+                limit_bytes=ANSWER_BYTES,
+            )
+        except OutboundError as error:
+            kind = kind_from_outbound(error)
+            raise ProviderError(kind, was_sent=error.was_sent, is_deadline=kind == "timeout") from None
+        decoded = _decoded(answer)
+        if not 200 <= answer.status < 300:
+            kind = kind_from_status(answer.status, decoded)
+            spent = protocol.spent(decoded) if isinstance(decoded, Mapping) else None
+            raise ProviderError(kind, was_sent=True, http_status=answer.status, spent=spent)
+        if decoded is None:
+            raise unusable()
+        return decoded
+
+
+async def _found_below(address: ProviderAddress, ask: Callable[[ProviderAddress], Awaitable[_T]]) -> tuple[str, _T]:
+    """What a provider answers at its base URL, or at the same with ``/v1``, and the base URL that works.
+
+    Raises:
+        ProviderError: it gave no usable answer.
+    """
+    base_url = address.base_url.rstrip("/")
+    try:
+        return base_url, await ask(replace(address, base_url=base_url))
+    except ProviderError as error:
+        # A server that has its own pages at the root answers one of those, with 200.
+        is_elsewhere = error.http_status in {404, 405} or error.kind == "invalid_response"
+        if not is_elsewhere or _VERSIONED.search(urlsplit(base_url).path):
+            raise
+    base_url = f"{base_url}/v1"
+    return base_url, await ask(replace(address, base_url=base_url))
+
+
+def _with_named(
+    protocol: WireFormat, base_url: str, listed: Sequence[ServedModel], names: Sequence[str]
+) -> ServedModels:
+    known = {model.upstream_ref for model in listed}
+    named = tuple(dict.fromkeys(find_name(asked, known) or asked for asked in names))
+    added = [named_model(asked, protocol.publisher) for asked in named if asked not in known]
+    return ServedModels(base_url, [*listed, *added], named)
+
+
+def _key_of(address: ProviderAddress) -> str | None:
+    """The key as it is sent; ``None`` for a server that asks for none.
+
+    Raises:
+        ProviderError: the key is missing, or holds what no header can carry; nothing was sent.
+    """
+    if address.auth_scheme == "none":
+        return None
+    key = address.secret.reveal().strip() if address.secret is not None else ""
+    if not key or not key.isascii() or not key.isprintable():
+        raise ProviderError("authentication", was_sent=False)
+    return key
+
+
+def _decoded(answer: OutboundResponse) -> Any:
+    try:
+        return loads(answer.content)
+    except ValueError:
+        return None

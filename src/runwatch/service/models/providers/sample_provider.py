@@ -1,0 +1,200 @@
+"""The sample source: answers in place of a provider, without a network, the same way every time.
+
+An answer depends on the model, the message and on how often the model has got this message since the start. What a
+run meets can be steered from its objective by marks, for the sample organisation and for trying out policies:
+
+- ``[[text WORDS]]``: the answer is exactly these words, which hold no ``]]``.
+- ``[[long CHARACTERS]]``: the answer goes on until it has this many characters.
+- ``[[slow SECONDS]]``: it takes this long.
+- ``[[fail KIND]]``: the call fails; :data:`runwatch.service.models.providers.types.KINDS` are the kinds.
+  ``[[fail KIND once]]`` fails only the first call with this message, ``[[fail KIND on MODEL]]`` only calls of this
+  model; both may be given, in this order.
+
+Without marks the answer has the form that the message asks for, where it is one that sample models understand
+(:mod:`runwatch.service.models.providers.sample_text`). A mark that cannot be read is text like any other. The key
+``refused`` is refused; every other key is as good as none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from runwatch.base.clock import Clock
+from runwatch.base.secret import Secret
+from runwatch.service.models.providers.message import find_message
+from runwatch.service.models.providers.prices import CHARACTERS_PER_TOKEN, estimated_tokens, quote
+from runwatch.service.models.providers.sample_sources import SAMPLES, SCHEME, SampleModel, SampleSource
+from runwatch.service.models.providers.sample_text import make_text
+from runwatch.service.models.providers.types import KINDS, Generation, ProviderAddress, ProviderError, ServedModels
+
+REFUSED_KEY: Final = Secret("refused")
+"""The one key that sample sources do not take."""
+
+MAX_REMEMBERED: Final = 1024
+"""Messages whose calls are counted; the one that is longest unused is forgotten first."""
+
+_MARK: Final = re.compile(r"\[\[(text|long|slow|fail)\s+(.*?)\]\]", re.DOTALL)
+_CHARACTERS: Final = re.compile(r"\d{1,7}")
+_SECONDS: Final = re.compile(r"\d{1,4}(?:\.\d{1,3})?")
+_FAULT: Final = re.compile(rf"({'|'.join(KINDS)})(\s+once)?(?:\s+on\s+(\S+))?")
+
+# A call that fails in these ways has not reached anybody.
+_UNSENT: Final = frozenset({"network", "egress_rejected"})
+
+
+def is_sample(base_url: str) -> bool:
+    """Whether a base URL names a sample source."""
+    return base_url.startswith(SCHEME)
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """What an objective asks for by marks.
+
+    Attributes:
+        asked: The objective without the marks that were read.
+        text: The answer, or ``None``.
+        characters: The length of the answer at least, or ``None``.
+        slow_s: Seconds that it takes, or ``None``.
+        fault: The kind of failure; empty for none.
+    """
+
+    asked: str
+    text: str | None = None
+    characters: int | None = None
+    slow_s: float | None = None
+    fault: str = ""
+
+
+class SampleProvider:
+    """Answers for all sample sources.
+
+    Args:
+        clock: Where the delays come from.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock: Final = clock
+        self._calls: Final[OrderedDict[bytes, int]] = OrderedDict()
+
+    def models(self, address: ProviderAddress) -> ServedModels:
+        """What a sample source serves.
+
+        Raises:
+            ProviderError: there is no such source, or its key is refused.
+        """
+        return ServedModels(address.base_url, [model.served for _, model in _offered(address)])
+
+    async def generate(
+        self,
+        address: ProviderAddress,
+        model: str,
+        objective: str,
+        inputs: Any,
+        *,
+        max_output_tokens: int | None,
+        timeout_s: float,
+    ) -> Generation:
+        """Answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`.
+
+        Raises:
+            ProviderError: the model fails, the marks say so, the time is over, or there is no such model.
+        """
+        offered = [pair for pair in _offered(address) if pair[1].served.upstream_ref == model]
+        if not offered:
+            raise ProviderError("model_not_found", was_sent=True)
+        source, sample = offered[0]
+        message = find_message(objective, inputs)
+        digest = hashlib.sha256(f"{source.source.source_id}\n{model}\n{message}".encode()).digest()
+        call = self._count(digest)
+        marks = _marks(objective, model, call)
+        text = marks.text
+        if text is None:
+            text = make_text(sample.served.display_name, marks.asked, digest, call, keeps_form=sample.keeps_form)
+        if marks.characters is not None and text:
+            text = (text * (marks.characters // len(text) + 1))[: max(marks.characters, len(text))]
+        if max_output_tokens is not None:
+            text = text[: max_output_tokens * CHARACTERS_PER_TOKEN]
+        fault = marks.fault or ("" if sample.fails_once and call > 1 else sample.fault)
+        await self._wait(_duration_s(sample, marks, text, fault), timeout_s)
+        if fault:
+            raise ProviderError(fault, was_sent=fault not in _UNSENT)
+        return _generation(source, sample, message, text, digest)
+
+    def _count(self, digest: bytes) -> int:
+        """How often the model has got this message, this time included."""
+        call = self._calls.pop(digest, 0) + 1
+        self._calls[digest] = call
+        if len(self._calls) > MAX_REMEMBERED:
+            self._calls.popitem(last=False)
+        return call
+
+    async def _wait(self, seconds: float, timeout_s: float) -> None:
+        await self._clock.sleep(min(seconds, timeout_s))
+        if seconds > timeout_s:
+            raise ProviderError("timeout", was_sent=True, is_deadline=True)
+
+
+def _offered(address: ProviderAddress) -> Iterator[tuple[SampleSource, SampleModel]]:
+    """The models behind an address, each with its source."""
+    if address.auth_scheme != "none" and (address.secret is None or address.secret == REFUSED_KEY):
+        raise ProviderError("authentication", was_sent=address.secret is not None)
+    source_id = address.base_url.removeprefix(SCHEME)
+    sources = [sample for sample in SAMPLES if source_id in {"", sample.source.source_id}]
+    if not sources:
+        raise ProviderError("network", was_sent=False)
+    return ((sample, model) for sample in sources for model in sample.models)
+
+
+def _marks(objective: str, model: str, call: int) -> _Marks:
+    text, characters, slow_s, fault = None, None, None, ""
+    asked = objective
+    for mark in _MARK.finditer(objective):
+        word, value = mark.groups()
+        if word == "text":
+            text = value
+        elif word == "long" and _CHARACTERS.fullmatch(value.strip()):
+            characters = int(value)
+        elif word == "slow" and _SECONDS.fullmatch(value.strip()):
+            slow_s = float(value)
+        elif word == "fail" and (match := _FAULT.fullmatch(value.strip())):
+            kind, once, only = match.groups()
+            if (not once or call == 1) and only in {None, model}:
+                fault = kind
+        else:
+            continue
+        asked = asked.replace(mark[0], "")
+    return _Marks(asked.strip(), text, characters, slow_s, fault)
+
+
+def _duration_s(sample: SampleModel, marks: _Marks, text: str, fault: str) -> float:
+    if fault == "timeout":
+        return float("inf")
+    if marks.slow_s is not None:
+        return marks.slow_s
+    # A failure comes at once in place of an answer.
+    return sample.first_token_s + (0.0 if fault else estimated_tokens(len(text)) / sample.tokens_per_s)
+
+
+def _generation(source: SampleSource, sample: SampleModel, message: str, text: str, digest: bytes) -> Generation:
+    served = sample.served
+    read, written = estimated_tokens(len(message)), estimated_tokens(len(text))
+    usd: Decimal | None = None
+    if source.reports_cost:
+        quoted = quote(source.source.prices, served.upstream_ref, read, written, is_keyless=True)
+        usd = None if quoted is None else quoted[0]
+    return Generation(
+        text=text,
+        input_tokens=read,
+        output_tokens=written,
+        usd=usd,
+        upstream_ref=f"{served.upstream_ref}@{served.release}",
+        source_request_id=f"sample_{digest.hex()[:16]}",
+        input_characters=len(message),
+    )

@@ -1,0 +1,268 @@
+"""The sources and models of the sample organisation: made up, named so, and without a server behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from runwatch.service.models.providers.configured_source import ConfiguredSource
+from runwatch.service.models.providers.model_list import CAPABILITY
+from runwatch.service.models.providers.types import ServedModel
+
+SCHEME: Final = "fixture:"
+"""How the base URLs of sample sources begin; the source's id follows, and without one all samples are served."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleModel:
+    """A model that answers without being one.
+
+    Attributes:
+        served: What the list says of it.
+        first_token_s: Seconds until its answer begins.
+        tokens_per_s: How fast it writes.
+        fault: The kind of failure that meets its calls; empty for none.
+        fails_once: Whether only the first call with a message fails, and the next succeeds.
+        keeps_form: Whether it can write in a form that the message asks for.
+    """
+
+    served: ServedModel
+    first_token_s: float = 0.5
+    tokens_per_s: float = 60.0
+    fault: str = ""
+    fails_once: bool = False
+    keeps_form: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSource:
+    """A source of such models.
+
+    Attributes:
+        source: How the interface shows it.
+        models: What it serves.
+        reports_cost: Whether its answers tell what they cost, as gateways do.
+    """
+
+    source: ConfiguredSource
+    models: tuple[SampleModel, ...]
+    reports_cost: bool = False
+
+
+def _model(
+    upstream_ref: str,
+    display_name: str,
+    *,
+    family: str,
+    release: str,
+    lifecycle: str,
+    prices: tuple[str, str],
+    data_classes: tuple[str, ...] = ("public",),
+    capabilities: tuple[str, ...] = (CAPABILITY,),
+    commercial_use: str = "allowed",
+    publisher_id: str = "sample",
+) -> ServedModel:
+    return ServedModel(
+        upstream_ref=upstream_ref,
+        display_name=f"Sample {display_name}",
+        capabilities=capabilities,
+        data_classes=data_classes,
+        publisher_id=publisher_id,
+        family=family,
+        release=release,
+        lifecycle=lifecycle,
+        license={"identifier": "sample", "commercial_use": commercial_use, "evidence_ref": None},
+        prices={"input_usd_per_million": prices[0], "output_usd_per_million": prices[1]},
+    )
+
+
+def _source(
+    source_id: str,
+    display_name: str,
+    models: Iterable[SampleModel],
+    *,
+    location: str,
+    route: str = "direct",
+    data_classes: tuple[str, ...],
+    reports_cost: bool = False,
+) -> SampleSource:
+    served = tuple(models)
+    return SampleSource(
+        ConfiguredSource(
+            source_id=source_id,
+            source_kind="fixture",
+            base_url=f"{SCHEME}{source_id}",
+            protocol_profile="openai_chat",
+            auth_schemes=("none", "api_key"),
+            display_name=f"Sample {display_name}",
+            location=location,
+            route=route,
+            data_classes=data_classes,
+            prices={model.served.upstream_ref: model.served.prices for model in served if model.served.prices},
+        ),
+        served,
+        reports_cost,
+    )
+
+
+_SUMMARY: Final = (CAPABILITY, "text.summarize")
+_REVIEW: Final = (CAPABILITY, "text.summarize", "code.review")
+_INTERNAL: Final = ("public", "sandbox", "tenant_internal")
+
+SAMPLES: Final = (
+    _source(
+        "sample_north",
+        "North",
+        (
+            SampleModel(
+                _model(
+                    "ember-small",
+                    "Ember Small",
+                    family="ember",
+                    release="2026-05",
+                    lifecycle="active",
+                    prices=("0.10", "0.40"),
+                    data_classes=_INTERNAL,
+                    capabilities=_SUMMARY,
+                ),
+                tokens_per_s=120.0,
+            ),
+            SampleModel(
+                _model(
+                    "ember-large",
+                    "Ember Large",
+                    family="ember",
+                    release="2026-05",
+                    lifecycle="active",
+                    prices=("2.50", "10.00"),
+                    data_classes=_INTERNAL,
+                    capabilities=_REVIEW,
+                ),
+                first_token_s=1.2,
+                tokens_per_s=45.0,
+            ),
+            SampleModel(
+                _model(
+                    "ember-next",
+                    "Ember Next",
+                    family="ember",
+                    release="2026-11",
+                    lifecycle="preview",
+                    prices=("1.00", "4.00"),
+                    capabilities=_REVIEW,
+                    commercial_use="restricted",
+                ),
+            ),
+            SampleModel(
+                _model(
+                    "ember-classic",
+                    "Ember Classic",
+                    family="ember",
+                    release="2024-03",
+                    lifecycle="deprecated",
+                    prices=("0.50", "1.50"),
+                ),
+                tokens_per_s=30.0,
+            ),
+        ),
+        location="eu",
+        data_classes=_INTERNAL,
+    ),
+    _source(
+        "sample_gateway",
+        "Gateway",
+        (
+            SampleModel(
+                _model(
+                    "river/river-mini",
+                    "River Mini (keeps to no form)",
+                    family="river",
+                    release="2026-08",
+                    lifecycle="active",
+                    prices=("0.05", "0.20"),
+                    publisher_id="river",
+                ),
+                tokens_per_s=150.0,
+                keeps_form=False,
+            ),
+            SampleModel(
+                _model(
+                    "river/river-pro",
+                    "River Pro",
+                    family="river",
+                    release="2026-08",
+                    lifecycle="preview",
+                    prices=("1.25", "5.00"),
+                    capabilities=_SUMMARY,
+                    publisher_id="river",
+                ),
+            ),
+            SampleModel(
+                _model(
+                    "stone/stone-busy",
+                    "Stone Busy (its first call fails)",
+                    family="stone",
+                    release="2026-02",
+                    lifecycle="active",
+                    prices=("0.30", "0.90"),
+                    publisher_id="stone",
+                ),
+                fault="capacity",
+                fails_once=True,
+            ),
+        ),
+        location="global",
+        route="gateway",
+        data_classes=("public", "sandbox"),
+        reports_cost=True,
+    ),
+    _source(
+        "sample_cloud",
+        "Cloud",
+        (
+            SampleModel(
+                _model(
+                    "cedar-standard",
+                    "Cedar Standard",
+                    family="cedar",
+                    release="2025-10",
+                    lifecycle="active",
+                    prices=("0.80", "3.20"),
+                    data_classes=("public", "tenant_internal"),
+                    capabilities=_SUMMARY,
+                ),
+            ),
+            SampleModel(
+                _model(
+                    "cedar-deep",
+                    "Cedar Deep (slow)",
+                    family="cedar",
+                    release="2026-09",
+                    lifecycle="preview",
+                    prices=("5.00", "20.00"),
+                    capabilities=_REVIEW,
+                ),
+                first_token_s=9.0,
+                tokens_per_s=15.0,
+            ),
+            SampleModel(
+                _model(
+                    "cedar-first",
+                    "Cedar First (no longer answers)",
+                    family="cedar",
+                    release="2023-06",
+                    lifecycle="retired",
+                    prices=("1.50", "2.00"),
+                ),
+                fault="model_not_found",
+            ),
+        ),
+        location="us",
+        data_classes=("public", "tenant_internal"),
+    ),
+)
+"""Three sources that differ in place, route, prices, speed and reliability, with models of every lifecycle."""
+
+SAMPLE_SOURCES: Final = tuple(sample.source for sample in SAMPLES)
+"""The same as the interface shows them."""

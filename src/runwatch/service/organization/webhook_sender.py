@@ -1,0 +1,172 @@
+"""Sends what waits for webhooks.
+
+What waits is in the database alone, so a delivery survives a restart; a try that a stop of the service cuts off does
+not count and is made again.
+
+Receivers do not wait for each other. At most :data:`RECEIVER_AT_ONCE` tries to one webhook are under way at a time, and
+at most :data:`AT_ONCE` in all, beyond which an organization without a try under way still begins one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from datetime import datetime
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from runwatch.base.clock import Clock, wait_first
+from runwatch.base.errors import DataError
+from runwatch.service.access.vault import Vault
+from runwatch.service.address_policy import OrganizationPolicies
+from runwatch.service.database import ServiceDatabase
+from runwatch.service.organization import webhooks
+from runwatch.service.outbound import OutboundClient, OutboundError
+from runwatch.service.tables.organization import webhook_deliveries
+from runwatch.service.transaction import Row, Transaction
+
+TIMEOUT_S: Final = 10.0
+"""How long a receiver may take to answer."""
+
+RECEIVER_AT_ONCE: Final = 2
+"""How many tries to one webhook are under way at the same time."""
+
+AT_ONCE: Final = 64
+"""How many tries are under way at the same time, but for the first one of each organization."""
+
+PAUSE_S: Final = 10.0
+"""How long to wait when the database refuses to tell or to keep something."""
+
+_ANSWER_BYTES: Final = 64 * 1024
+
+_log: Final = logging.getLogger("runwatch.service.organization.deliverer")
+
+
+class WebhookSender:
+    """Sends the deliveries of one service.
+
+    Args:
+        database: Where they wait.
+        vault: Where the signing secrets are.
+        outbound: What sends.
+        policy: Where deliveries may go.
+        clock: Time and sleep.
+    """
+
+    def __init__(
+        self,
+        database: ServiceDatabase,
+        vault: Vault,
+        outbound: OutboundClient,
+        policy: OrganizationPolicies,
+        clock: Clock,
+    ) -> None:
+        self._database = database
+        self._vault = vault
+        self._outbound = outbound
+        self._policy = policy
+        self._clock = clock
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._tries: dict[str, _Try] = {}
+        self._ended: set[str] = set()
+
+    def start(self) -> None:
+        """Begin to send, in the background."""
+        self._database.watch(webhook_deliveries, self._news.set)
+        self._task = asyncio.get_running_loop().create_task(self._run(), name="webhook deliveries")
+
+    async def stop(self) -> None:
+        """Let go of what is under way; harmless when it never started."""
+        tasks = [one.task for one in self._tries.values()]
+        tasks += [self._task] if self._task is not None else []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                self._news.clear()
+                self._ended.clear()
+                due, next_at = await self._database.read(_waiting)
+                for delivery, webhook in due:
+                    # A try that ended while this was read may have been read as one that still waits.
+                    if delivery["delivery_id"] not in self._ended and self._has_room(delivery):
+                        self._begin(delivery, webhook)
+                await self._wait_for_news(next_at)
+            except Exception:
+                _log.exception("deliveries cannot be read")
+                await self._clock.sleep(PAUSE_S)
+
+    async def _wait_for_news(self, next_at: str | None) -> None:
+        """Wait until a delivery is added, a try is over, or the next try is due."""
+        waits: list[Coroutine[Any, Any, Any]] = [self._news.wait()]
+        if next_at is not None:
+            left = (datetime.fromisoformat(next_at) - self._clock.now()).total_seconds()
+            waits.append(self._clock.sleep(max(0.0, left)))
+        await wait_first(*waits)
+
+    def _has_room(self, delivery: Row) -> bool:
+        tries = self._tries.values()
+        if delivery["delivery_id"] in self._tries:
+            return False
+        if sum(one.webhook_id == delivery["webhook_id"] for one in tries) >= RECEIVER_AT_ONCE:
+            return False
+        return len(tries) < AT_ONCE or all(one.tenant_id != delivery["tenant_id"] for one in tries)
+
+    def _begin(self, delivery: Row, webhook: Row) -> None:
+        delivery_id = delivery["delivery_id"]
+        task = asyncio.get_running_loop().create_task(self._deliver(delivery, webhook), name=f"delivery {delivery_id}")
+        self._tries[delivery_id] = _Try(task, delivery["webhook_id"], delivery["tenant_id"])
+        task.add_done_callback(lambda _: self._end(delivery_id))
+
+    def _end(self, delivery_id: str) -> None:
+        del self._tries[delivery_id]
+        self._ended.add(delivery_id)
+        self._news.set()
+
+    async def _deliver(self, delivery: Row, webhook: Row) -> None:
+        try:
+            status, failure = await self._try(delivery, webhook)
+            await self._database.write(partial(webhooks.note_try, delivery=delivery, status_code=status, error=failure))
+        except Exception:
+            _log.exception("delivery %s cannot be kept", delivery["delivery_id"])
+            # It is still pending, and is tried again as soon as its place is free.
+            await self._clock.sleep(PAUSE_S)
+
+    async def _try(self, delivery: Row, webhook: Row) -> tuple[int | None, str | None]:
+        """Send one delivery once: the HTTP status, where there is one, and what went wrong, if anything did."""
+        try:
+            secret = await self._vault.get(webhook["secret_handle"])
+        except DataError:
+            secret = None
+        if secret is None:
+            # Its secret is just being rotated, or its file is lost or cannot be read.
+            return None, "credential_unavailable"
+        try:
+            answer = await self._outbound.send(
+                "POST",
+                webhook["url"],
+                reach=self._policy.endpoints(webhook["tenant_id"]),
+                timeout_s=TIMEOUT_S,
+                headers=webhooks.headers_of(delivery, secret, int(self._clock.now().timestamp())),
+                body=delivery["body"].encode("ascii"),
+                limit_bytes=_ANSWER_BYTES,
+            )
+        except OutboundError as error:
+            return None, error.kind
+        return answer.status, None if 200 <= answer.status < 300 else "http_error"
+
+
+class _Try(NamedTuple):
+    """A delivery that is being sent."""
+
+    task: asyncio.Task[None]
+    webhook_id: str
+    tenant_id: str
+
+
+def _waiting(transaction: Transaction) -> tuple[list[tuple[Row, Row]], str | None]:
+    return webhooks.due(transaction, RECEIVER_AT_ONCE), webhooks.next_attempt_at(transaction)

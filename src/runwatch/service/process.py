@@ -1,0 +1,150 @@
+"""``runwatch serve``: the service as a process.
+
+Imports nothing heavy by itself, so that refusing a second service is quick.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TextIO
+
+from runwatch.base.clock import Clock, SystemClock
+from runwatch.base.errors import RunwatchError
+from runwatch.base.service_file import service_line
+from runwatch.base.text import clean_block
+from runwatch.service.options import SAMPLE_KEYS, SAMPLE_RUNS, ServeOptions
+
+if TYPE_CHECKING:
+    from runwatch.service.server import RunningServer
+
+__all__ = ["SAMPLE_RUNS", "ServeOptions", "reseal_secrets", "serve"]
+
+REFUSED: Final = 2
+"""Exit code of a service that could not be started."""
+
+INTERRUPTED: Final = 130
+"""Exit code after Ctrl+C (DESIGN, Command line)."""
+
+HANDOVER_S: Final = 0.001
+"""How long a thread may keep the interpreter while another one waits for it. A request goes to and fro between the
+event loop and a reader of the database, and beside a reader that sums up a long report it waits so long at every turn;
+the interpreter's own value is 5 ms."""
+
+
+MAX_LISTED: Final = 100
+"""How many secrets that cannot be opened are named at a start."""
+
+_log: Final = logging.getLogger("runwatch.service")
+
+
+def serve(options: ServeOptions) -> int:
+    """Run the service until it is stopped, and return the process's exit code.
+
+    With ``json`` standard output gets exactly one line, once connections are accepted; everything else goes to
+    standard error. SIGTERM and the idle exit end with 0, Ctrl+C with 130 although the service stops in good order then
+    too, and a service that cannot be started with 2 and the reason on standard error.
+    """
+    try:
+        return asyncio.run(_serve(replace(options, data_dir=options.data_dir.absolute()), SystemClock()))
+    except RunwatchError as error:
+        _say(sys.stderr, error.title, error.detail, error.hint)
+        return REFUSED
+
+
+def reseal_secrets(options: ServeOptions) -> int:
+    """Seal every secret of a data directory with the newest master key, and say how many no master key opens.
+
+    Raises:
+        RunwatchError: a service holds the data directory, or it is not usable.
+    """
+    from runwatch.service import server
+
+    return asyncio.run(server.reseal_data_dir(replace(options, data_dir=options.data_dir.absolute()), SystemClock()))
+
+
+async def _serve(options: ServeOptions, clock: Clock) -> int:
+    from runwatch.service.server import open_log, run_server
+
+    loop = asyncio.get_running_loop()
+    received: list[int] = []
+    async with run_server(options, clock) as service:
+        open_log(options.data_dir)
+        sys.setswitchinterval(HANDOVER_S)
+        # What is there now stays. Looking through all of it for garbage again and again would hold the event loop.
+        gc.freeze()
+
+        def end(number: int) -> None:
+            received.append(number)
+            service.stop.set()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, end, number)
+        _announce(options, service)
+        _tell_closed(service.context.closed_secrets)
+        idle = asyncio.create_task(stop_when_idle(service, options.idle_exit_s, clock))
+        await service.stop.wait()
+        idle.cancel()
+    return INTERRUPTED if signal.SIGINT in received else 0
+
+
+def _announce(options: ServeOptions, service: RunningServer) -> None:
+    if options.json:
+        _say(sys.stdout, service_line(service.file))
+        return
+    _say(
+        sys.stderr,
+        f"The service listens on {service.file.base_url}",
+        f"Data: {options.data_dir}; the owner's key is sealed in {options.data_dir / 'service.json'}",
+        f"{options.key_command} prints it as a header for other clients"
+        if options.key_command
+        else "Start it with --json to have it printed for other clients",
+        "Stop it with Ctrl+C, or with runwatch serve --stop and the same data directory",
+        sample_note(options),
+    )
+
+
+def _tell_closed(lines: Sequence[str]) -> None:
+    """Say on standard error, which the console's own service has in a file, and in the log, what cannot be opened."""
+    if not lines:
+        return
+    title = f"{len(lines)} secrets cannot be opened, because their master key is missing; they are kept:"
+    _say(sys.stderr, title, *lines[:MAX_LISTED], "..." if len(lines) > MAX_LISTED else None)
+    for line in lines[:MAX_LISTED]:
+        _log.warning("cannot be opened: %s", line)
+
+
+def sample_note(options: ServeOptions) -> str | None:
+    """What there is to know of the sample organization, where one was asked for."""
+    if options.sample_runs is None:
+        return None
+    keys = options.data_dir / SAMPLE_KEYS
+    if keys.exists():
+        return f"Keys of the sample organizations are in {keys}"
+    return "The data directory was in use before, so there is no sample organization in it; a new one would get it"
+
+
+def _say(stream: TextIO, *lines: str | None) -> None:
+    try:
+        stream.write("".join(f"{clean_block(line)}\n" for line in lines if line))
+        stream.flush()
+    except OSError:
+        # Whoever started the service has gone. That is no reason to end, nor to fail at the end over the same bytes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+async def stop_when_idle(service: RunningServer, idle_exit_s: float | None, clock: Clock) -> None:
+    """End the service when nobody has called it for so long and no run is live."""
+    if idle_exit_s is None:
+        return
+    context = service.context
+    while (left := context.last_request + idle_exit_s - clock.monotonic()) > 0 or context.engine.live:
+        await clock.sleep(max(0.0, left))
+        await context.engine.settled()
+    service.stop.set()

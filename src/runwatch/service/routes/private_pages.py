@@ -1,0 +1,138 @@
+"""The private pages: ``/connect/KIND?intent=TOKEN`` (manual, Security: Private pages).
+
+``GET`` shows a form, ``POST`` takes it, or ``{secret}`` as JSON from a command line. A form that was taken leads on to
+the same address with ``done=yes``, which can be loaded again without sending anything twice. A kind of entry is one
+:class:`EntryPage`; :mod:`runwatch.service.routes` names them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any, Final, Protocol
+from urllib.parse import urlencode
+
+from runwatch.base.secret import Secret
+from runwatch.service.access import private_entry
+from runwatch.service.access.authentication import ANONYMOUS
+from runwatch.service.access.private_entry import EntryIntent
+from runwatch.service.errors import RefusalError, make_validation_error
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.html_pages import Form, FormRefusalError, PageInput, render_page, see_other
+from runwatch.service.http.responses import ServiceResponse, make_json_response
+
+SECRET_CHARACTERS: Final = 4096
+"""The longest secret."""
+
+
+class EntryPage(Protocol):
+    """What is entered on one kind of page."""
+
+    title: str
+    button: str
+
+    def facts(self, intent: EntryIntent) -> list[tuple[str, str]]:
+        """What the page is about, by name."""
+        ...
+
+    def sentences(self, intent: EntryIntent) -> list[str]:
+        """What happens with what is entered."""
+        ...
+
+    def fields(self, intent: EntryIntent) -> list[PageInput]:
+        """The inputs; a secret one is called ``secret``."""
+        ...
+
+    async def complete(
+        self, call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Take what was entered, use the intent up (:func:`runwatch.service.access.private_entry.use`) and say what
+        came of it.
+
+        Raises:
+            Refusal: it is not taken; the intent stays as it is.
+        """
+        ...
+
+    def done(self, intent: EntryIntent) -> list[str]:
+        """What happened, and what to do next."""
+        ...
+
+
+Entries = Mapping[str, EntryPage]
+"""Kinds of entry, by the word in their address."""
+
+
+def read_secret(fields: Mapping[str, str], *, is_required: bool = True) -> Secret | None:
+    """The secret among what was entered.
+
+    Raises:
+        Refusal: ``validation_failed``: it is missing, too long, or has white space or control characters in it.
+    """
+    value = fields.get("secret", "").strip()
+    if not value:
+        if is_required:
+            raise make_validation_error(("secret", "Required."))
+        return None
+    if len(value) > SECRET_CHARACTERS:
+        raise make_validation_error(("secret", f"Must be at most {SECRET_CHARACTERS} characters."))
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise make_validation_error(("secret", "Must be visible ASCII characters without spaces."))
+    return Secret(value)
+
+
+async def show(entries: Entries, call: AuthenticatedRequest) -> ServiceResponse:
+    """The form, or what came of it."""
+    kind, token = _entry_of(entries, call)
+    if call.query.get("done"):
+        used = await call.read(lambda transaction: private_entry.find_used(transaction, call.ids["kind"], token))
+        if used is not None:
+            return render_page("Done", [*kind.done(used), "You can close this page."])
+    intent = await call.read(lambda transaction: private_entry.find(transaction, call.ids["kind"], token))
+    return _form(kind, intent).show()
+
+
+async def take(entries: Entries, call: AuthenticatedRequest) -> ServiceResponse:
+    """Take what was entered; JSON is answered with JSON, a form by leading on to a page.
+
+    Raises:
+        Refusal: ``permission_denied``, when a key is shown and is another one than the intent was asked for with.
+    """
+    kind, token = _entry_of(entries, call)
+    intent = await call.read(lambda transaction: private_entry.find(transaction, call.ids["kind"], token))
+    if call.principal is not ANONYMOUS and call.principal.key_id != intent.principal_id:
+        raise RefusalError("permission_denied", "This address belongs to another API key.")
+    content = call.content
+    if not isinstance(content, Mapping) or not all(isinstance(value, str) for value in content.values()):
+        raise make_validation_error(("body", "Must be an object of texts."))
+    try:
+        outcome = await kind.complete(call, token, intent, content)
+    except RefusalError as refusal:
+        if refusal.code == "validation_failed":
+            raise FormRefusalError(refusal, partial(_form(kind, intent).refuse, content)) from refusal
+        raise
+    if call.is_form:
+        return see_other(f"/connect/{call.ids['kind']}?{urlencode({'intent': token, 'done': 'yes'})}")
+    return make_json_response(outcome)
+
+
+def _form(kind: EntryPage, intent: EntryIntent) -> Form:
+    until = datetime.fromisoformat(intent.expires_at)
+    facts = [*kind.facts(intent), ("This page works", f"once, until {until:%H:%M} UTC")]
+    return Form(kind.title, kind.sentences(intent), kind.button, facts, kind.fields(intent))
+
+
+def _entry_of(entries: Entries, call: AuthenticatedRequest) -> tuple[EntryPage, str]:
+    kind = entries.get(call.ids["kind"])
+    if kind is None:
+        raise RefusalError("not_found", "There is no such page.")
+    return kind, call.query.get("intent", "")
+
+
+def endpoints(entries: Entries) -> tuple[Endpoint, ...]:
+    """The endpoints that serve these kinds of entry."""
+    return (
+        Endpoint("GET", "/connect/{kind}", partial(show, entries), is_open=True, is_page=True),
+        Endpoint("POST", "/connect/{kind}", partial(take, entries), takes_body=True, is_open=True, is_page=True),
+    )

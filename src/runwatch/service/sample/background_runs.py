@@ -1,0 +1,137 @@
+"""Runs that come and go by themselves while somebody watches the sample organization."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from random import Random
+from typing import Any, Final
+
+from runwatch.records.requests import RunRequest
+from runwatch.service.errors import RefusalError
+from runwatch.service.execution import runs, submission
+from runwatch.service.execution.state_machine import RunState
+from runwatch.service.sample.models import arm_ids
+from runwatch.service.sample.reviews import check_ids
+from runwatch.service.sample.run_kinds import BACKGROUND, RunKind, build_request
+from runwatch.service.service_context import ServiceContext
+from runwatch.service.tables import api_keys
+from runwatch.service.tables import runs as runs_table
+from runwatch.service.tables.sample import sample_organizations
+from runwatch.service.transaction import Row, Transaction
+
+PAUSE_S: Final = (2.0, 6.0)
+"""The least and the most seconds between two runs."""
+
+AT_ONCE: Final = 6
+"""How many runs of the organization may be live when another one is added."""
+
+WATCHED_S: Final = 60.0
+"""How long after the last request somebody is taken to watch."""
+
+_log: Final = logging.getLogger("runwatch.service.sample")
+
+
+class BackgroundRuns:
+    """Submits runs in the sample organization, as the key does that is kept for it.
+
+    It does nothing in a database without a sample organization. It is no caller: it does not keep a service from ending
+    that nobody uses.
+
+    Args:
+        context: The service.
+        chance: What chooses the runs and the pauses.
+    """
+
+    def __init__(self, context: ServiceContext, chance: Random) -> None:
+        self._context = context
+        self._chance = chance
+        self._works: list[RunKind] = []
+        self._cancelling: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Go on until cancelled."""
+        try:
+            while True:
+                await self._until_watched()
+                await self._context.clock.sleep(self._chance.uniform(*PAUSE_S))
+                if self._is_watched():
+                    await self.add()
+        finally:
+            for task in self._cancelling:
+                task.cancel()
+
+    def _is_watched(self) -> bool:
+        context = self._context
+        quiet_s = min(WATCHED_S, context.options.idle_exit_s or WATCHED_S)
+        return context.clock.monotonic() - context.last_request < quiet_s
+
+    async def _until_watched(self) -> None:
+        while not self._is_watched():
+            self._context.touched.clear()
+            await self._context.touched.wait()
+
+    async def add(self) -> None:
+        """Submit one run, unless there are enough or the organization may not."""
+        work = self._next()
+        try:
+            run = await self._context.database.write(partial(_submit, work, self._chance))
+        except RefusalError as refusal:
+            # People may have spent the balance, used up the quota, or changed what there is.
+            _log.info("a sample run was not accepted: %s", refusal.code)
+            return
+        except Exception:
+            _log.exception("a sample run cannot be submitted")
+            return
+        if run is None:
+            return
+        self._context.engine.drive(run)
+        if work.cancel_after_s is not None:
+            task = asyncio.get_running_loop().create_task(self._cancel(run, work.cancel_after_s), name="sample cancel")
+            self._cancelling.add(task)
+            task.add_done_callback(self._cancelling.discard)
+
+    def _next(self) -> RunKind:
+        """The next kind of run: all of them by their weight, in an order of chance, then anew."""
+        if not self._works:
+            self._works = [work for work in BACKGROUND for _ in range(work.weight)]
+            self._chance.shuffle(self._works)
+        return self._works.pop()
+
+    async def _cancel(self, run: RunState, after_s: float) -> None:
+        await self._context.clock.sleep(after_s)
+        try:
+            await self._context.database.write(partial(_cancel, run))
+        except RefusalError:
+            return
+        self._context.engine.let_go(run.execution_id)
+
+
+def _submit(work: RunKind, chance: Random, transaction: Transaction) -> RunState | None:
+    """Accept a run; ``None`` without a sample organization, or when that has runs enough or lacks what this needs."""
+    sample = _sample(transaction)
+    if sample is None:
+        return None
+    tenant_id = sample["tenant_id"]
+    live = transaction.count(runs_table, {"tenant_id": tenant_id, **runs.LIVE})
+    arms, checks = arm_ids(transaction, tenant_id), check_ids(transaction, tenant_id)
+    if live >= AT_ONCE or (work.check is not None and work.check not in checks):
+        return None
+    content: dict[str, Any] = build_request(work, chance, arms, checks)
+    request = RunRequest.model_validate(content)
+    return submission.submit(transaction, tenant_id, sample["api_key_id"], request, content)
+
+
+def _cancel(run: RunState, transaction: Transaction) -> None:
+    sample = _sample(transaction)
+    if sample is not None:
+        submission.cancel(transaction, run.tenant_id, sample["api_key_id"], run.execution_id)
+
+
+def _sample(transaction: Transaction) -> Row | None:
+    """The sample organization, as long as its key is active."""
+    for row in transaction.list_all(sample_organizations, {}):
+        if transaction.count(api_keys, {"api_key_id": row["api_key_id"], "status": "active"}):
+            return row
+    return None

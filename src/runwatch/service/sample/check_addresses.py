@@ -1,0 +1,55 @@
+"""Sample checks are found at the service's own address, which changes when it starts on another port."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from runwatch.base.clock import format_iso
+from runwatch.service.address_policy import DOCKS_PATH
+from runwatch.service.checks import binding_json, bindings, verifiers
+from runwatch.service.tables.checks import bindings as bindings_table
+from runwatch.service.tables.checks import verifiers as verifiers_table
+from runwatch.service.tables.sample import sample_organizations
+from runwatch.service.transaction import Row, Transaction
+
+
+def update_check_addresses(transaction: Transaction, origin: str) -> None:
+    """Give every check at the service's old address the new one; nothing when the service is where it was.
+
+    It is the same check at the same service, so a key that was entered for it goes with it. That the address is another
+    is a change of the check all the same: its hash and its revision say so.
+
+    Args:
+        transaction: Where it is written.
+        origin: Scheme, host and port under which the service is found now.
+    """
+    for sample in transaction.list_all(sample_organizations, {}):
+        if sample["origin"] == origin:
+            continue
+        start = f"{sample['origin']}{DOCKS_PATH}"
+        for row in transaction.list_all(verifiers_table, {}):
+            if row["endpoint"]["url"].startswith(start):
+                _move(transaction, row, f"{origin}{DOCKS_PATH}{row['endpoint']['url'].removeprefix(start)}")
+        transaction.change(sample_organizations, {"api_key_id": sample["api_key_id"]}, origin=origin)
+
+
+def _move(transaction: Transaction, row: Row, url: str) -> None:
+    verifier_id, endpoint = row["verifier_id"], {**row["endpoint"], "url": url}
+    transaction.change(
+        verifiers_table,
+        {"verifier_id": verifier_id},
+        endpoint=endpoint,
+        hash=verifiers.definition_hash(row["version"], endpoint, row["input_data_classes"], row["scoring"]),
+        revision=row["revision"] + 1,
+        updated_at=format_iso(transaction.now),
+    )
+    if transaction.one(bindings_table, {"subject_id": verifier_id}) is not None:
+        binding = bindings.load(transaction, verifier_id)
+        if binding.origin is not None:
+            moved = replace(binding, origin=bindings.find_origin(url))
+            transaction.change(
+                bindings_table,
+                {"subject_id": verifier_id},
+                generation=moved.generation,
+                state=binding_json.to_json(moved),
+            )

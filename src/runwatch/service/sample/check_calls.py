@@ -1,0 +1,66 @@
+"""Calls to the sample checks without a network, for the time before the service listens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from runwatch.base.clock import Clock
+from runwatch.base.json import dumps
+from runwatch.service.address_policy import DOCKS_PATH, AddressPolicy
+from runwatch.service.checks.sample_checks import SampleCheck, admit, judge
+from runwatch.service.outbound import ANSWER_BYTES, OutboundClient, OutboundError, OutboundResponse
+
+AGENT_URL: Final = "https://agents.sample.invalid"
+"""Where the sample agents are said to be. Nobody is there, and nobody can ever be (RFC 2606)."""
+
+_NOT_ALLOWED: Final = 405
+"""What an agent answers to a ``HEAD``: it is there and takes no such call."""
+
+
+class SampleCheckClient(OutboundClient):
+    """Calls the sample checks of this process in place of the network, and tells what became of the sample agents.
+
+    Args:
+        clock: What the checks' delays, and the limits of the callers, are measured by.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    async def send(
+        self,
+        method: str,
+        url: str,
+        *,
+        reach: AddressPolicy,
+        timeout_s: float,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        limit_bytes: int = ANSWER_BYTES,
+    ) -> OutboundResponse:
+        """Answer as the called side would; see :meth:`runwatch.service.outbound.OutboundClient.send`.
+
+        Raises:
+            OutboundError: there would be no complete answer.
+        """
+        if url.startswith(AGENT_URL):
+            if url.endswith("/gone"):
+                raise OutboundError("network")
+            return OutboundResponse(_NOT_ALLOWED, b"")
+        path = urlsplit(url).path
+        if not path.startswith(DOCKS_PATH):
+            raise OutboundError("network")
+        dock = admit(path.removeprefix(DOCKS_PATH), method, (headers or {}).get("Authorization", ""))
+        if not isinstance(dock, SampleCheck):
+            status, error = dock
+            return OutboundResponse(status, dumps({"error": error}).encode("ascii"))
+        began = self._clock.monotonic()
+        if dock.delay_s:
+            await self._clock.sleep(dock.delay_s)
+        if self._clock.monotonic() - began > timeout_s:
+            raise OutboundError("timeout", was_sent=True)
+        status, verdict = judge(dock, body or b"")
+        return OutboundResponse(status, dumps(verdict).encode("ascii"))

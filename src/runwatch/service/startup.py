@@ -1,0 +1,143 @@
+"""Opening the service of a data directory: every room's parts are made here and given to each other."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Final
+
+from runwatch.base.clock import Clock
+from runwatch.base.sealing import MasterKeys
+from runwatch.base.secret import Secret
+from runwatch.service.access.authentication import ActiveKeys, ensure_owner, local_tenant
+from runwatch.service.access.key_uses import KeyUses
+from runwatch.service.access.vault import Vault
+from runwatch.service.address_policy import OrganizationPolicies
+from runwatch.service.checks import bindings
+from runwatch.service.checks.evaluation import evaluate
+from runwatch.service.database import ServiceDatabase
+from runwatch.service.execution.engine import Engine
+from runwatch.service.execution.live_runs import LiveRuns
+from runwatch.service.execution.review_composer import ReviewComposer
+from runwatch.service.http.context import RequestContext
+from runwatch.service.http.cursors import Cursors
+from runwatch.service.http.problem_responder import ProblemResponder
+from runwatch.service.http.rate_limits import AnonymousLimits, RateLimiter
+from runwatch.service.models import connections
+from runwatch.service.models.provider_config import provider_config
+from runwatch.service.models.providers import Providers
+from runwatch.service.options import ServeOptions
+from runwatch.service.organization import wallet, webhooks
+from runwatch.service.organization.closed_secrets import find_closed
+from runwatch.service.organization.webhook_sender import WebhookSender
+from runwatch.service.outbound import OutboundClient
+from runwatch.service.sample.check_addresses import update_check_addresses
+from runwatch.service.timers import Timers
+from runwatch.service.transaction import Transaction
+
+DATABASE_FILE: Final = "service.db"
+
+
+async def open_service_context(
+    options: ServeOptions,
+    keys: MasterKeys,
+    offered_key: Secret,
+    *,
+    clock: Clock,
+    origin: str,
+    timers: Timers | None = None,
+) -> tuple[RequestContext, Secret]:
+    """Open the service of a data directory and drive its live runs on; answer it with the owner's key.
+
+    The caller holds the directory's lock.
+
+    Args:
+        options: How the service is started.
+        keys: The master keys.
+        offered_key: The owner's key as far as it is known; see
+            :func:`runwatch.service.access.authentication.ensure_owner`.
+        clock: Where time comes from.
+        origin: Scheme, host and port under which callers of this machine find the service.
+        timers: What calls things later; the running event loop where none is given.
+
+    Raises:
+        DataError: the database is not usable.
+        UsageError: the provider configuration is not usable.
+    """
+    timers = timers or asyncio.get_running_loop()
+    sources = await asyncio.to_thread(provider_config, options.provider_config, sample=options.sample)
+    path = options.data_dir / DATABASE_FILE
+    if options.sample and options.sample_runs is not None and not path.exists():
+        from runwatch.service.sample import history
+
+        offered_key = await history.make_history(path, options, keys, offered_key, clock, origin, options.sample_runs)
+    database = await asyncio.to_thread(ServiceDatabase.open, path, clock)
+    outbound = OutboundClient()
+    try:
+        key = await database.write(partial(_settle, options, offered_key))
+        vault = Vault(options.data_dir, keys)
+        policy = OrganizationPolicies(await database.read(local_tenant), options, origin)
+        providers = Providers(outbound, clock, policy.providers)
+        judge = partial(evaluate, outbound, vault, database, policy)
+        context = RequestContext(
+            clock=clock,
+            database=database,
+            keys=await database.read(partial(ActiveKeys.load, clock=clock)),
+            key_uses=KeyUses(database, clock, timers),
+            engine=Engine(
+                database,
+                clock,
+                LiveRuns(database, clock, vault, providers, judge, ReviewComposer(database)),
+                options.pace,
+            ),
+            problems=ProblemResponder(database, clock, timers),
+            rate_limit=RateLimiter(options.rate_limit_rpm, clock),
+            cursors=await database.write(Cursors.load),
+            strangers=AnonymousLimits(clock, options.rate_limit_rpm),
+            timers=timers,
+            vault=vault,
+            outbound=outbound,
+            providers=providers,
+            provider_config=sources,
+            deliverer=WebhookSender(database, vault, outbound, policy, clock),
+            options=options,
+            reach_policy=policy,
+            origin=origin,
+        )
+        context.touch()
+        if options.sample:
+            await database.write(partial(update_check_addresses, origin=origin))
+        await bindings.destroy_all_retired(database, vault)
+        await vault.sweep(await database.read(_named_handles))
+        context.closed_handles = frozenset(await vault.take_over())
+        closed = await database.read(partial(find_closed, context.closed_handles))
+        context.closed_secrets = tuple(secret.advice for secret in closed)
+        await context.engine.resume()
+        context.deliverer.start()
+    except BaseException:
+        await outbound.close()
+        await asyncio.to_thread(database.close)
+        raise
+    return context, key
+
+
+def _named_handles(transaction: Transaction) -> set[str]:
+    """The secrets that some row names; a crash may have left others in the vault."""
+    return (
+        bindings.named_handles(transaction)
+        | connections.named_handles(transaction)
+        | webhooks.secret_handles(transaction)
+    )
+
+
+def _settle(options: ServeOptions, offered_key: Secret, transaction: Transaction) -> Secret:
+    """Give the owner a key that works, and the owner's organization the limits that this start names."""
+    key = ensure_owner(transaction, offered_key)
+    wallet.set_limits(
+        transaction,
+        local_tenant(transaction),
+        balance_usd=options.balance_usd,
+        executions_per_month=options.quota_executions,
+        concurrency=options.concurrency,
+    )
+    return key

@@ -1,0 +1,256 @@
+"""Every setting, declared once: help, README, ``config show`` and the settings screen are made from here."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any, Final
+
+from runwatch.base.closest_word import closest_word
+from runwatch.base.errors import SettingsError
+from runwatch.base.service_target import normalise_base_url
+from runwatch.settings.setting import (
+    Setting,
+    SettingsGroup,
+    bool_setting,
+    choice_setting,
+    float_setting,
+    int_setting,
+    name_table_setting,
+    text_setting,
+    text_table_setting,
+)
+
+LOCAL: Final = "local"
+"""The name under which the local service is shown and its data kept."""
+
+UNNAMED: Final = "unnamed"
+"""The name for a service whose address came without a profile."""
+
+RESERVED_NAMES: Final = (LOCAL, UNNAMED)
+"""Names that no profile of the settings file may have."""
+
+PROFILES: Final = "profiles"
+"""The table of the settings file that holds the profiles."""
+
+LOCAL_SERVICE: Final = "local_service"
+"""The table of the settings file that says how the local service is run."""
+
+SECRET_KEYS: Final = frozenset(
+    {
+        "api_key", "apikey", "key", "token", "api_token", "access_token", "auth_token",
+        "secret", "password", "passphrase", "bearer", "authorization", "credential", "credentials",
+    }
+)  # fmt: skip
+"""Names under which people write a key into a file; a value there is refused and never shown."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
+
+
+def _address(value: str) -> str:
+    try:
+        return normalise_base_url(value)
+    except SettingsError as error:
+        raise ValueError from error
+
+
+def _command(value: str) -> str:
+    if not shlex.split(value):
+        raise ValueError
+    return value
+
+
+def _word(value: str) -> str:
+    if not _NAME.match(value):
+        raise ValueError
+    return value
+
+
+class Settings(SettingsGroup):
+    """The settings of one person on one machine.
+
+    Attributes:
+        profiles: The services this person works with, by name.
+    """
+
+    __slots__ = ("profiles",)
+
+    default_profile = text_setting(
+        "default_profile",
+        "",
+        "The profile that is used when nothing else names one.",
+        takes="the name of a profile",
+        check=_word,
+        environment="RUNWATCH_PROFILE",
+        flag="--profile",
+    )
+    read_only = bool_setting(
+        "read_only",
+        "Refuse everything that changes something on the service.",
+        flag="--read-only",
+        protects=True,
+    )
+    theme = text_setting(
+        "theme",
+        "runwatch-dark",
+        "The colours of the console.",
+        takes="the name of a theme",
+        check=_word,
+        flag="--theme",
+    )
+    glyphs = choice_setting("glyphs", ("unicode", "ascii"), "The signs for states and frames.")
+    mouse = bool_setting("mouse", "Whether the console reacts to the mouse.", default=True)
+    home_screen = text_setting(
+        "home_screen", "runs", "The screen that the console opens with.", takes="the name of a screen", check=_word
+    )
+    restore = bool_setting("restore", "Begin where the last session ended, unless --open names a screen.")
+    time = choice_setting(
+        "time", ("relative", "local", "utc"), "How moments are shown: as an age, in local time, or in UTC."
+    )
+    bell = bool_setting(
+        "bell",
+        "Ring the terminal's bell when a run fails or expires that you follow, submitted or added,"
+        " and when an error is shown.",
+    )
+    notice = bool_setting("notice", "Say in the last line when a run ends that you follow, submitted or added.")
+    clipboard = choice_setting(
+        "clipboard",
+        ("auto", "native", "tmux", "osc52"),
+        "The way copied text takes: chosen by itself, the system's tool, tmux, or the terminal's own sequence.",
+    )
+    retries = int_setting(
+        "retries", 2, "How often a read, or a write with an idempotency key, is tried again.", least=0, most=5
+    )
+    keep_events_days = int_setting(
+        "keep_events_days", 30, "Days after which the kept events of a final run are deleted.", least=1, most=3650
+    )
+    keep_events_mb = int_setting(
+        "keep_events_mb",
+        1000,
+        "Megabytes that what is kept may take; with more, the events of the runs that ended first are deleted.",
+        least=10,
+        most=1_000_000,
+    )
+    log_level = choice_setting("log_level", ("info", "debug", "warning", "error"), "How much the log file holds.")
+    refresh_runs_s = float_setting(
+        "refresh.runs_s", 2.0, "Seconds between two reads of the list of runs, if the limit allows.", least=1, most=15
+    )
+    refresh_lists_s = float_setting(
+        "refresh.lists_s", 30.0, "Seconds between two reads of any other list on screen.", least=5, most=3600
+    )
+    refresh_tail_s = float_setting(
+        "refresh.tail_s",
+        1.0,
+        "Seconds between two reads of a followed run's events while it is busy.",
+        least=0.5,
+        most=60,
+    )
+    master_key_store = choice_setting(
+        f"{LOCAL_SERVICE}.master_key_store",
+        ("file", "keyring"),
+        "Where the local service's master key is kept: master.key beside this file, or the system's keyring.",
+    )
+    master_key_command = text_setting(
+        f"{LOCAL_SERVICE}.master_key_command",
+        "",
+        "A command, run without a shell, that prints the local service's master key.",
+        takes="a command line with matching quotes",
+        check=_command,
+    )
+    keys = text_table_setting("keys", "Keys by the id of what they do, in place of the usual ones.")
+    filters = text_table_setting("filters", "Named filters; each is a filter expression.")
+    columns = name_table_setting("columns", "The columns of a list, in order, by the name of its screen or verb.")
+
+    def __init__(self, chosen: Mapping[str, Any] | None = None, profiles: Mapping[str, Profile] | None = None) -> None:
+        super().__init__(chosen)
+        self.profiles: Mapping[str, Profile] = dict(profiles or {})
+
+
+class Profile(SettingsGroup):
+    """One service as one person calls it.
+
+    Attributes:
+        name: The name that people use for it.
+    """
+
+    __slots__ = ("name",)
+
+    base_url = text_setting(
+        "base_url",
+        "",
+        "The address of the service, with or without /v1.",
+        takes="an https address without path, user name or query (http for this machine only)",
+        check=_address,
+    )
+    key_command = text_setting(
+        "key_command",
+        "",
+        "A command, run without a shell, that prints the API key.",
+        takes="a command line with matching quotes",
+        check=_command,
+    )
+    ca_file = text_setting(
+        "ca_file", "", "A file of certificates to trust instead of the usual ones.", takes="a file name"
+    )
+    production = bool_setting(
+        "production",
+        "Whether what is destroyed here hurts: the console then asks for part of the id.",
+        protects=True,
+    )
+    read_only = bool_setting("read_only", "Refuse everything that changes something on this service.", protects=True)
+    colour = choice_setting(
+        "colour",
+        ("auto", "red", "yellow", "green", "cyan", "blue", "magenta"),
+        "The colour of the profile's name; auto is red for a production profile.",
+    )
+
+    def __init__(self, name: str, chosen: Mapping[str, Any] | None = None) -> None:
+        super().__init__(chosen)
+        self.name: Final = name
+
+
+SETTINGS: Final[tuple[Setting[Any], ...]] = tuple(Settings.DECLARED.values())
+"""Every setting outside the profiles, in the order in which people read them."""
+
+PROFILE_SETTINGS: Final[tuple[Setting[Any], ...]] = tuple(Profile.DECLARED.values())
+"""Every setting of a profile; the file has them under ``[profiles.NAME]``."""
+
+
+def is_profile_name(name: str) -> bool:
+    """Whether a profile may have this name: letters, digits, ``-`` and ``_``, at most 64, and none of ours."""
+    return _NAME.match(name) is not None and name not in RESERVED_NAMES
+
+
+def is_secret_key(key: str) -> bool:
+    """Whether people write an API key under this key; a value there is never shown."""
+    return key.rpartition(".")[2].lower().replace("-", "_") in SECRET_KEYS
+
+
+def split_key(key: str) -> tuple[str, ...]:
+    """A dotted key as the tables and the name that it stands for; names in ``keys`` and ``filters`` may hold dots."""
+    table, dot, rest = key.partition(".")
+    if dot and table in Settings.DECLARED and Settings.DECLARED[table].is_table:
+        return (table, rest)
+    return tuple(key.split("."))
+
+
+def find_setting(key: str) -> Setting[Any] | None:
+    """The declared setting behind a dotted key; for an entry of a table of texts, a setting that takes one text."""
+    parts = split_key(key)
+    if len(parts) == 3 and parts[0] == PROFILES and is_profile_name(parts[1]):
+        return Profile.DECLARED.get(parts[2])
+    if len(parts) == 2 and parts[1] and parts[0] in Settings.DECLARED and Settings.DECLARED[parts[0]].is_table:
+        entry = Settings.DECLARED[parts[0]].entry
+        return entry(key) if entry is not None else None
+    return Settings.DECLARED.get(key)
+
+
+def find_closest_key(key: str) -> str:
+    """The declared key that looks most like one that is not declared, or an empty text when none does."""
+    parts = split_key(key)
+    if len(parts) == 3 and parts[0] == PROFILES:
+        near = closest_word(parts[2], Profile.DECLARED)
+        return f"{PROFILES}.{parts[1]}.{near}" if near else ""
+    known = [*Settings.DECLARED, PROFILES, *(f"{PROFILES}.NAME.{name}" for name in Profile.DECLARED)]
+    return closest_word(key, known) or ""

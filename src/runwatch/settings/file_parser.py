@@ -1,0 +1,225 @@
+"""From the bytes of a settings file to settings, with everything that is wrong named by its key and line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from runwatch.base.closest_word import closest_word
+from runwatch.base.log import REDACTED, keep_secret
+from runwatch.base.secret import Secret
+from runwatch.settings.declarations import (
+    PROFILES,
+    RESERVED_NAMES,
+    Profile,
+    Settings,
+    find_closest_key,
+    is_profile_name,
+    is_secret_key,
+)
+from runwatch.settings.setting import InvalidValueError, Setting, SettingsGroup
+
+_POSITION: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
+
+
+class SettingsProblem(NamedTuple):
+    """One thing about the settings file that a person should know.
+
+    Attributes:
+        path: The settings file.
+        message: What is wrong and what holds instead; never a value of the file.
+        key: The dotted key, or an empty text where the whole file is meant.
+        line: The line, counted from 1, where it is known.
+        column: The column, counted from 1, where it is known.
+        nearest: The known key that looks most like an unknown one.
+        is_warning: Whether every setting could be read all the same.
+        copy: Where a file that cannot be read was set aside.
+    """
+
+    path: Path
+    message: str
+    key: str = ""
+    line: int | None = None
+    column: int | None = None
+    nearest: str = ""
+    is_warning: bool = False
+    copy: Path | None = None
+
+    @property
+    def place(self) -> str:
+        """The file with line and column, as editors take it."""
+        return ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
+
+    def __str__(self) -> str:
+        """Place, key and message in one line; to be cleaned before it is drawn."""
+        named = f"'{self.key}' {self.message}" if self.key else self.message
+        return f"{self.place}: {named}" + (f"; did you mean '{self.nearest}'?" if self.nearest else "")
+
+
+class InvalidTomlError(Exception):
+    """The content of a settings file cannot be read; the message names the reason and never a value."""
+
+    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+
+
+def decode_toml(content: bytes) -> tuple[str, dict[str, Any]]:
+    """The text of a settings file, without a byte order mark, and what it says.
+
+    Raises:
+        NotToml: it is not UTF-8 or not TOML.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidTomlError("is not UTF-8", content.count(b"\n", 0, error.start) + 1) from None
+    try:
+        return text, tomllib.loads(text)
+    except RecursionError:
+        raise InvalidTomlError("nests too deeply") from None
+    except ValueError as error:
+        message = str(error)
+        position = _POSITION.search(message)
+        if position is None:
+            raise InvalidTomlError("is not valid TOML") from None
+        reason = message[: position.start()]
+        if position[1] is None:
+            raise InvalidTomlError(
+                f"is not valid TOML: {reason} at its end", text.rstrip("\n").count("\n") + 1
+            ) from None
+        raise InvalidTomlError(f"is not valid TOML: {reason}", int(position[1]), int(position[2])) from None
+
+
+class SettingsParser:
+    """One pass over a decoded file. Takes keys to services out of it and gathers problems with their paths.
+
+    Attributes:
+        problems: What is wrong, each with the path of names it is about; lines are for the caller to add.
+    """
+
+    def __init__(self, path: Path, raw: dict[str, Any]) -> None:
+        self._path = path
+        self._raw = raw
+        self.problems: list[tuple[tuple[str, ...], SettingsProblem]] = []
+
+    def settings(self) -> Settings:
+        """Every setting that could be read; the others keep their defaults."""
+        self._take_out_secrets(self._raw, ())
+        chosen = self._read(Settings, self._named(), ())
+        profiles = dict(self._profiles(self._raw.get(PROFILES, {})))
+        default = chosen.get(Settings.default_profile.key, "")
+        if default and default not in profiles:
+            del chosen[Settings.default_profile.key]
+            self._note(
+                (Settings.default_profile.key,),
+                "names a profile that is not in the file",
+                near=closest_word(default, profiles) or "",
+            )
+        return Settings(chosen, profiles)
+
+    def _named(self) -> Iterator[tuple[str, tuple[str, ...], Any]]:
+        """Everything but the profiles as dotted key, path of names and value; tables of ours are opened."""
+        tables = {key.partition(".")[0] for key in Settings.DECLARED if "." in key}
+        for name, value in self._raw.items():
+            if name in tables and isinstance(value, dict):
+                for inner, item in value.items():
+                    yield f"{name}.{inner}", (name, inner), item
+            elif name in tables:
+                self._note((name,), "must be a table")
+            elif name != PROFILES:
+                yield name, (name,), value
+
+    def _profiles(self, raw: object) -> Iterator[tuple[str, Profile]]:
+        if not isinstance(raw, dict):
+            self._note((PROFILES,), "must be a table of profiles, such as [profiles.work]")
+            return
+        for name, members in raw.items():
+            place = (PROFILES, name)
+            if not isinstance(members, dict):
+                self._note(place, "must be a table")
+            elif name in RESERVED_NAMES:
+                self._note(place, "is a name that runwatch uses itself; give the profile another one")
+            elif not is_profile_name(name):
+                self._note(place, "is no name for a profile: letters, digits, - and _, at most 64")
+            else:
+                chosen = self._read(Profile, ((key, (*place, key), value) for key, value in members.items()), place)
+                if Profile.base_url.key not in members:
+                    self._note(place, "has no base_url, so that it cannot be used")
+                yield name, Profile(name, chosen)
+
+    def _read(
+        self, group: type[SettingsGroup], members: Iterable[tuple[str, tuple[str, ...], Any]], place: tuple[str, ...]
+    ) -> dict[str, Any]:
+        chosen: dict[str, Any] = {}
+        for key, names, value in members:
+            # The dot of a declared key stands for a table; a name that holds a dot itself is another one.
+            setting = group.DECLARED.get(key) if len(names) > len(place) + key.count(".") else None
+            if setting is None:
+                if not is_secret_key(names[-1]):
+                    self._note(names, "is no setting", near=find_closest_key(".".join(names)), is_warning=True)
+            elif setting.is_table and isinstance(value, dict):
+                chosen[key] = dict(self._entries(setting, value, names))
+            else:
+                self._read_one(setting, value, names, chosen)
+        return chosen
+
+    def _read_one(self, setting: Setting[Any], value: object, names: tuple[str, ...], chosen: dict[str, Any]) -> None:
+        try:
+            chosen[setting.key] = setting.read(value)
+        except InvalidValueError as error:
+            if setting.protects:
+                chosen[setting.key] = True
+                self._note(names, f"{error}; it counts as true until then")
+            else:
+                self._note(names, str(error))
+
+    def _entries(
+        self, setting: Setting[Any], table: Mapping[str, Any], place: tuple[str, ...]
+    ) -> Iterator[tuple[str, Any]]:
+        assert setting.entry is not None
+        for name, value in table.items():
+            entry = setting.entry(name)
+            if type(value) is not type(entry.default):
+                self._note((*place, name), f"must be {'a text' if entry.default == '' else 'a list of names'}")
+                continue
+            try:
+                yield name, entry.read(value)
+            except InvalidValueError as error:
+                self._note((*place, name), str(error))
+
+    def _take_out_secrets(self, table: dict[str, Any], place: tuple[str, ...]) -> None:
+        for name, value in table.items():
+            names = (*place, name)
+            if is_secret_key(name):
+                _remember(value)
+                table[name] = REDACTED
+                self._note(
+                    names,
+                    "is not used: an API key does not belong in this file. Remove the line, make a new key if others"
+                    " may have seen it, and store it with 'runwatch config key set PROFILE'",
+                )
+            elif isinstance(value, dict) and not (
+                names[0] in Settings.DECLARED and Settings.DECLARED[names[0]].is_table
+            ):
+                self._take_out_secrets(value, names)
+
+    def _note(self, names: tuple[str, ...], message: str, *, near: str = "", is_warning: bool = False) -> None:
+        problem = SettingsProblem(self._path, message, ".".join(names), nearest=near, is_warning=is_warning)
+        self.problems.append((names, problem))
+
+
+def _remember(value: object) -> None:
+    """Have every text in a value redacted from the log."""
+    if isinstance(value, str):
+        keep_secret(Secret(value))
+    elif isinstance(value, dict):
+        for item in value.values():
+            _remember(item)
+    elif isinstance(value, list):
+        for item in value:
+            _remember(item)

@@ -1,0 +1,421 @@
+"""The local service from outside: found through the files of its data directory, started when none runs, stopped."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from runwatch.base.errors import LocalServiceError, SettingsError
+from runwatch.base.files import FileLock, UnsafePlaceError, check_data_dir, open_private_append, private_directory
+from runwatch.base.log import keep_secret, redact
+from runwatch.base.paths import find_paths
+from runwatch.base.sealing import UnsealError
+from runwatch.base.secret import Secret
+from runwatch.base.service_file import ServiceFile, is_running, open_owner_key, parse_service_line, read_service_file
+from runwatch.base.service_socket import connect_to_socket, require_unix_sockets
+from runwatch.base.service_target import Target, normalise_base_url
+from runwatch.base.text import clean_block
+from runwatch.settings.declarations import LOCAL
+
+IDLE_EXIT_S: Final = 600.0
+"""Seconds without a caller and without a live run after which a service that was started here ends (DESIGN 5)."""
+
+START_TIMEOUT_S: Final = 30.0
+"""How long a service may take to accept connections, or to end."""
+
+_PAUSE_S: Final = 0.05
+_CONNECT_S: Final = 1.0
+_ERROR_LOG_BYTES: Final = 262_144
+_TAIL_BYTES: Final = 2000
+_LINE_BYTES: Final = 65_536
+_NOT_INHERITED: Final = frozenset(
+    {"RUNWATCH_API_KEY", "RUNWATCH_BASE_URL", "RUNWATCH_PROFILE"}
+    | {name for plain in ("http", "https", "all", "no", "ftp") for name in (f"{plain}_proxy", f"{plain}_proxy".upper())}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalService:
+    """A local service that accepts connections.
+
+    Attributes:
+        base_url: Scheme, host and port, where other clients and browsers reach it.
+        key: Its own key.
+        pid: Its process.
+        socket: The Unix socket on which runwatch reaches it.
+        started_here: Whether this call has started it.
+    """
+
+    base_url: str
+    key: Secret = field(repr=False)
+    pid: int
+    socket: Path
+    started_here: bool = False
+
+    def target(self) -> Target:
+        """The service as the client calls it, with its own key and no other."""
+        return Target(LOCAL, self.base_url, self.key, "local service", socket=self.socket)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitTiming:
+    """How the waiting here is done; tests bring their own.
+
+    Attributes:
+        patience_s: How long to wait for a service.
+        monotonic: Seconds that only grow.
+        sleep: Lets seconds go by.
+    """
+
+    patience_s: float = START_TIMEOUT_S
+    monotonic: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+
+_USUAL: Final = WaitTiming()
+
+
+def find_running(
+    data_dir: Path, *, settings_file: Path | None = None, pace: WaitTiming = _USUAL
+) -> LocalService | None:
+    """The running service of a data directory once it accepts connections, or ``None`` when none runs.
+
+    Args:
+        data_dir: The service's data directory.
+        settings_file: Says where the master key is that opens the service's own key; this installation's when left out.
+        pace: How the waiting is done.
+
+    Raises:
+        SettingsError: the master key cannot be had.
+        UntrustedSocketError: its socket, the socket's directory or the listening process is not the user's own.
+        LocalServiceError: one holds the directory and does not accept connections within the pace's patience, or it is
+            of version 0.1.0 and has no socket.
+        DataError: others own the directory or may change it.
+    """
+    found = _find_running(data_dir, pace, _accepts)
+    return None if found is None else _service(_with_key(found, settings_file or find_paths().settings_file))
+
+
+def ensure_running(
+    data_dir: Path,
+    *,
+    settings_file: Path | None = None,
+    idle_exit_s: float = IDLE_EXIT_S,
+    more: Sequence[str] = (),
+    command: Sequence[str] | None = None,
+    environment: Mapping[str, str] | None = None,
+    pace: WaitTiming = _USUAL,
+) -> LocalService:
+    """The running service of a data directory, started first when none runs.
+
+    Whoever comes second while one is being started waits and gets the same one. A service that is started here lives
+    on without this process and its terminal.
+
+    Args:
+        data_dir: The service's data directory; made when there is none.
+        settings_file: Says where the master key is, here and for the service; this installation's when left out.
+        idle_exit_s: Seconds without a caller and without a live run after which it ends by itself.
+        more: Further arguments for ``runwatch serve``, where it is started.
+        command: What to start in place of ``runwatch serve``, with the same arguments; for tests.
+        environment: The environment to start it in, in place of this process's own.
+        pace: How the waiting is done.
+
+    Raises:
+        UntrustedSocketError: its socket, the socket's directory or the listening process is not the user's own.
+        LocalServiceError: the data directory is not usable, the service does not start, one of version 0.1.0 runs, or
+            this system has no Unix sockets.
+        DataError: others own the directory or may change it.
+    """
+    _check(data_dir)
+    require_unix_sockets()
+    try:
+        data_dir = private_directory(data_dir.absolute())
+        starting = FileLock(data_dir / "start.lock")
+        starting.acquire(wait=True)
+    except OSError as error:
+        raise LocalServiceError(
+            "The data directory of the local service is not usable",
+            detail=f"{data_dir}: {error.strerror}",
+            hint="Make it writable, or name another place in RUNWATCH_DATA_DIR.",
+        ) from None
+    try:
+        settings_file = settings_file or find_paths().settings_file
+        found = find_running(data_dir, settings_file=settings_file, pace=pace)
+        if found is not None:
+            return found
+        words = command or (sys.executable, "-m", "runwatch", "serve")
+        arguments = ("--json", "--data-dir", str(data_dir), "--idle-exit-s", f"{idle_exit_s:g}", *more)
+        # Named in full, because the service works in another directory.
+        own = {**(os.environ if environment is None else environment), "RUNWATCH_CONFIG": str(settings_file)}
+        return _start(data_dir, [*words, *arguments], own, pace)
+    finally:
+        starting.release()
+
+
+def stop_running(data_dir: Path, *, pace: WaitTiming = _USUAL) -> bool:
+    """End the service of a data directory and wait until it has gone; answer whether one ran.
+
+    Raises:
+        LocalServiceError: it does not answer, may not be ended from here, or does not end in time.
+    """
+    running = _find_running(data_dir, pace, _accepts_anywhere)
+    if running is None:
+        return False
+    try:
+        os.kill(running.pid, signal.SIGTERM)
+    except ProcessLookupError:
+        return True
+    except OSError as error:
+        raise LocalServiceError(
+            "The local service may not be ended from here", detail=f"process {running.pid}: {error.strerror}"
+        ) from None
+    deadline = pace.monotonic() + pace.patience_s
+    while _is_running(data_dir):
+        if pace.monotonic() >= deadline:
+            raise LocalServiceError(
+                "The local service has not ended",
+                detail=f"process {running.pid}",
+                hint="End the process yourself; what the service has acknowledged is on the disk.",
+            )
+        pace.sleep(_PAUSE_S)
+    return True
+
+
+def _find_running(data_dir: Path, pace: WaitTiming, accepts: Callable[[ServiceFile], bool]) -> ServiceFile | None:
+    """What the running service of a data directory has written, once it accepts; ``None`` when none runs.
+
+    Raises:
+        LocalServiceError: one holds the directory and does not accept within the pace's patience.
+        DataError: others own the directory or may change it.
+    """
+    _check(data_dir)
+    deadline = pace.monotonic() + pace.patience_s
+    while _is_running(data_dir):
+        written = _read(data_dir)
+        # Until the running service has written the file, it is that of an earlier one.
+        if written is not None and _lives(written.pid) and accepts(written):
+            return written
+        if pace.monotonic() >= deadline:
+            raise LocalServiceError(
+                "The local service runs and does not answer",
+                detail=f"{data_dir}, process {written.pid}" if written else str(data_dir),
+                hint="End it with 'runwatch serve --stop' and the same data directory, or end its process.",
+                retryable=True,
+            )
+        pace.sleep(_PAUSE_S)
+    return None
+
+
+def _start(data_dir: Path, command: Sequence[str], environment: Mapping[str, str], pace: WaitTiming) -> LocalService:
+    """Start the service as a process of its own and wait for its one line."""
+    log = data_dir / "log" / "serve.err"
+    try:
+        errors, before = _open_error_log(log)
+        try:
+            process = subprocess.Popen(  # noqa: S603 - this very program
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={name: value for name, value in environment.items() if name not in _NOT_INHERITED},
+                cwd=os.sep,
+                start_new_session=True,
+            )
+        finally:
+            os.close(errors)
+    except UnsafePlaceError as error:
+        raise LocalServiceError(
+            "The local service cannot be started, because its error log is not a file of this user alone",
+            detail=str(error),
+            hint="Move it away; a new one is made.",
+        ) from None
+    except OSError as error:
+        raise LocalServiceError(
+            "The local service cannot be started", detail=f"{error.filename or command[0]}: {error.strerror}"
+        ) from None
+    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_attend, args=(process, lines), name="local service", daemon=True).start()
+    try:
+        line = lines.get(timeout=pace.patience_s)
+    except queue.Empty:
+        process.kill()
+        raise _not_started(f"It was not ready within {pace.patience_s:g} seconds.", log, before) from None
+    if line:
+        return _service(_said(line, data_dir), started_here=True)
+    # It has ended. When somebody else started one by hand at the same moment, ours has refused and that one serves.
+    found = find_running(data_dir, settings_file=Path(environment["RUNWATCH_CONFIG"]), pace=pace)
+    if found is None:
+        raise _not_started("It has ended.", log, before)
+    return found
+
+
+def _attend(process: subprocess.Popen[bytes], lines: queue.SimpleQueue[bytes]) -> None:
+    """Hand on the child's first line, then take note of its end, so that it does not stay in the process table."""
+    assert process.stdout is not None
+    with process.stdout as output:
+        lines.put(output.readline(_LINE_BYTES))
+    process.wait()
+
+
+def _said(line: bytes, data_dir: Path) -> ServiceFile:
+    try:
+        return parse_service_line(line, data_dir)
+    except ValueError:
+        raise LocalServiceError("The local service does not say where it listens", detail=str(data_dir)) from None
+
+
+def _service(written: ServiceFile, *, started_here: bool = False) -> LocalService:
+    keep_secret(written.api_key)
+    if written.socket is None:
+        raise _no_socket(written)
+    try:
+        origin = normalise_base_url(written.base_url)
+    except SettingsError as error:
+        raise LocalServiceError(
+            "The local service does not listen on this machine alone", detail=str(written.data_dir)
+        ) from error
+    return LocalService(origin, written.api_key, written.pid, written.socket, started_here)
+
+
+def _read(data_dir: Path) -> ServiceFile | None:
+    try:
+        return read_service_file(data_dir)
+    except UnsafePlaceError as error:
+        raise LocalServiceError(
+            "The local service is not called, because its file is not private",
+            detail=str(error),
+            hint="End its process, and start it again; it makes a new file and a new key.",
+        ) from None
+
+
+def _with_key(written: ServiceFile, settings_file: Path) -> ServiceFile:
+    if not written.sealed_key:
+        return written
+    from runwatch.settings.master_key import find_master_keys
+
+    try:
+        return open_owner_key(written, find_master_keys(settings_file))
+    except UnsealError as error:
+        raise LocalServiceError(
+            "The key of the local service cannot be opened",
+            detail=f"{written.data_dir}: {error}",
+            hint="Name the settings file that it was started with in RUNWATCH_CONFIG, or end it with 'runwatch serve"
+            " --stop' and the same data directory; the next start makes a new key.",
+        ) from None
+
+
+def _check(data_dir: Path) -> None:
+    """Look at nothing that other users may have put there: the key goes where the files in it say."""
+    try:
+        check_data_dir(data_dir)
+    except OSError as error:
+        raise LocalServiceError(
+            "The data directory of the local service is not usable", detail=f"{data_dir}: {error.strerror}"
+        ) from None
+
+
+def _is_running(data_dir: Path) -> bool:
+    try:
+        return is_running(data_dir)
+    except OSError as error:
+        raise LocalServiceError(
+            "The data directory of the local service is not usable", detail=f"{data_dir}: {error.strerror}"
+        ) from None
+
+
+def _lives(pid: int) -> bool:
+    """Whether there is a process of this number."""
+    if pid <= 1:
+        return False  # such numbers mean groups of processes, or the first of all
+    if sys.platform == "win32":
+        return True  # asking would interrupt it there
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass  # it lives and belongs to somebody else
+    return True
+
+
+def _accepts(written: ServiceFile) -> bool:
+    """Whether a service accepts connections on its socket; nothing is sent.
+
+    Raises:
+        UntrustedSocketError: the socket, its directory or the listening process is not the user's own.
+        LocalServiceError: the service is of version 0.1.0 and has no socket.
+    """
+    if written.socket is None:
+        if _accepts_on_port(written.base_url):
+            raise _no_socket(written)
+        return False
+    try:
+        connect_to_socket(written.socket, _CONNECT_S).close()
+    except OSError:
+        return False
+    return True
+
+
+def _accepts_anywhere(written: ServiceFile) -> bool:
+    """Whether a service accepts connections in some way: enough to end it, because nothing is sent to it."""
+    try:
+        is_reached = _accepts(written)
+    except LocalServiceError:
+        is_reached = False
+    return is_reached or _accepts_on_port(written.base_url)
+
+
+def _accepts_on_port(base_url: str) -> bool:
+    try:
+        parts = urlsplit(base_url)
+        socket.create_connection((parts.hostname or "", parts.port or 80), timeout=_CONNECT_S).close()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _no_socket(written: ServiceFile) -> LocalServiceError:
+    return LocalServiceError(
+        "The local service is of an earlier version",
+        detail=f"It has no socket that proves whose it is ({written.data_dir}, process {written.pid}).",
+        hint="End it with 'runwatch serve --stop' and the same data directory; the next start is of this version.",
+    )
+
+
+def _open_error_log(path: Path) -> tuple[int, int]:
+    """The file for what the service writes to its error output, and where new text begins in it."""
+    private_directory(path.parent)
+    descriptor = open_private_append(path)
+    try:
+        if os.fstat(descriptor).st_size > _ERROR_LOG_BYTES:
+            os.ftruncate(descriptor, 0)
+        return descriptor, os.fstat(descriptor).st_size
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _not_started(reason: str, log: Path, before: int) -> LocalServiceError:
+    """The error of a service that did not start, with the last lines that it wrote."""
+    try:
+        written = log.read_bytes()[before:][-_TAIL_BYTES:].decode("utf-8", "replace")
+    except OSError:
+        written = ""
+    last = clean_block(redact(written)).strip()
+    where = f"Its error output is in {log}" if last else "It left no word, as on a full disk"
+    return LocalServiceError(
+        "The local service did not start",
+        detail=f"{reason} It wrote:\n{last}" if last else reason,
+        hint=f"{where}; 'runwatch serve' in a terminal shows more.",
+    )

@@ -1,0 +1,152 @@
+"""Where the master key is kept that the local service seals its secrets with: command, keyring, or a private file.
+
+The console and the service find it in the same way from the same settings file, so that each opens what the other has
+sealed. It never crosses a command line or an environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from runwatch.base.errors import SettingsError
+from runwatch.base.files import UnsafePlaceError, check_place, hold_lock, read_private, write_atomic
+from runwatch.base.sealing import MasterKeys
+from runwatch.settings.declarations import LOCAL_SERVICE, Settings
+from runwatch.settings.key_command import run_key_command
+from runwatch.settings.key_store import SystemKeyring
+from runwatch.settings.settings_file import load_settings_file
+
+KEYRING_NAME: Final = "master key of the local service"
+"""The keyring's entry. No profile has this name, because a profile's has no space."""
+
+_MAX_BYTES: Final = 65_536
+_HEAD: Final = "# The master key of runwatch's local service. Without it the secrets of its data directory are lost.\n"
+_FORM: Final = "It is 32 random bytes in base64, one key a line, the newest first; 'openssl rand -base64 32' makes one."
+
+
+def find_master_keys(settings_file: Path) -> MasterKeys:
+    """The master keys of the installation that has this settings file; the first call makes one.
+
+    Raises:
+        SettingsError: they cannot be had, or the settings file does not say for certain where they are.
+    """
+    settings = _certain_settings(settings_file)
+    if settings.master_key_command:
+        return _parse(
+            run_key_command(settings.master_key_command), "The master key command does not print a master key"
+        )
+    return _kept(settings, settings_file, lambda keys: keys or MasterKeys.new())
+
+
+def add_master_key(settings_file: Path) -> MasterKeys:
+    """Put a new master key before the others, which stay to open what they have sealed.
+
+    Raises:
+        SettingsError: as :func:`find_master_keys`, or a command prints the keys, which only its owner can change.
+    """
+    settings = _certain_settings(settings_file)
+    if settings.master_key_command:
+        raise SettingsError(
+            "The master key comes from a command, which runwatch does not change",
+            hint="Have the command print a new key on its first line and the old one below, then start the service.",
+        )
+    return _kept(settings, settings_file, lambda keys: keys.with_new_key() if keys else MasterKeys.new())
+
+
+def master_key_file(settings_file: Path) -> Path:
+    """The private file that holds the master key where neither a command nor the keyring does."""
+    return settings_file.with_name("master.key")
+
+
+def _certain_settings(settings_file: Path) -> Settings:
+    """The settings, when they say where the master key is.
+
+    With another master key the service would make its owner a new key and could not open the secrets that it has.
+    """
+    loaded = load_settings_file(settings_file, keeps_copy=False)
+    doubts = [
+        problem
+        for problem in loaded.problems
+        if not problem.is_warning and (loaded.is_broken or problem.key.partition(".")[0] == LOCAL_SERVICE)
+    ]
+    if doubts:
+        raise SettingsError(
+            "The settings file does not say where the local service's master key is",
+            detail=str(doubts[0]),
+            hint="Mend the file; 'runwatch config validate' checks it.",
+        )
+    return loaded.settings
+
+
+def _kept(settings: Settings, settings_file: Path, change: Callable[[MasterKeys | None], MasterKeys]) -> MasterKeys:
+    """The keys in the keyring or the file, after a change to them."""
+    path = master_key_file(settings_file)
+    if settings.master_key_store == "file" and (found := _read(path)) is not None and (same := change(found)) is found:
+        return same
+    try:
+        # Two processes that make a key at the same time must end with the same one.
+        with hold_lock(path.with_name(f".{path.name}.lock")):
+            return _in_keyring(change) if settings.master_key_store == "keyring" else _in_file(path, change)
+    except OSError as error:
+        raise SettingsError(
+            "The local service's master key cannot be written",
+            detail=f"{path}: {error.strerror}",
+            hint="Make its directory writable, or name another one in RUNWATCH_CONFIG.",
+        ) from None
+
+
+def _in_keyring(change: Callable[[MasterKeys | None], MasterKeys]) -> MasterKeys:
+    def exchange(before: str | None) -> str:
+        # An entry that is no key stays as it is and is complained about below.
+        try:
+            return change(None if before is None else MasterKeys.parse(before)).text
+        except ValueError:
+            return before or ""
+
+    text = SystemKeyring().keep_text(KEYRING_NAME, exchange)
+    if text is None:
+        raise SettingsError(
+            "The keyring does not give the local service's master key",
+            detail="it is locked, missing, or did not answer",
+            hint=f"Unlock it, install runwatch[keyring], or set {Settings.master_key_store.key} to 'file'.",
+            retryable=True,
+        )
+    return _parse(text, "The keyring's entry is not a master key")
+
+
+def _in_file(path: Path, change: Callable[[MasterKeys | None], MasterKeys]) -> MasterKeys:
+    found = _read(path)
+    keys = change(found)
+    if keys is not found:
+        write_atomic(path, (_HEAD + keys.text).encode("ascii"))
+    return keys
+
+
+def _read(path: Path) -> MasterKeys | None:
+    try:
+        content = read_private(path, max_bytes=_MAX_BYTES, follows_links=True)
+        check_place(path)
+    except FileNotFoundError:
+        return None
+    except UnsafePlaceError as error:
+        raise SettingsError(
+            "The local service's master key is not used, because its file is not private",
+            detail=str(error),
+            hint=f"Run {error.mend} and, if others may have read it, 'runwatch serve --rotate-master-key'."
+            if error.mend
+            else "Put it into a directory of your own, and name its settings file in RUNWATCH_CONFIG.",
+        ) from None
+    except OSError as error:
+        raise SettingsError(
+            "The local service's master key cannot be read", detail=f"{path}: {error.strerror}"
+        ) from None
+    return _parse(content.decode("utf-8", "replace"), f"{path} does not hold a master key")
+
+
+def _parse(text: str, title: str) -> MasterKeys:
+    try:
+        return MasterKeys.parse(text)
+    except ValueError as error:
+        raise SettingsError(title, detail=str(error), hint=_FORM) from None

@@ -1,0 +1,296 @@
+"""Which value wins, and which service is called: flag, environment, profile, file, default, in this order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from runwatch.base.closest_word import closest_word
+from runwatch.base.errors import NotConfigured, SettingsError, UsageError
+from runwatch.base.paths import Paths
+from runwatch.base.service_target import Target, normalise_base_url
+from runwatch.base.shell_words import runwatch_command
+from runwatch.settings.declarations import LOCAL, PROFILE_SETTINGS, PROFILES, SETTINGS, UNNAMED, Profile, Settings
+from runwatch.settings.key_sources import ENVIRONMENT_KEY, FoundKey, environment_key, profile_key
+from runwatch.settings.setting import InvalidValueError, Setting
+from runwatch.settings.settings_file import LoadedSettings
+
+if TYPE_CHECKING:
+    from runwatch.settings.local_service import LocalService
+
+ENVIRONMENT_URL: Final = "RUNWATCH_BASE_URL"
+
+
+def start_local_service(directory: Path) -> LocalService:
+    """Find the local service of a data directory, or start it.
+
+    Raises:
+        LocalServiceError: it cannot be used.
+    """
+    # Only who calls it pays for what starts processes.
+    from runwatch.settings.local_service import ensure_running
+
+    return ensure_running(directory)
+
+
+class SettingSource(StrEnum):
+    """Where a value comes from; the earlier wins."""
+
+    FLAG = "flag"
+    ENVIRONMENT = "environment"
+    PROFILE = "profile"
+    FILE = "file"
+    DEFAULT = "default"
+
+
+class SettingOptions(NamedTuple):
+    """What the command line says about settings; ``None`` and ``False`` where it says nothing."""
+
+    profile: str | None = None
+    base_url: str | None = None
+    local: bool = False
+    read_only: bool = False
+    theme: str | None = None
+
+
+class ResolvedSetting(NamedTuple):
+    """One value that holds now.
+
+    Attributes:
+        key: The dotted key.
+        value: The typed value.
+        source: Which kind of place it comes from.
+        where: That place itself: a flag, a variable, a file with its line; empty for a default.
+    """
+
+    key: str
+    value: Any
+    source: SettingSource
+    where: str = ""
+
+
+class SettingsResolver:
+    """The settings that hold for one call of the program.
+
+    Args:
+        options: What the command line says.
+        environment: The process's environment.
+        loaded: The settings file.
+        paths: Where files are.
+    """
+
+    def __init__(
+        self, options: SettingOptions, environment: Mapping[str, str], loaded: LoadedSettings, paths: Paths
+    ) -> None:
+        self._options = options
+        self._environment = environment
+        self._loaded = loaded
+        self._paths = paths
+
+    def settings(self) -> Settings:
+        """Every setting with the value that holds.
+
+        Raises:
+            SettingsError: a flag or a variable holds what its setting does not take, or a profile is not known.
+        """
+        chosen = {setting.key: self.value(setting).value for setting in SETTINGS}
+        return Settings(chosen, self._loaded.settings.profiles)
+
+    def value(self, setting: Setting[Any]) -> ResolvedSetting:
+        """The value of one setting, with its source.
+
+        Raises:
+            SettingsError: a flag or a variable holds what the setting does not take, or a profile is not known.
+        """
+        given = getattr(self._options, setting.flag.lstrip("-").replace("-", "_"), None) if setting.flag else None
+        if given:
+            return ResolvedSetting(setting.key, _taken(setting, given, setting.flag), SettingSource.FLAG, setting.flag)
+        variable = self._environment.get(setting.environment, "").strip() if setting.environment else ""
+        if variable:
+            value = _taken(setting, variable, setting.environment)
+            return ResolvedSetting(setting.key, value, SettingSource.ENVIRONMENT, setting.environment)
+        if setting.key in Profile.DECLARED:
+            profile = self.profile()
+            if profile is not None and setting.key in profile.chosen:
+                place = (PROFILES, profile.name, setting.key)
+                return ResolvedSetting(
+                    setting.key, profile.chosen[setting.key], SettingSource.PROFILE, self._place(place)
+                )
+        if setting.key in self._loaded.settings.chosen:
+            value = self._loaded.settings.chosen[setting.key]
+            return ResolvedSetting(setting.key, value, SettingSource.FILE, self._place(tuple(setting.key.split("."))))
+        return ResolvedSetting(setting.key, setting.default, SettingSource.DEFAULT)
+
+    def values(self) -> Iterator[ResolvedSetting]:
+        """Every setting, then what the file says about each profile; keys to services are none of them.
+
+        Raises:
+            SettingsError: a flag or a variable holds what its setting does not take, or a profile is not known.
+        """
+        for setting in SETTINGS:
+            resolved = self.value(setting)
+            if not setting.is_table or not resolved.value:
+                yield resolved
+                continue
+            for name, item in resolved.value.items():
+                yield ResolvedSetting(f"{setting.key}.{name}", item, resolved.source, self._place((setting.key, name)))
+        for profile in self._loaded.settings.profiles.values():
+            for setting in PROFILE_SETTINGS:
+                if setting.key in profile.chosen:
+                    names = (PROFILES, profile.name, setting.key)
+                    yield ResolvedSetting(
+                        ".".join(names), profile.chosen[setting.key], SettingSource.FILE, self._place(names)
+                    )
+
+    def base_url(self) -> ResolvedSetting | None:
+        """The address that a flag, a variable or the profile gives, or ``None`` when nothing does.
+
+        Raises:
+            SettingsError: it is no address, or the profile is not known.
+        """
+        given = self._given_address()
+        if given is not None:
+            return given
+        profile = self.profile()
+        if profile is None:
+            return None
+        place = self._place((PROFILES, profile.name, Profile.base_url.key))
+        return ResolvedSetting("base_url", profile.base_url, SettingSource.PROFILE, place)
+
+    def profile(self) -> Profile | None:
+        """The profile in use: the one that a flag or a variable names, else the file's default, else the only one.
+
+        The latter two stand aside when a flag or a variable gives another address than theirs.
+
+        Raises:
+            SettingsError: the profile is not in the file, or the given address is none.
+        """
+        if self._options.local:
+            return None
+        profiles = self._loaded.settings.profiles
+        name = self.value(Settings.default_profile)
+        if name.source in {SettingSource.FLAG, SettingSource.ENVIRONMENT}:
+            if name.value not in profiles:
+                raise self._unknown_profile(name.value, name.where)
+            return profiles[name.value]
+        profile = profiles.get(name.value) or (next(iter(profiles.values())) if len(profiles) == 1 else None)
+        given = self._given_address()
+        return None if profile is None or (given is not None and given.value != profile.base_url) else profile
+
+    def target(self, *, start_local: Callable[[Path], LocalService] = start_local_service) -> Target:
+        """The service to call, with the key that belongs to it.
+
+        A key is never sent to an address that it was not given for: a profile's key serves the profile's address, the
+        environment's key an address from the environment or a flag, the local service's key the local service.
+
+        Raises:
+            NotConfigured: nothing says which service to call.
+            SettingsError: what is said does not fit together, or a key source fails.
+            UsageError: the flags contradict each other.
+            LocalServiceError: ``--local`` was given and the local service cannot be used.
+        """
+        if self._options.local:
+            if self._options.base_url or self._options.profile:
+                raise UsageError("--local goes with neither --base-url nor --profile")
+            return start_local(self._paths.local_service_dir).target()
+        address, profile, given_key = self.base_url(), self.profile(), environment_key(self._environment)
+        if address is None:
+            raise self._not_configured(given_key)
+        if profile is None:
+            return _target_of(UNNAMED, address.value, given_key)
+        if address.source is SettingSource.PROFILE:
+            return self._profile_target(profile, given_key)
+        if address.value != profile.base_url and given_key is None:
+            raise SettingsError(
+                f"The key of the profile '{profile.name}' serves only its own address",
+                detail=f"{address.where} names {address.value}, the profile {profile.base_url or 'none'}",
+                hint=f"Leave out {address.where} or the profile, or set {ENVIRONMENT_KEY} to a key for that address.",
+            )
+        return self._target(profile, address.value, given_key or profile_key(profile, self._paths.key_file))
+
+    def _profile_target(self, profile: Profile, given_key: FoundKey | None) -> Target:
+        if not profile.base_url:
+            raise SettingsError(
+                f"The profile '{profile.name}' has no usable base_url",
+                detail=self._file_problem() or str(self._loaded.path),
+                hint=f"Set it: {runwatch_command('config set', f'profiles.{profile.name}.base_url')} https://…",
+            )
+        if given_key is not None:
+            raise _homeless_key(f"Set {ENVIRONMENT_URL} too, or unset {ENVIRONMENT_KEY} to use the profile's own key.")
+        return self._target(profile, profile.base_url, profile_key(profile, self._paths.key_file))
+
+    def _target(self, profile: Profile, origin: str, key: FoundKey | None) -> Target:
+        ca_file = self._loaded.path.parent / Path(profile.ca_file).expanduser() if profile.ca_file else None
+        return _target_of(profile.name, origin, key, ca_file=ca_file, production=profile.production)
+
+    def _given_address(self) -> ResolvedSetting | None:
+        if self._options.base_url:
+            return ResolvedSetting(
+                "base_url", normalise_base_url(self._options.base_url), SettingSource.FLAG, "--base-url"
+            )
+        variable = self._environment.get(ENVIRONMENT_URL, "").strip()
+        if variable:
+            return ResolvedSetting("base_url", normalise_base_url(variable), SettingSource.ENVIRONMENT, ENVIRONMENT_URL)
+        return None
+
+    def _place(self, names: tuple[str, ...]) -> str:
+        line = self._loaded.lines.get(names)
+        return f"{self._loaded.path}:{line}" if line else str(self._loaded.path)
+
+    def _file_problem(self) -> str | None:
+        """The first thing in the file that could not be read; it may be the reason why something is missing."""
+        return next((str(problem) for problem in self._loaded.problems if not problem.is_warning), None)
+
+    def _unknown_profile(self, name: str, where: str) -> SettingsError:
+        known = sorted(self._loaded.settings.profiles)
+        if name == LOCAL:
+            return SettingsError("The local service is no profile", hint="Use --local.")
+        near = closest_word(name, known)
+        return SettingsError(
+            f"There is no profile '{name}', which {where} names",
+            detail=self._file_problem() or (f"known: {', '.join(known)}" if known else "the settings file has none"),
+            hint=f"Did you mean '{near}'?" if near else f"The settings file is {self._loaded.path}.",
+        )
+
+    def _not_configured(self, given_key: FoundKey | None) -> SettingsError:
+        if given_key is not None:
+            return _homeless_key(f"Set {ENVIRONMENT_URL} to the address that the key is for.")
+        known = sorted(self._loaded.settings.profiles)
+        if known:
+            return SettingsError(
+                "The settings file has several profiles and none is chosen",
+                detail=", ".join(known),
+                hint="Add --profile NAME, or 'runwatch config set default_profile NAME'.",
+            )
+        return NotConfigured(
+            "Nothing says which service to call",
+            detail=self._file_problem(),
+            hint=(
+                f"Set {ENVIRONMENT_URL} and {ENVIRONMENT_KEY}, or 'runwatch config set profiles.NAME.base_url https://…'"
+                " and 'runwatch config key set NAME'; or add --local to use the local service."
+            ),
+        )
+
+
+def _taken(setting: Setting[Any], given: object, where: str) -> Any:
+    try:
+        return setting.parse(given) if isinstance(given, str) else setting.read(given)
+    except InvalidValueError as error:
+        raise SettingsError(f"{where} {error}") from None
+
+
+def _homeless_key(hint: str) -> SettingsError:
+    return SettingsError(
+        f"{ENVIRONMENT_KEY} is set, and nothing says which address it is for",
+        detail="A key is never sent to an address that it was not given for.",
+        hint=hint,
+    )
+
+
+def _target_of(
+    name: str, origin: str, key: FoundKey | None, *, ca_file: Path | None = None, production: bool = False
+) -> Target:
+    secret, source = (key.key, key.source) if key else (None, "")
+    return Target(name, origin, secret, source, ca_file, production)

@@ -1,0 +1,310 @@
+"""The settings file: read so that no content of it can stop a start, and changed so that a person's comments live."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import stat
+import tomllib
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from runwatch.base.clock import Clock, SystemClock
+from runwatch.base.errors import SettingsError
+from runwatch.base.files import (
+    UnsafePlaceError,
+    check_place,
+    hold_lock,
+    is_readable_by_others,
+    rename_aside,
+    write_atomic,
+)
+from runwatch.settings.declarations import (
+    PROFILES,
+    Profile,
+    Settings,
+    find_closest_key,
+    find_setting,
+    is_profile_name,
+    is_secret_key,
+    split_key,
+)
+from runwatch.settings.file_parser import InvalidTomlError, SettingsParser, SettingsProblem, decode_toml
+from runwatch.settings.setting import InvalidValueError, Setting
+from runwatch.settings.toml_lines import key_lines
+
+MAX_SETTINGS_BYTES: Final = 1_000_000
+"""A settings file larger than this is a mistake and is not read."""
+
+_NEED_AN_OWNER: Final = frozenset({Profile.base_url.key, Profile.key_command.key, Profile.ca_file.key})
+"""What of a profile runs a program or says where a key goes; not used from a file that others may change."""
+
+Table = MutableMapping[str, Any]
+
+
+@dataclass(frozen=True)
+class LoadedSettings:
+    """What the settings file says.
+
+    Attributes:
+        path: The settings file.
+        settings: Every setting that could be read; the others keep their defaults.
+        problems: What could not be read, in the order of the file.
+        raw: The decoded file, unknown keys included; a key to a service that stood in it is redacted.
+        is_broken: Whether the file is there and nothing of it could be read.
+        text: The file's text, for finding lines.
+    """
+
+    path: Path
+    settings: Settings
+    problems: tuple[SettingsProblem, ...] = ()
+    raw: Mapping[str, Any] = field(default_factory=dict)
+    is_broken: bool = False
+    text: str = field(default="", repr=False)
+
+    @functools.cached_property
+    def lines(self) -> Mapping[tuple[str, ...], int]:
+        """The line of every key, by its path of names."""
+        return {} if self.is_broken else key_lines(self.text)
+
+
+def load_settings_file(path: Path, *, clock: Clock | None = None, keeps_copy: bool = True) -> LoadedSettings:
+    """Read the settings file; a missing one means defaults. Never raises for what the file holds.
+
+    A file that cannot be read means defaults too, and a copy beside it, one for each content. Of a file that other
+    users own or may change, what runs a program or says where a key goes is not used, and a problem says so (manual,
+    Security: Files and directories).
+
+    Args:
+        path: The settings file.
+        clock: Gives the time in the copy's name.
+        keeps_copy: Whether that copy is made; without it nothing is ever written.
+    """
+    try:
+        information = path.stat()
+        if not stat.S_ISREG(information.st_mode):
+            return _broken(path, "is not a file")
+        if information.st_size > MAX_SETTINGS_BYTES:
+            return _broken(path, f"is larger than {MAX_SETTINGS_BYTES:,} bytes; the defaults are used")
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return LoadedSettings(path, Settings())
+    except OSError as error:
+        return _broken(path, f"cannot be read ({error.strerror}); the defaults are used")
+    try:
+        text, raw = decode_toml(content)
+    except InvalidTomlError as error:
+        copy = _set_aside_once(path, content, (clock or SystemClock()).now()) if keeps_copy else None
+        return _broken(path, f"{error}; the defaults are used", line=error.line, column=error.column, copy=copy)
+    reading = SettingsParser(path, raw)
+    settings = reading.settings()
+    loaded = LoadedSettings(path, settings, raw=raw, text=text)
+    if reading.problems:
+        located = [problem._replace(line=loaded.lines.get(names)) for names, problem in reading.problems]
+        loaded = replace(loaded, problems=tuple(sorted(located, key=lambda problem: problem.line or 0)))
+    try:
+        check_place(path)
+    except UnsafePlaceError as error:
+        return _restricted(loaded, error)
+    except OSError as error:
+        return _broken(path, f"cannot be read ({error.strerror}); the defaults are used")
+    if is_readable_by_others(information):
+        mode = stat.S_IMODE(information.st_mode)
+        warning = SettingsProblem(
+            path, f"others on this machine may read it (mode {mode:04o}); run chmod 600 on it", is_warning=True
+        )
+        loaded = replace(loaded, problems=(*loaded.problems, warning))
+    return loaded
+
+
+def _restricted(loaded: LoadedSettings, error: UnsafePlaceError) -> LoadedSettings:
+    """What still counts of a file that other users may change: nothing that runs a program or says where a key goes."""
+    command = Settings.master_key_command.key
+    chosen = {key: value for key, value in loaded.settings.chosen.items() if key != command}
+    lost = [split_key(command)] if command in loaded.settings.chosen else []
+    profiles = {}
+    for name, profile in loaded.settings.profiles.items():
+        lost.extend((PROFILES, name, key) for key in profile.chosen if key in _NEED_AN_OWNER)
+        profiles[name] = Profile(name, {key: it for key, it in profile.chosen.items() if key not in _NEED_AN_OWNER})
+    mend = f"run {error.mend}" if error.mend else "use a file of your own"
+    unused = "is not used, because others may change this file"
+    problems = [
+        SettingsProblem(loaded.path, f"others own or may change it: {error}; {mend}"),
+        *(SettingsProblem(loaded.path, unused, ".".join(names), line=loaded.lines.get(names)) for names in lost),
+    ]
+    return replace(loaded, settings=Settings(chosen, profiles), problems=(*problems, *loaded.problems))
+
+
+def _broken(
+    path: Path, message: str, *, line: int | None = None, column: int | None = None, copy: Path | None = None
+) -> LoadedSettings:
+    problem = SettingsProblem(path, message, line=line, column=column, copy=copy)
+    return LoadedSettings(path, Settings(), (problem,), is_broken=True)
+
+
+def _set_aside_once(path: Path, content: bytes, now: datetime) -> Path | None:
+    """Copy a broken file beside itself unless this very content was copied before; None when that fails."""
+    prefix = f"{path.name}.bad-"
+    try:
+        for earlier in path.parent.iterdir():
+            if earlier.name.startswith(prefix) and earlier.read_bytes() == content:
+                return earlier
+        return rename_aside(path, f"bad-{now:%Y%m%dT%H%M%S.%fZ}")
+    except OSError:
+        return None
+
+
+def write_setting(path: Path, key: str, value: object) -> None:
+    """Write one setting into the file, making the file when there is none.
+
+    A text for a setting that takes none is read as typed by a person: ``"false"``, ``"30"``.
+
+    Raises:
+        SettingsError: there is no such setting, it does not take the value, or the file cannot be read or written. The
+            file is as it was then.
+    """
+    setting = _find(key)
+    try:
+        chosen = setting.parse(value) if isinstance(value, str) else setting.read(value)
+    except InvalidValueError as error:
+        raise SettingsError(f"'{key}' {error}", hint=setting.doc) from None
+    *tables, name = split_key(key)
+
+    def put(document: Table) -> bool:
+        table = document
+        for depth, part in enumerate(tables):
+            if part not in table:
+                # Made in one piece, so that no header of an empty table comes between.
+                missing: Any = {name: chosen}
+                for inner in reversed(tables[depth + 1 :]):
+                    missing = {inner: missing}
+                table[part] = missing
+                return True
+            table = _inner(table, part, key)
+        table[name] = chosen
+        return True
+
+    _change(path, put)
+
+
+def remove_setting(path: Path, key: str) -> bool:
+    """Remove one key, known or unknown, or a whole table such as ``profiles.work``; answer whether it was there.
+
+    Raises:
+        SettingsError: the file cannot be read or written.
+    """
+    *tables, name = split_key(key)
+
+    def remove(document: Table) -> bool:
+        table = document
+        for part in tables:
+            if part not in table:
+                return False
+            table = _inner(table, part, key)
+        if name not in table:
+            return False
+        del table[name]
+        return True
+
+    return _change(path, remove)
+
+
+def _find(key: str) -> Setting[Any]:
+    parts = split_key(key)
+    if is_secret_key(key) and find_setting(key) is None:
+        raise SettingsError(
+            "An API key does not belong in the settings file",
+            hint="'runwatch config key set PROFILE' stores one; it is typed hidden or read from standard input.",
+        )
+    if parts[0] == PROFILES and len(parts) == 3 and not is_profile_name(parts[1]):
+        raise SettingsError(
+            f"'{parts[1]}' is no name for a profile",
+            hint="Letters, digits, - and _, at most 64; 'local' and 'unnamed' are taken.",
+        )
+    setting = find_setting(key)
+    if setting is None:
+        near = find_closest_key(key)
+        raise SettingsError(
+            f"'{key}' is no setting",
+            hint=f"Did you mean '{near}'?" if near else "'runwatch config show' lists all of them.",
+        )
+    return setting
+
+
+def _inner(table: Table, part: str, key: str) -> Table:
+    inner = table[part]
+    if not isinstance(inner, MutableMapping):
+        raise SettingsError(
+            f"'{key}' cannot be reached",
+            detail=f"'{part}' is no table in the settings file",
+            hint="Mend that line first.",
+        )
+    return inner
+
+
+def _change(path: Path, change: Callable[[Table], bool]) -> bool:
+    """Apply a change under the file's lock, to what the file holds by then; answer what the change answered."""
+    try:
+        with hold_lock(path.with_name(f".{path.name}.lock")):
+            try:
+                content = path.read_bytes()
+            except FileNotFoundError:
+                content = b""
+            try:
+                text, current = decode_toml(content)
+            except InvalidTomlError as error:
+                raise _not_readable(path, error) from None
+            wanted = copy.deepcopy(current)
+            if not change(wanted):
+                return False
+            write_atomic(path, _edited(path, text, change, wanted).encode())
+            return True
+    except OSError as error:
+        raise SettingsError(
+            "The settings file cannot be written",
+            detail=f"{path}: {error.strerror}",
+            hint="Check the owner and the mode of the file and its directory, and that its disk has room.",
+        ) from None
+
+
+def _edited(path: Path, text: str, change: Callable[[Table], bool], wanted: dict[str, Any]) -> str:
+    if not text.strip():
+        import tomli_w
+
+        return tomli_w.dumps(wanted)
+    import tomlkit
+    import tomlkit.exceptions
+
+    try:
+        document = tomlkit.parse(text)
+        change(document)
+        edited = tomlkit.dumps(document)
+        is_right = _filled(tomllib.loads(edited)) == _filled(wanted)
+    except (tomlkit.exceptions.TOMLKitError, ValueError):
+        is_right = False
+    if not is_right:
+        raise SettingsError(
+            "The settings file is not changed, because the change would touch more than the one setting",
+            detail=str(path),
+            hint="Make the change in an editor; 'runwatch config validate' checks it.",
+        )
+    return edited
+
+
+def _filled(table: dict[str, Any]) -> dict[str, Any]:
+    """A table without empty tables in it: they say nothing, and those without a header of their own come and go."""
+    filled = {name: _filled(item) if isinstance(item, dict) else item for name, item in table.items()}
+    return {name: item for name, item in filled.items() if item != {}}
+
+
+def _not_readable(path: Path, error: InvalidTomlError) -> SettingsError:
+    """The error for a file that cannot be changed because it cannot be read."""
+    place = ":".join(str(part) for part in (path, error.line, error.column) if part is not None)
+    return SettingsError(
+        "The settings file is not changed, because it cannot be read",
+        detail=f"{place}: {error}",
+        hint="Mend that line first; runwatch config validate shows it.",
+    )

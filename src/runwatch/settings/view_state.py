@@ -1,0 +1,124 @@
+"""Where a person left the console: written when it ends, read at the next start where the settings want that.
+
+The file holds names, a filter and an id, never anything that a service or a person sent: what was typed into the form
+for runs is content of a prompt and stays in memory. Every part of it is ours; no reference describes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from runwatch.base.errors import SettingsError
+
+MAX_STATE_BYTES: Final = 100_000
+"""A state file larger than this is none of ours."""
+
+MAX_TEXT_CHARACTERS: Final = 4_000
+"""The longest text that is taken from a state file."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewState:
+    """One screen as a person left it.
+
+    Attributes:
+        screen: The screen's name.
+        filter: The filter as it was typed; empty for none.
+        is_filter_off: Whether the filter is kept and not applied.
+        sort: Fields that the rows are ordered by, each with whether the largest comes first; empty for the usual order.
+        is_wide: Whether the columns that narrow windows leave out are shown.
+        selected: The id under the cursor; empty for none.
+        is_open: Whether the record under the cursor is open.
+    """
+
+    screen: str
+    filter: str = ""
+    is_filter_off: bool = False
+    sort: tuple[tuple[str, bool], ...] = ()
+    is_wide: bool = False
+    selected: str = ""
+    is_open: bool = False
+
+
+def save_view_state(path: Path, view: ViewState) -> None:
+    """Keep a view for the next start. Of several consoles the one that ends last wins; the file is always whole.
+
+    Raises:
+        SettingsError: the file cannot be written.
+    """
+    import tomli_w
+
+    from runwatch.base.files import write_atomic
+
+    content = {
+        "screen": view.screen,
+        "filter": view.filter,
+        "is_filter_off": view.is_filter_off,
+        "sort": [{"field": field, "descending": descending} for field, descending in view.sort],
+        "is_wide": view.is_wide,
+        "selected": view.selected,
+        "is_open": view.is_open,
+    }
+    try:
+        write_atomic(path, tomli_w.dumps(content).encode())
+    except (OSError, ValueError) as error:
+        raise SettingsError("The session could not be kept", detail=f"{path}: {error}") from error
+
+
+def load_view_state(path: Path) -> ViewState | None:
+    """The view that was kept; ``None`` where none is.
+
+    Raises:
+        SettingsError: the file cannot be read, or holds something else.
+    """
+    import tomllib
+
+    try:
+        if path.stat().st_size > MAX_STATE_BYTES:
+            raise ValueError(f"is larger than {MAX_STATE_BYTES:,} bytes")
+        return _view(tomllib.loads(path.read_text("utf-8")))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        raise SettingsError(
+            "The last session is not restored", detail=f"{path}: {error}", hint="It is written anew when you leave."
+        ) from error
+
+
+def _view(content: dict[str, Any]) -> ViewState:
+    """The view that a file describes; unknown members, from a newer version, are left alone.
+
+    Raises:
+        ValueError: a member is missing or of another kind.
+    """
+    orders = content.get("sort", [])
+    if not isinstance(orders, list) or not all(isinstance(order, dict) for order in orders):
+        raise ValueError("sort is no list of tables")
+    screen = _text(content, "screen")
+    if not screen:
+        raise ValueError("screen is missing")
+    return ViewState(
+        screen,
+        _text(content, "filter"),
+        _switch(content, "is_filter_off"),
+        tuple((_text(order, "field"), _switch(order, "descending")) for order in orders),
+        _switch(content, "is_wide"),
+        _text(content, "selected"),
+        _switch(content, "is_open"),
+    )
+
+
+def _text(content: dict[str, Any], name: str) -> str:
+    value = content.get(name, "")
+    if not isinstance(value, str) or len(value) > MAX_TEXT_CHARACTERS:
+        raise ValueError(f"{name} is no text of at most {MAX_TEXT_CHARACTERS:,} characters")
+    return value
+
+
+def _switch(content: dict[str, Any], name: str) -> bool:
+    value = content.get(name, False)
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} is neither true nor false")
+    return value

@@ -1,0 +1,137 @@
+"""Reports that the service computes for a question, such as the usage of a period.
+
+A report is read like a list, within the budget and again while a screen shows it, and stands in the store as the one
+record of a collection of its own; so that its pane has every state that a list has, and another question never shows
+the answer to an earlier one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from runwatch.api.client import Client
+from runwatch.api.errors import ApiError
+from runwatch.api.operations import OPERATIONS
+from runwatch.base.clock import Clock
+from runwatch.records.record import Record
+from runwatch.store.live.backoff import Backoff
+from runwatch.store.live.scheduler import JobPriority, Scheduler
+from runwatch.store.repositories.scope import Scope
+from runwatch.store.state.changes import ListRead, ReadFailed, ReadFailure, ReadStarted, read_failure_from_error
+from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.store import Store
+
+REPORT_S: Final = 60.0
+"""How often a report is read while it is shown: summing up is work for the service."""
+
+_STOPS: Final = frozenset({ReadInterruption.NOT_AUTHORISED, ReadInterruption.NOT_OFFERED, ReadInterruption.ERROR})
+"""Troubles that asking the same again does not mend."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportQuery:
+    """One question to the service.
+
+    Attributes:
+        operation: The id of the operation that answers it.
+        record: What the answer is.
+        query: The parameters, as pairs.
+        path: The parameters of the path, as pairs.
+        is_read_once: Whether it is read again only when a person asks for it.
+    """
+
+    operation: str
+    record: type[Record]
+    query: tuple[tuple[str, str], ...] = ()
+    path: tuple[tuple[str, str], ...] = ()
+    is_read_once: bool = False
+
+    @property
+    def kind(self) -> str:
+        """Under which kind the answer stands in the store."""
+        return " ".join((self.record.KIND, *(value for _, value in (*self.path, *self.query))))
+
+
+def name_response_collection(record: type[Record], record_id: str) -> str:
+    """Under which kind the store keeps what an action answered about a record and no list ever tells, such as a test.
+
+    Args:
+        record: What was answered.
+        record_id: The record that it is about.
+    """
+    return f"{record.KIND} {record_id}"
+
+
+class ReportPoller:
+    """Reads reports for the screen that shows them.
+
+    Args:
+        client: Asks the service.
+        scope: Whose data it is.
+        store: Where answers and failures go.
+        scheduler: When a report is read.
+        clock: Time and chance.
+        reader: Tells this reader's reads from those of another one of the same profile, which may end before its own.
+    """
+
+    def __init__(
+        self, client: Client, scope: Scope, store: Store, scheduler: Scheduler, clock: Clock, *, reader: str = ""
+    ) -> None:
+        self._client = client
+        self._scope = scope
+        self._store = store
+        self._scheduler = scheduler
+        self._clock = clock
+        self._reader = reader
+        self._backoff = Backoff(clock)
+        self._shown: set[ReportQuery] = set()
+
+    def show(self, *reports: ReportQuery) -> None:
+        """Read these reports from now on, and no others of this reader."""
+        for gone in self._shown.difference(reports):
+            self._scheduler.remove(self._job(gone))
+        for new in [report for report in reports if report not in self._shown]:
+            self._add(new)
+        self._shown = set(reports)
+
+    def refresh(self) -> None:
+        """Read what is shown again now, also what was given up."""
+        for report in self._shown:
+            if self._job(report) not in self._scheduler:
+                self._add(report)
+            self._scheduler.run_soon(self._job(report))
+
+    def _add(self, report: ReportQuery) -> None:
+        self._scheduler.add(self._job(report), JobPriority.SCREEN, lambda: self._read(report))
+
+    async def _read(self, report: ReportQuery) -> float | None:
+        profile, kind = self._scope.profile, report.kind
+        operation = OPERATIONS[report.operation]
+        what = f"{operation.method} {operation.path}"
+        self._store.apply(ReadStarted(profile, kind, self._clock.now(), self._clock.monotonic(), what))
+        try:
+            answer = await self._client.request(operation, path=dict(report.path), query=dict(report.query))
+        except ApiError as error:
+            # What answers 404 for an id names no such record; what answers it without one is not offered at all.
+            return self._failed(report, read_failure_from_error(error, collection=not report.path))
+        if not isinstance(answer.value, dict):
+            return self._failed(
+                report, ReadFailure(ReadInterruption.ERROR, "The answer is no report", "Check the base URL.")
+            )
+        self._backoff.reset()
+        record = report.record(answer.value)
+        self._store.apply(
+            ListRead(
+                profile, kind, self._clock.now(), self._clock.monotonic(), (record,), complete=True, end_is_proven=True
+            )
+        )
+        return None if report.is_read_once else REPORT_S
+
+    def _failed(self, report: ReportQuery, failure: ReadFailure) -> float | None:
+        now, monotonic = self._clock.now(), self._clock.monotonic()
+        self._store.apply(ReadFailed(self._scope.profile, report.kind, now, monotonic, failure))
+        return None if failure.trouble in _STOPS else self._backoff.next_s()
+
+    def _job(self, report: ReportQuery) -> str:
+        return " ".join(part for part in ("report", self._reader, report.kind) if part)

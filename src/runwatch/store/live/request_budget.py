@@ -1,0 +1,175 @@
+"""How many requests a minute the console may make, so that it never meets the service's limit (DESIGN, Requests).
+
+The service publishes ``rate_limit_rpm`` and counts every request of a key, those of colleagues and of other consoles
+too. A quarter is kept for people; background reads are spaced out over the rest. A 429 says that the published number
+is not ours alone: the assumed number is halved, and each quiet minute gives a tenth of the published one back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Final
+
+from runwatch.base.clock import Clock
+
+WINDOW_S: Final = 60.0
+USER_SHARE: Final = 0.25
+"""The part of the limit that background reads never touch."""
+
+MARGIN: Final = 0.9
+"""Background reads are spaced out over this part of their share, so that a burst fits into the rest of it."""
+
+BURST: Final = 3
+"""Background reads that may go at once after a silence."""
+
+UNKNOWN_REMOTE_RPM: Final = 60
+"""What is assumed of a remote service that publishes no limit."""
+
+MIN_RPM: Final = 6
+"""Halving stops here, so that the console never falls silent for good."""
+
+
+SWEEP_S: Final = (2.0, 10.0)
+"""Shortest and longest time between two sweeps of the run list."""
+
+
+def sweep_interval_s(limit_rpm: int | None) -> float:
+    """Seconds between two reads of the list that gives the state of all runs.
+
+    The design allows it a quarter of the limit and 15 s; ten seconds at 60 a minute leave the tails more.
+    """
+    least, most = SWEEP_S
+    return least if limit_rpm is None else min(most, max(least, 10 * WINDOW_S / limit_rpm))
+
+
+_prepaid: ContextVar[list[int] | None] = ContextVar("prepaid", default=None)
+
+
+class RequestBudget:
+    """Counts requests over the last minute and says when the next background read may go.
+
+    Args:
+        clock: Time.
+        limit_rpm: The published limit in requests a minute; ``None`` for a service without one.
+        others: Requests that other consoles on the same data directory made to this service in the last minute.
+    """
+
+    def __init__(self, clock: Clock, limit_rpm: int | None, others: Callable[[], int] = lambda: 0) -> None:
+        self._clock = clock
+        self._published = limit_rpm
+        self._assumed = None if limit_rpm is None else float(limit_rpm)
+        self._others = others
+        self._sent: deque[float] = deque()
+        self._by_people: deque[float] = deque()
+        self._next_free = 0.0
+        self._quiet_since = clock.monotonic()
+
+    @property
+    def limit_rpm(self) -> int | None:
+        """The number of requests a minute that is assumed to be free for us; ``None`` without a limit."""
+        self._recover()
+        return None if self._assumed is None else int(self._assumed)
+
+    def publish(self, limit_rpm: int | None) -> None:
+        """Take over the limit that the service names; what a 429 has taught stays in force below it."""
+        if limit_rpm == self._published:
+            return
+        self._published = limit_rpm
+        self._assumed = None if limit_rpm is None else float(limit_rpm)
+
+    def note_sent(self, *, is_sweep: bool = False) -> None:
+        """Count one request, whoever asked for it; retries are requests too."""
+        now = self._clock.monotonic()
+        self._sent.append(now)
+        if not is_sweep and (interval := self._interval_s()) is not None:
+            # Retries, and the first reads after a 429, wait for no spacing. What they take in advance is made up for
+            # within a minute, which is all that the service counts: after a storm of 429 reading goes on at once.
+            spaced = max(self._next_free, now - BURST * interval) + interval
+            self._next_free = min(spaced, now + WINDOW_S)
+
+    def prepay(self) -> None:
+        """Mark the first request of the current task as counted already, because the scheduler counted it."""
+        _prepaid.set([1])
+
+    def note_exchange(self) -> None:
+        """Count a request when its answer, or its failure, is known; a prepaid one only once.
+
+        What was sent outside the scheduler is a person's: it is counted, and delays no background read.
+        """
+        prepaid = _prepaid.get()
+        if prepaid is None:
+            now = self._clock.monotonic()
+            self._sent.append(now)
+            self._by_people.append(now)
+        elif prepaid[0]:
+            prepaid[0] -= 1
+        else:
+            self.note_sent()
+
+    def note_limited(self) -> None:
+        """Learn from a 429."""
+        self._quiet_since = self._clock.monotonic()
+        if self._assumed is None:
+            self._assumed = float(max(MIN_RPM, self.per_minute))
+            self._published = self._published or UNKNOWN_REMOTE_RPM
+        self._assumed = max(float(MIN_RPM), self._assumed / 2)
+
+    @property
+    def own_per_minute(self) -> int:
+        """Requests that this console made in the last minute."""
+        return _recent(self._sent, self._clock.monotonic())
+
+    @property
+    def per_minute(self) -> int:
+        """Requests of the last minute, those of other consoles on this data directory included."""
+        return self.own_per_minute + self._others()
+
+    @property
+    def left(self) -> int | None:
+        """Requests left in this minute for everything; ``None`` without a limit."""
+        limit = self.limit_rpm
+        return None if limit is None else max(0, limit - self.per_minute)
+
+    def background_wait_s(self, *, is_sweep: bool = False) -> float:
+        """Seconds until a background read may go; 0 means now.
+
+        The sweep has its own place in the minute and waits for no spacing, so that it delays no tail; and it may take
+        from what is kept for people, so that the states of runs do not grow old when a 429 has just halved the limit.
+        """
+        interval = self._interval_s()
+        limit = self.limit_rpm
+        if interval is None or limit is None:
+            return 0.0
+        now = self._clock.monotonic()
+        wait = 0.0 if is_sweep else max(0.0, self._next_free - now)
+        total, kept = self.per_minute, int(limit * USER_SHARE)
+        unused = 0 if is_sweep else max(0, kept - _recent(self._by_people, now))
+        if total >= max(1, limit - unused):
+            oldest = self._sent[0] if self._sent else now
+            wait = max(wait, oldest + WINDOW_S - now, interval)
+        return wait
+
+    def _interval_s(self) -> float | None:
+        """Seconds between two background reads; sweeps and the account, which stand beside them, are left out."""
+        limit = self.limit_rpm
+        if limit is None:
+            return None
+        beside = WINDOW_S / sweep_interval_s(limit) + 1
+        return WINDOW_S / max(1.0, limit * (1 - USER_SHARE) * MARGIN - beside)
+
+    def _recover(self) -> None:
+        if self._assumed is None or self._published is None or self._assumed >= self._published:
+            return
+        minutes = int((self._clock.monotonic() - self._quiet_since) / WINDOW_S)
+        if minutes > 0:
+            self._quiet_since += minutes * WINDOW_S
+            self._assumed = min(float(self._published), self._assumed + minutes * self._published / 10)
+
+
+def _recent(times: deque[float], now: float) -> int:
+    """How many of these moments lie in the last minute; older ones are forgotten."""
+    while times and times[0] <= now - WINDOW_S:
+        times.popleft()
+    return len(times)

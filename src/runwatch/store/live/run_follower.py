@@ -1,0 +1,216 @@
+"""Following a run to its end through everything that can happen to the way there.
+
+The tail reads pages into the event store and hands out what the store has, in the store's order, each event once.
+So it goes on where an earlier one stopped, and events that another process stored meanwhile come through too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from typing import Final
+
+from runwatch.api.errors import ApiError, ApiProblem, NoResponseError, RateLimitedError, UnusableResponseError
+from runwatch.api.run_follower import FollowedEvents, RunFollower, RunReads, run_beside_loop
+from runwatch.api.run_tail import EndStep, PauseStep, RunTail
+from runwatch.base.clock import Clock
+from runwatch.records.event import RunEvent
+from runwatch.records.record import Page
+from runwatch.store.db.event_row import find_event_key
+from runwatch.store.live.backoff import Backoff
+from runwatch.store.repositories.event_store import EventStore
+from runwatch.store.repositories.scope import Scope
+from runwatch.store.state.changes import ReadFailure, read_failure_from_error
+from runwatch.store.state.failure_kind import ReadInterruption
+
+WINDOW: Final = 500
+"""How many stored events are read at once."""
+
+
+async def follow_run(
+    client: RunReads,
+    scope: Scope,
+    event_store: EventStore,
+    run_id: str,
+    *,
+    clock: Clock,
+    patience_s: float,
+    on_trouble: Callable[[ReadFailure, float], None],
+) -> AsyncIterator[RunEvent]:
+    """The events of a run: those stored first, then new ones as they come, until its end.
+
+    A service that is down, restarts or stumbles is asked again, after half a second and then ever more seldom, as long
+    as its last good answer is no more than ``patience_s`` ago. A 429 is waited out, which takes no patience. Times
+    without an answer are noted in the store.
+
+    Args:
+        client: Reads the run.
+        scope: Whose run it is.
+        event_store: Keeps the events.
+        run_id: The run.
+        clock: Waits.
+        patience_s: How long to go without a good answer, in seconds; infinity is for ever.
+        on_trouble: Told before each wait for a service that does not answer: why, and how many seconds it takes.
+
+    Raises:
+        ApiError: the first read failed, the service refused, or patience is at its end.
+        DataError: the store is not usable.
+    """
+    position = 0
+    while stored := await event_store.window(scope, run_id, position, WINDOW):
+        position += len(stored)
+        for event in stored:
+            yield event
+    if await event_store.is_complete(scope, run_id):
+        return
+    tail = await StoredRunTail.open(client, scope, event_store, run_id, clock, position=position)
+    backoff, held_s = Backoff(clock), 0.0
+    while True:
+        try:
+            step = await tail.step()
+        except ApiError as error:
+            if tail.answered_at is None or not _asking_again_mends(error):
+                raise
+            failure = read_failure_from_error(error, collection=False)
+            if failure.trouble is ReadInterruption.RATE_LIMITED:
+                wait = failure.held_s
+                held_s += wait
+            else:
+                left_s = tail.answered_at + patience_s + held_s - clock.monotonic()
+                if left_s <= 0:
+                    raise
+                wait = min(backoff.next_s(), left_s)
+            on_trouble(failure, wait)
+            await clock.sleep(wait)
+            continue
+        backoff.reset()
+        held_s = 0.0
+        match step:
+            case EndStep():
+                return
+            case PauseStep(seconds):
+                await clock.sleep(seconds)
+            case FollowedEvents(new):
+                for event in new:
+                    yield event
+                if any(event.ends_run for event in new):
+                    return
+
+
+def _asking_again_mends(error: ApiError) -> bool:
+    match error:
+        case ApiProblem(status=status):
+            return status in {408, 429} or status >= 500
+        case NoResponseError():
+            return error.retryable
+    return isinstance(error, RateLimitedError | UnusableResponseError)
+
+
+class StoredRunTail:
+    """The tail of a run whose events are kept: a page is in the store before the tail is told of it.
+
+    Args:
+        client: Reads the run.
+        scope: Whose run it is.
+        events: Keeps the events.
+        run_id: The run.
+        clock: Says when there was no answer.
+        cursor: The id of the last event kept.
+
+    Attributes:
+        position: How many of the kept events its caller has been given.
+        answered_at: Monotonic time of the last good answer; ``None`` before the first.
+    """
+
+    def __init__(
+        self, client: RunReads, scope: Scope, events: EventStore, run_id: str, clock: Clock, cursor: str | None
+    ) -> None:
+        self.position = 0
+        self.answered_at: float | None = None
+        self.tail: Final = RunTail(cursor, is_new=lambda event: _name(event) in self._fresh)
+        self._follower = RunFollower(client, run_id, self.tail, self._keep)
+        self._scope = scope
+        self._events = events
+        self._run_id = run_id
+        self._clock = clock
+        self._has_failed = False
+        # Names of the events on the page that its caller has not been given yet.
+        self._fresh: set[str | int] = set()
+
+    @classmethod
+    async def open(
+        cls,
+        client: RunReads,
+        scope: Scope,
+        events: EventStore,
+        run_id: str,
+        clock: Clock,
+        *,
+        position: int | None = None,
+        silent_since: float | None = None,
+    ) -> StoredRunTail:
+        """A tail that goes on behind what is kept.
+
+        Args:
+            client: Reads the run.
+            scope: Whose run it is.
+            events: Keeps the events.
+            run_id: The run.
+            clock: Says when there was no answer.
+            position: How many of the kept events the caller has; ``None`` for all.
+            silent_since: Monotonic time of the last good answer, where later reads failed.
+
+        Raises:
+            DataError: the store is not usable.
+        """
+        tail = cls(client, scope, events, run_id, clock, await events.cursor(scope, run_id))
+        tail.position = await events.count(scope, run_id) if position is None else position
+        tail.answered_at = silent_since
+        tail._has_failed = silent_since is not None
+        return tail
+
+    async def step(self) -> FollowedEvents | PauseStep | EndStep:
+        """Do what the tail does next; a step that raises is repeated by the next one.
+
+        Raises:
+            ApiError: the read failed.
+            DataError: the store is not usable, and what came is not kept.
+        """
+        try:
+            step = await self._follower.step()
+        except ApiError:
+            self._has_failed = True
+            raise
+        if isinstance(step, EndStep):
+            await self._events.mark_complete(self._scope, self._run_id)
+        elif isinstance(step, FollowedEvents) and step.page is None:
+            await self._answered()
+        return step
+
+    async def _answered(self) -> None:
+        """Take note of a good answer, and of the time without one before it."""
+        if self._has_failed and self.answered_at is not None:
+            now = self._clock.now()
+            silence = timedelta(seconds=self._clock.monotonic() - self.answered_at)
+            await self._events.note_gap(self._scope, self._run_id, now - silence, now)
+        self._has_failed = False
+        self.answered_at = self._clock.monotonic()
+
+    async def _keep(self, page: Page[RunEvent], after: str | None) -> list[RunEvent]:
+        await self._answered()
+        new = await self._events.append(self._scope, self._run_id, page.records, after=after)
+        self._fresh = await run_beside_loop(page, lambda: set(map(_name, new)))
+        count = await self._events.count(self._scope, self._run_id)
+        if count > self.position + len(new):
+            # Another process on this data directory stored some of them first; to this tail they are new all the same.
+            new = []
+            for start in range(self.position, count, WINDOW):
+                new += await self._events.window(self._scope, self._run_id, start, min(WINDOW, count - start))
+            self._fresh.update(name for event in new if (name := find_event_key(event)) is not None)
+        self.position = count
+        return new
+
+
+def _name(event: RunEvent) -> str | int:
+    """What an event is told apart by within one page: its id, or which object it is."""
+    return find_event_key(event) or id(event)

@@ -1,0 +1,206 @@
+"""One scheduler owns all background reads (DESIGN, Requests within the limit).
+
+Jobs say what to read, how soon again, and in which lane they stand; the scheduler decides which one goes when the
+budget lets one go. While a 429 holds everything back it sends nothing, and afterwards the most important read goes
+first, alone. People do not wait for the budget, only for the gate, and then stand first in line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Final
+
+from runwatch.base.clock import Clock, wait_first
+from runwatch.store.live.request_budget import RequestBudget
+
+_log = logging.getLogger(__name__)
+
+STARVED_S: Final = 15.0
+"""A job overdue by this much goes before all others that are not."""
+
+MAX_CONCURRENT_READS: Final = 6
+"""Background reads under way at once."""
+
+
+class JobPriority(IntEnum):
+    """Who goes first among the jobs that are due."""
+
+    FOCUS = 0
+    """The tail of the run under the cursor."""
+
+    SCREEN = 1
+    """What the screen in front shows."""
+
+    SWEEP = 2
+    """What every minute needs whatever the screen: the list that gives the state of all runs, and the account."""
+
+    TAIL = 3
+    """Tails of runs that are followed but not under the cursor."""
+
+
+@dataclass(slots=True)
+class ReadJob:
+    """One thing to be read again and again.
+
+    Attributes:
+        key: Names the job; a second one of the same name replaces the first.
+        lane: Its place among those that are due.
+        run: Reads once and answers in how many seconds to read again, or ``None`` when there is nothing more to read.
+            It handles its own errors; one that escapes is logged and the job tried again in :data:`STARVED_S`.
+        due: Monotonic time from which it may go.
+    """
+
+    key: str
+    lane: JobPriority
+    run: Callable[[], Awaitable[float | None]]
+    due: float = 0.0
+    flight: asyncio.Task[None] | None = field(default=None, repr=False)
+
+
+class Scheduler:
+    """Runs jobs within the budget.
+
+    Args:
+        clock: Time and sleep.
+        budget: Says when a background read may go.
+        held_s: Seconds until a 429 lets anything through; 0 when nothing is held.
+    """
+
+    def __init__(self, clock: Clock, budget: RequestBudget, held_s: Callable[[], float]) -> None:
+        self._clock = clock
+        self._budget = budget
+        self._held_s = held_s
+        self._jobs: dict[str, ReadJob] = {}
+        self._wake = asyncio.Event()
+        self._people = 0
+        self._was_held = False
+        self._is_probing = False
+
+    def add(
+        self, key: str, lane: JobPriority, run: Callable[[], Awaitable[float | None]], *, in_s: float = 0.0
+    ) -> None:
+        """Have something read from now on, or move the job of this name to another lane."""
+        known = self._jobs.get(key)
+        if known is None:
+            self._jobs[key] = ReadJob(key, lane, run, self._clock.monotonic() + in_s)
+        else:
+            known.lane, known.run = lane, run
+            known.due = min(known.due, self._clock.monotonic() + in_s)
+        self._wake.set()
+
+    def remove(self, key: str) -> None:
+        """Stop reading something; a read under way is cancelled."""
+        job = self._jobs.pop(key, None)
+        if job and job.flight:
+            job.flight.cancel()
+
+    def run_soon(self, key: str) -> None:
+        """Make a job due now; a read that is under way counts as the answer to the wish."""
+        job = self._jobs.get(key)
+        if job and job.flight is None:
+            job.due = self._clock.monotonic()
+            self._wake.set()
+
+    def __contains__(self, key: str) -> bool:
+        """Whether a job of this name is known."""
+        return key in self._jobs
+
+    async def wait_for_user_turn(self, told: Callable[[float], None] = lambda _: None) -> None:
+        """Wait until a person's request may go: at once, or first in line when a 429 is over.
+
+        Args:
+            told: Is told the seconds to wait, once before each wait.
+        """
+        self._people += 1
+        try:
+            while (held := self._held_s()) > 0:
+                told(held)
+                await self._clock.sleep(held)
+        finally:
+            self._people -= 1
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Run until cancelled; reads under way are cancelled too."""
+        try:
+            while True:
+                self._wake.clear()
+                await self._pause(self._step())
+        finally:
+            flights = [job.flight for job in self._jobs.values() if job.flight]
+            for flight in flights:
+                flight.cancel()
+            await asyncio.gather(*flights, return_exceptions=True)
+
+    async def _pause(self, seconds: float | None) -> None:
+        if seconds is None:
+            await self._wake.wait()
+        else:
+            await wait_first(self._wake.wait(), self._clock.sleep(seconds))
+
+    def _step(self) -> float | None:
+        """Start what may start now, and answer for how long there is nothing to do; ``None`` means until woken."""
+        held = self._held_s()
+        if held > 0:
+            self._was_held = True
+            return held
+        flights = sum(job.flight is not None for job in self._jobs.values())
+        if self._was_held:
+            # The first read after a hold goes alone: it shows whether the service answers again.
+            if flights:
+                return None
+            if self._people or not self._start_next():
+                return None if self._people else self._until_due()
+            self._was_held, self._is_probing = False, True
+            return None
+        if self._is_probing and flights:
+            return None
+        self._is_probing = False
+        while flights < MAX_CONCURRENT_READS and not self._people:
+            wait = self._budget.background_wait_s()
+            if wait > 0:
+                if self._budget.background_wait_s(is_sweep=True) > 0 or not self._start_next(JobPriority.SWEEP):
+                    due = self._until_due(JobPriority.SWEEP)
+                    return wait if due is None else min(wait, max(due, self._budget.background_wait_s(is_sweep=True)))
+            elif not self._start_next():
+                return self._until_due()
+            flights += 1
+        return None
+
+    def _start_next(self, lane: JobPriority | None = None) -> bool:
+        now = self._clock.monotonic()
+        due = [job for job in self._idle(lane) if job.due <= now]
+        if not due:
+            return False
+        job = min(due, key=lambda job: (now - job.due < STARVED_S, job.lane, job.due))
+        # Counted now, because the request itself is counted only when its answer is there.
+        self._budget.note_sent(is_sweep=job.lane is JobPriority.SWEEP)
+        job.flight = asyncio.ensure_future(self._fly(job))
+        return True
+
+    def _idle(self, lane: JobPriority | None) -> list[ReadJob]:
+        return [job for job in self._jobs.values() if job.flight is None and lane in (None, job.lane)]
+
+    def _until_due(self, lane: JobPriority | None = None) -> float | None:
+        waiting = [job.due for job in self._idle(lane)]
+        return max(0.0, min(waiting) - self._clock.monotonic()) if waiting else None
+
+    async def _fly(self, job: ReadJob) -> None:
+        again: float | None = STARVED_S
+        self._budget.prepay()
+        try:
+            again = await job.run()
+        except Exception:
+            _log.exception("background read failed: %s", job.key)
+        finally:
+            job.flight = None
+            if again is None:
+                if self._jobs.get(job.key) is job:
+                    del self._jobs[job.key]
+            else:
+                job.due = self._clock.monotonic() + again
+            self._wake.set()

@@ -1,0 +1,305 @@
+"""Looking back in what this machine keeps: what happened around a moment, and which codes came how often.
+
+Three kinds of things happened here: a request was sent, a Problem came back, and a run was seen to end. The first two
+stand in the journal; the end of a run stands in the events of runs that were followed and in the list of runs of the
+last session, whichever tells it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+from runwatch.base.clock import format_iso
+from runwatch.base.json import loads
+from runwatch.records.event import RunEvent
+from runwatch.records.run import Run
+from runwatch.store.db.text_codec import decode_text, encode_text
+from runwatch.store.repositories.journal import (
+    PROBLEM_ROWS,
+    REQUEST_ROWS,
+    Journal,
+    JournalProblem,
+    JournalRequest,
+    problem_from_row,
+    request_from_row,
+)
+
+MAX_ENTRIES: Final = 1_000
+"""How many requests, and how many Problems, one look gives of a stretch of time: those nearest to its middle."""
+
+MAX_WORDS: Final = 20
+"""How many words of a text are looked for; each makes the search a step longer."""
+
+_LAST_EVENTS: Final = 8
+"""Among so many events at the end of a followed run its end is looked for."""
+
+_PROBLEM_WORDS: Final = (
+    "coalesce(code, '') || ' ' || coalesce(instance, '') || ' ' || plain || ' ' || method || ' ' || path || ' ' ||"
+    " operation || ' ' || profile || ' ' || coalesce(key, '') || ' ' || coalesce(title, '') || ' ' ||"
+    " coalesce(detail, '') || ' ' || coalesce(status, '')"
+)
+_REQUEST_WORDS: Final = (
+    "method || ' ' || path || ' ' || query || ' ' || operation || ' ' || profile || ' ' || coalesce(key, '') || ' ' ||"
+    " coalesce(error, '') || ' ' || coalesce(status, '')"
+)
+
+_CODES: Final = (
+    "SELECT code, count(*), min(at), max(at), count(DISTINCT profile), count(DISTINCT path) FROM problem"
+    " WHERE ? IS NULL OR profile = ? GROUP BY code ORDER BY count(*) DESC, max(at) DESC"
+)
+_CACHED_RUNS: Final = (
+    "SELECT scope.profile, cached_record.text FROM cached_record JOIN scope ON scope.id = cached_record.scope"
+    " WHERE cached_record.kind = ?"
+)
+_ENDED: Final = (
+    "SELECT run.id, scope.profile, run.run_id FROM run JOIN scope ON scope.id = run.scope WHERE run.is_complete"
+)
+_LAST: Final = "SELECT text FROM event WHERE run = ? ORDER BY seq DESC LIMIT ?"
+
+TimeRange = tuple[datetime, datetime]
+"""The first and the last moment of a stretch of time."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """The end of a run, as this machine saw it.
+
+    Attributes:
+        at: When it ended.
+        profile: For which profile it was seen.
+        run_id: The run.
+        status: Its final state.
+        raw: The run, or the event that ended it, as the service sent it.
+    """
+
+    at: datetime
+    profile: str
+    run_id: str
+    status: str
+    raw: Mapping[str, Any] = field(repr=False)
+
+
+ActivityLine = JournalProblem | JournalRequest | RunEnd
+
+
+@dataclass(frozen=True, slots=True)
+class JournalExtent:
+    """What there is to look through.
+
+    Attributes:
+        problems: How many Problems.
+        requests: How many requests.
+        ends: How many ends of runs.
+        since: The oldest of them all; ``None`` where nothing is kept.
+        until: The newest.
+    """
+
+    problems: int
+    requests: int
+    ends: int
+    since: datetime | None
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityResult:
+    """What was found around a moment.
+
+    Attributes:
+        lines: Requests, Problems and ends of runs, oldest first.
+        kept: What was looked through.
+        neighbours: Where nothing was found: the nearest of each kind before and behind, oldest first.
+    """
+
+    lines: list[ActivityLine]
+    kept: JournalExtent
+    neighbours: list[ActivityLine]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCount:
+    """How often a Problem of one code came.
+
+    Attributes:
+        code: The code, empty where the answer had none.
+        count: How often.
+        first: When it came first, of what is kept.
+        last: When it came last.
+        profiles: For how many profiles.
+        paths: On how many paths.
+    """
+
+    code: str
+    count: int
+    first: datetime
+    last: datetime
+    profiles: int
+    paths: int
+
+
+async def list_latest_problems(journal: Journal, profiles: Sequence[str] | None, limit: int) -> list[JournalProblem]:
+    """The latest Problems of some profiles together, newest first.
+
+    Args:
+        journal: The journal.
+        profiles: The profiles; ``None`` for all that the journal knows.
+        limit: How many at most, of all of them together.
+
+    Raises:
+        DataError: the database cannot be read.
+    """
+    if profiles is None:
+        return await journal.problems(limit=limit)
+    found = [line for profile in profiles for line in await journal.problems(profile=profile, limit=limit)]
+    return sorted(found, key=lambda line: line.at, reverse=True)[:limit]
+
+
+async def count_problem_codes(journal: Journal, *, profile: str | None = None) -> list[CodeCount]:
+    """Every code among the kept Problems, the most frequent first.
+
+    Raises:
+        DataError: the database cannot be read.
+    """
+
+    wanted = None if profile is None else encode_text(profile)
+
+    def work(connection: sqlite3.Connection) -> list[CodeCount]:
+        return [
+            CodeCount(code, count, datetime.fromisoformat(first), datetime.fromisoformat(last), profiles, paths)
+            for code, count, first, last, profiles, paths in connection.execute(_CODES, (wanted, wanted))
+        ]
+
+    return await journal.run_query(work)
+
+
+async def find_activity(journal: Journal, stretches: Sequence[TimeRange], text: str = "") -> ActivityResult:
+    """What happened within stretches of time, and what there was to look through.
+
+    Args:
+        journal: What this machine keeps.
+        stretches: In order, none of them touching the next.
+        text: Words that all have to stand in what is found: in code, instance, path, key, id, state and the like.
+
+    Raises:
+        DataError: the database cannot be read.
+    """
+    words = text.casefold().split()[:MAX_WORDS]
+
+    def work(connection: sqlite3.Connection) -> ActivityResult:
+        every = list(_ends(connection))
+        ends = [end for end in every if _has(end, words)]
+        found: list[ActivityLine] = [end for end in ends if any(since <= end.at <= until for since, until in stretches)]
+        for stretch in stretches:
+            found += _between(connection, _PROBLEMS, stretch, words)
+            found += _between(connection, _REQUESTS, stretch, words)
+        neighbours = [] if found or not stretches else _neighbours(connection, ends, stretches, words)
+        return ActivityResult(_in_order(found), _kept(connection, every), neighbours)
+
+    return await journal.run_query(work)
+
+
+_NEWEST: Final[tuple[str, tuple[str, ...]]] = ("at DESC, id DESC", ())
+_OLDEST: Final[tuple[str, tuple[str, ...]]] = ("at, id", ())
+
+
+class _Table(NamedTuple):
+    """One of the journal's tables: which rows it gives, what words stand in a row, and what a row is read as."""
+
+    rows: str
+    words: str
+    read: Callable[[tuple[Any, ...]], ActivityLine]
+
+
+_PROBLEMS: Final = _Table(PROBLEM_ROWS, _PROBLEM_WORDS, problem_from_row)
+_REQUESTS: Final = _Table(REQUEST_ROWS, _REQUEST_WORDS, request_from_row)
+
+
+def _between(
+    connection: sqlite3.Connection, table: _Table, stretch: TimeRange, words: Sequence[str]
+) -> list[ActivityLine]:
+    # A moment of the journal has milliseconds, and its text sorts as the moment does.
+    since, until = stretch
+    middle = format_iso(since + (until - since) / 2)
+    nearest = "abs(julianday(at) - julianday(?)), id DESC"
+    bounds = (format_iso(since), format_iso(until))
+    return _rows(connection, table, "at >= ? AND at <= ?", bounds, words, MAX_ENTRIES, order=(nearest, (middle,)))
+
+
+def _rows(
+    connection: sqlite3.Connection,
+    table: _Table,
+    condition: str,
+    values: tuple[Any, ...],
+    words: Sequence[str],
+    limit: int,
+    order: tuple[str, tuple[str, ...]] = _NEWEST,
+) -> list[ActivityLine]:
+    likes = "".join(f" AND ({table.words}) LIKE ? ESCAPE '\\'" for _ in words)
+    statement = f"{table.rows} WHERE {condition}{likes} ORDER BY {order[0]} LIMIT ?"
+    found = connection.execute(statement, (*values, *map(_like, words), *order[1], limit))
+    return [table.read(row) for row in found]
+
+
+def _like(word: str) -> str:
+    # A lone surrogate is in no column that is searched; what is put in its place finds nothing.
+    word = word.encode("utf-8", "replace").decode()
+    return "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+
+
+def _neighbours(
+    connection: sqlite3.Connection, ends: Sequence[RunEnd], stretches: Sequence[TimeRange], words: Sequence[str]
+) -> list[ActivityLine]:
+    before, behind = stretches[0][0], stretches[-1][1]
+    found: list[ActivityLine] = []
+    for table in (_PROBLEMS, _REQUESTS):
+        found += _rows(connection, table, "at < ?", (format_iso(before),), words, 1)
+        found += _rows(connection, table, "at > ?", (format_iso(behind),), words, 1, _OLDEST)
+    found += sorted((end for end in ends if end.at < before), key=_at)[-1:]
+    found += sorted((end for end in ends if end.at > behind), key=_at)[:1]
+    return _in_order(found)
+
+
+def _kept(connection: sqlite3.Connection, ends: Sequence[RunEnd]) -> JournalExtent:
+    problems, requests = (
+        connection.execute(f"SELECT count(*), min(at), max(at) FROM {table}").fetchone()  # noqa: S608 - names of ours
+        for table in ("problem", "request")
+    )
+    moments = [datetime.fromisoformat(at) for row in (problems, requests) for at in row[1:] if at]
+    moments += [end.at for end in ends]
+    return JournalExtent(problems[0], requests[0], len(ends), min(moments, default=None), max(moments, default=None))
+
+
+def _ends(connection: sqlite3.Connection) -> Iterator[RunEnd]:
+    """The end of every run that is known to have ended; a run of the list comes before the same run's events."""
+    seen: set[tuple[str, str]] = set()
+    for profile, text in connection.execute(_CACHED_RUNS, (Run.KIND,)):
+        run = Run(loads(decode_text(text)))
+        if run.is_final and run.completed_at is not None and run.id:
+            seen.add((decode_text(profile), run.id))
+            yield RunEnd(run.completed_at, decode_text(profile), run.id, run.status or "", run.raw)
+    for number, profile, run_id in connection.execute(_ENDED).fetchall():
+        if (decode_text(profile), decode_text(run_id)) in seen:
+            continue
+        for (text,) in connection.execute(_LAST, (number, _LAST_EVENTS)):
+            event = RunEvent(loads(decode_text(text)))
+            if event.ends_run and event.at is not None:
+                yield RunEnd(event.at, decode_text(profile), decode_text(run_id), event.state or "", event.raw)
+                break
+
+
+def _has(end: RunEnd, words: Sequence[str]) -> bool:
+    places = (end.run_id, end.status, end.profile, str(end.raw.get("reason") or ""), str(end.raw.get("mode") or ""))
+    whole = " ".join(places).casefold()
+    return all(word in whole for word in words)
+
+
+def _at(line: ActivityLine) -> datetime:
+    return line.at.astimezone(UTC)
+
+
+def _in_order(lines: list[ActivityLine]) -> list[ActivityLine]:
+    return sorted(lines, key=_at)

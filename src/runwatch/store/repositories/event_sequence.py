@@ -1,0 +1,235 @@
+"""Kept events in a row, numbered from 0: those of one run, or those of several runs in the order of their times.
+
+A screen that shows events knows nothing else: it asks for windows, and has filters applied where the events are. Of
+several runs only the order is held in memory, eight bytes an event; the events themselves stay on disk.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Final, Protocol
+
+from runwatch.base.json import loads
+from runwatch.records.event import RunEvent
+from runwatch.store.db.text_codec import decode_text
+from runwatch.store.repositories.event_store import EventGap, EventStore, find_run_row
+from runwatch.store.repositories.scope import Scope
+
+EventPredicate = Callable[[RunEvent], bool]
+"""Whether a filter keeps an event; called beside the loop, so it may touch nothing but the event."""
+
+_SEQ_BITS: Final = 40
+_SEQ_MASK: Final = (1 << _SEQ_BITS) - 1
+
+
+class EventSequence(Protocol):
+    """Events in a row. A number, once given, stays with its event."""
+
+    @property
+    def length(self) -> int:
+        """How many events there were when :meth:`grow` looked last."""
+        ...
+
+    @property
+    def gaps(self) -> Sequence[EventGap]:
+        """The times without an answer, the oldest first."""
+        ...
+
+    async def grow(self) -> None:
+        """Take in what was kept meanwhile.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        ...
+
+    async def window(self, start: int, count: int) -> list[RunEvent]:
+        """Up to ``count`` events from number ``start`` on.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        ...
+
+    async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
+        """The numbers from ``start`` to before ``stop`` whose events a filter keeps, in order.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        ...
+
+    async def holding(self, text: str) -> list[int]:
+        """The numbers of events whose JSON holds a text, where the database finds them faster than :meth:`scan`.
+
+        Raises:
+            UsageError: the text is too long.
+            DataError: the database cannot be read.
+        """
+        ...
+
+
+class RunSequence:
+    """The events of one run, in the service's order."""
+
+    def __init__(self, events: EventStore, scope: Scope, run_id: str) -> None:
+        self._events = events
+        self._scope = scope
+        self._run_id = run_id
+        self._length = 0
+        self._gaps: Sequence[EventGap] = ()
+
+    @property
+    def length(self) -> int:
+        """How many events there were when :meth:`grow` looked last."""
+        return self._length
+
+    @property
+    def gaps(self) -> Sequence[EventGap]:
+        """The times without an answer, the oldest first."""
+        return self._gaps
+
+    async def grow(self) -> None:
+        """Count anew, and look where the gaps are."""
+        length = await self._events.count(self._scope, self._run_id)
+        self._gaps = await self._events.gaps(self._scope, self._run_id)
+        self._length = length
+
+    async def window(self, start: int, count: int) -> list[RunEvent]:
+        """Up to ``count`` events from number ``start`` on; those that have just come are not decoded again."""
+        recent = self._events.recent(self._scope, ((self._run_id, start + place) for place in range(count)))
+        return await self._events.window(self._scope, self._run_id, start, count) if recent is None else recent
+
+    async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
+        """The numbers from ``start`` to before ``stop`` whose events a filter keeps, in order."""
+
+        def work(connection: sqlite3.Connection) -> list[int]:
+            run = find_run_row(connection, self._scope, self._run_id)
+            rows = connection.execute(
+                "SELECT seq, text FROM event WHERE run = ? AND seq >= ? AND seq < ? ORDER BY seq", (run, start, stop)
+            )
+            return [int(seq) for seq, text in rows.fetchall() if keep(_event(text))]
+
+        return await self._events.read(work)
+
+    async def holding(self, text: str) -> list[int]:
+        """The numbers of events whose JSON holds a text."""
+        return await self._events.search(self._scope, self._run_id, text, limit=self._length)
+
+
+class MergedSequence:
+    """The events of several runs in the order of their times; what comes later goes to the end, in the order it comes.
+
+    Within one run the service's order holds, whatever its times say: an event is never earlier than the one before it.
+    Gaps belong to one run each and are not shown here.
+
+    Args:
+        events: Where the events are.
+        scope: Whose runs.
+        run_ids: The runs to begin with.
+    """
+
+    def __init__(self, events: EventStore, scope: Scope, run_ids: Sequence[str] = ()) -> None:
+        self._events = events
+        self._scope = scope
+        self._run_ids = list(dict.fromkeys(run_ids))
+        self._taken: dict[str, int] = dict.fromkeys(self._run_ids, 0)
+        # One number an event: the run's place in the list, then the event's number in its run.
+        self._order: array[int] = array("Q")
+
+    @property
+    def run_ids(self) -> Sequence[str]:
+        """The runs, in the order in which they came."""
+        return self._run_ids
+
+    @property
+    def length(self) -> int:
+        """How many events there were when :meth:`grow` looked last."""
+        return len(self._order)
+
+    @property
+    def gaps(self) -> Sequence[EventGap]:
+        """None: each belongs to one run only."""
+        return ()
+
+    def add(self, run_id: str) -> None:
+        """Take in the events of another run from the next :meth:`grow` on; one that is here stays as it is."""
+        if run_id not in self._taken:
+            self._run_ids.append(run_id)
+            self._taken[run_id] = 0
+
+    async def grow(self) -> None:
+        """Put the events that were kept meanwhile behind those that are here, in the order of their times."""
+        place = {run_id: number for number, run_id in enumerate(self._run_ids)}
+        for run_id, seq in await self._events.read(lambda connection: self._newer(connection, dict(self._taken))):
+            # Two calls at once read the same; what one of them has taken in, the other leaves out.
+            if seq == self._taken[run_id]:
+                self._order.append(place[run_id] << _SEQ_BITS | seq)
+                self._taken[run_id] = seq + 1
+
+    def _newer(self, connection: sqlite3.Connection, taken: dict[str, int]) -> list[tuple[str, int]]:
+        names: dict[int, str] = {}
+        for run_id in taken:
+            run = find_run_row(connection, self._scope, run_id)
+            if run is not None:
+                names[run] = run_id
+        if not names:
+            return []
+        wanted = [value for run, run_id in names.items() for value in (run, taken[run_id])]
+        values = ", ".join(["(?, ?)"] * len(names))
+        # julianday() reads every form of a moment that the interface allows, and gives nothing for any other text.
+        query = (
+            f"WITH wanted (run, least) AS (VALUES {values})"  # noqa: S608
+            " SELECT run, seq FROM (SELECT event.run AS run, event.seq AS seq,"
+            " max(julianday(event.at)) OVER (PARTITION BY event.run ORDER BY event.seq) AS moment"
+            " FROM wanted JOIN event ON event.run = wanted.run AND event.seq >= wanted.least)"
+            " ORDER BY moment, run, seq"
+        )
+        return [(names[run], int(seq)) for run, seq in connection.execute(query, wanted)]
+
+    async def window(self, start: int, count: int) -> list[RunEvent]:
+        """Up to ``count`` events from number ``start`` on; those that have just come are not decoded again."""
+        codes = self._order[start : start + count]
+        places = ((self._run_ids[code >> _SEQ_BITS], code & _SEQ_MASK) for code in codes)
+        recent = self._events.recent(self._scope, places)
+        return (
+            await self._events.read(lambda connection: self._events_of(connection, codes)) if recent is None else recent
+        )
+
+    async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
+        """The numbers from ``start`` to before ``stop`` whose events a filter keeps, in order."""
+        codes = self._order[start:stop]
+
+        def work(connection: sqlite3.Connection) -> list[int]:
+            found = self._events_of(connection, codes)
+            return [start + place for place, event in enumerate(found) if keep(event)]
+
+        return await self._events.read(work)
+
+    async def holding(self, text: str) -> list[int]:
+        """None: the database knows the order of one run only."""
+        return []
+
+    def _events_of(self, connection: sqlite3.Connection, codes: array[int]) -> list[RunEvent]:
+        """The events with these numbers; one that has been forgotten meanwhile is an event of which nothing is known.
+
+        In a window the numbers of one run stand close together, so that one range of each run holds them.
+        """
+        texts: dict[int, str] = {}
+        by_run = sorted(codes)
+        for number, group in groupby(by_run, key=lambda code: code >> _SEQ_BITS):
+            seqs = [code & _SEQ_MASK for code in group]
+            run = find_run_row(connection, self._scope, self._run_ids[number])
+            rows = connection.execute(
+                "SELECT seq, text FROM event WHERE run = ? AND seq BETWEEN ? AND ?", (run, seqs[0], seqs[-1])
+            )
+            texts |= {number << _SEQ_BITS | int(seq): text for seq, text in rows}
+        return [_event(texts[code]) if code in texts else RunEvent({}) for code in codes]
+
+
+def _event(text: str) -> RunEvent:
+    taken = decode_text(text)
+    return RunEvent(loads(taken), taken)

@@ -1,0 +1,371 @@
+"""The events of followed runs, on disk and not on the heap: a screen holds a window of them.
+
+Each event is kept once, with its exact JSON text, under a number that is dense in its run. So the count is the last
+number plus one, any window is one step into an index, and a run with a million events opens at its end at once. Events
+and the cursor from which the next read goes on move in one transaction: nothing is lost and nothing doubled over
+repeated pages, overlapping pages, several processes, or a kill -9 at any moment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, TypeVar
+
+from runwatch.base.clock import format_iso
+from runwatch.base.errors import UsageError
+from runwatch.base.json import dumps, loads
+from runwatch.records.event import RunEvent
+from runwatch.store.db.database import Database
+from runwatch.store.db.event_row import ColumnValue, event_row, find_event_key
+from runwatch.store.db.text_codec import decode_optional, decode_text, encode_optional, encode_text
+from runwatch.store.repositories.scope import Scope, ensure_scope_row, find_scope_row
+
+T = TypeVar("T")
+
+MAX_SEARCH_CHARACTERS: Final = 1_000
+"""The most characters that can be searched for."""
+
+SLICE_ROWS: Final = 50_000
+"""How many events one step of a search looks through, so that other work comes in between."""
+
+RECENT: Final = 512
+"""How many events stay in memory as they came, the newest of all runs: a list of them draws no more at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventGap:
+    """A time without an answer from the service. It says nothing was lost: what happened then was read afterwards.
+
+    Attributes:
+        began_at: The last answer before it.
+        ended_at: The first answer after it.
+        position: It stands before the event with this number.
+    """
+
+    began_at: datetime
+    ended_at: datetime
+    position: int
+
+
+class EventStore:
+    """The events of all runs of all scopes. Numbers of events are counted from 0 in each run."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._recent: OrderedDict[tuple[Scope, str, int], RunEvent] = OrderedDict()
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Look at the kept events in a way of one's own; see :mod:`runwatch.store.repositories.event_sequence`.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        return await self._database.read(work)
+
+    async def append(
+        self, scope: Scope, run_id: str, events: Sequence[RunEvent], *, after: str | None = None
+    ) -> list[RunEvent]:
+        """Keep the events of a page that are not kept yet, and move the cursor, in one transaction.
+
+        An event whose id is kept already is dropped: events never change (DESIGN 5, Truth). An event without an id is
+        told apart by its content, the event before it that has an id, and how often the same came since. The event
+        that ends the run marks the run as complete.
+
+        Args:
+            scope: Whose run it is.
+            run_id: The run.
+            events: The page in the service's order.
+            after: The event id after which the page was asked for; ``None`` for a page from the beginning.
+
+        Returns:
+            The events that are new, in the service's order.
+
+        Raises:
+            DataError: the database cannot be written.
+        """
+        if not events:
+            return []
+        first, new = await self._database.write(lambda connection: _append(connection, scope, run_id, events, after))
+        newest = new[-RECENT:]
+        for number, event in enumerate(newest, first + len(new) - len(newest)):
+            self._recent[scope, run_id, number] = event
+        while len(self._recent) > RECENT:
+            self._recent.popitem(last=False)
+        return new
+
+    def recent(self, scope: Scope, places: Iterable[tuple[str, int]]) -> list[RunEvent] | None:
+        """Events by run and number, as they came a moment ago; ``None`` where not all of them are in memory."""
+        events: list[RunEvent] = []
+        for run_id, number in places:
+            event = self._recent.get((scope, run_id, number))
+            if event is None:
+                return None
+            events.append(event)
+        return events
+
+    async def cursor(self, scope: Scope, run_id: str) -> str | None:
+        """The id of the last event applied, after which the next read goes on; ``None`` for a run without any.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> str | None:
+            row = connection.execute("SELECT cursor FROM run WHERE id = ?", (find_run_row(connection, scope, run_id),))
+            return decode_optional((row.fetchone() or (None,))[0])
+
+        return await self._database.read(work)
+
+    async def count(self, scope: Scope, run_id: str) -> int:
+        """How many events of a run are kept.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        return await self._database.read(lambda connection: _count(connection, find_run_row(connection, scope, run_id)))
+
+    async def window(self, scope: Scope, run_id: str, start: int, count: int) -> list[RunEvent]:
+        """Up to ``count`` events from number ``start`` on; a negative ``start`` counts from the end.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> list[RunEvent]:
+            run = find_run_row(connection, scope, run_id)
+            first = start if start >= 0 else max(0, _count(connection, run) + start)
+            rows = connection.execute(
+                "SELECT text FROM event WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?", (run, first, count)
+            )
+            return [RunEvent(loads(decode_text(text)), decode_text(text)) for (text,) in rows.fetchall()]
+
+        return await self._database.read(work)
+
+    async def search(self, scope: Scope, run_id: str, text: str, *, start: int = 0, limit: int = 1_000) -> list[int]:
+        """The numbers of events from ``start`` on whose JSON holds a text, in order, at most ``limit``.
+
+        Capitals make no difference within ASCII. A character that the JSON has as an escape is found too.
+
+        Raises:
+            UsageError: the text is longer than :data:`MAX_SEARCH_CHARACTERS`.
+            DataError: the database cannot be read.
+        """
+        patterns = _patterns(text)
+        found: list[int] = []
+        end = await self.count(scope, run_id)
+        while patterns and start < end and len(found) < limit:
+            step = min(start + SLICE_ROWS, end)
+            found += await self._search(scope, run_id, patterns, range(start, step), limit - len(found))
+            start = step
+        return found
+
+    async def _search(self, scope: Scope, run_id: str, patterns: list[str], among: range, limit: int) -> list[int]:
+        def work(connection: sqlite3.Connection) -> list[int]:
+            holds = " OR ".join(["text LIKE ? ESCAPE '\\'"] * len(patterns))
+            query = f"SELECT seq FROM event WHERE run = ? AND seq >= ? AND seq < ? AND ({holds}) ORDER BY seq LIMIT ?"  # noqa: S608
+            run = find_run_row(connection, scope, run_id)
+            return [int(seq) for (seq,) in connection.execute(query, (run, among.start, among.stop, *patterns, limit))]
+
+        return await self._database.read(work)
+
+    async def is_complete(self, scope: Scope, run_id: str) -> bool:
+        """Whether the run has ended and all its events are kept.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> bool:
+            row = connection.execute(
+                "SELECT is_complete FROM run WHERE id = ?", (find_run_row(connection, scope, run_id),)
+            )
+            return bool((row.fetchone() or (0,))[0])
+
+        return await self._database.read(work)
+
+    async def mark_complete(self, scope: Scope, run_id: str) -> None:
+        """Say that no event will follow, for a run that has ended without its final event.
+
+        Raises:
+            DataError: the database cannot be written.
+        """
+        await self._database.write(
+            lambda connection: (
+                connection.execute(
+                    "UPDATE run SET is_complete = 1 WHERE id = ?", (_run_key(connection, scope, run_id),)
+                ).rowcount
+            )
+        )
+
+    async def prune(self, before: datetime) -> int:
+        """Delete the events of runs that are complete and whose last event happened before a moment.
+
+        Returns:
+            How many runs were forgotten. They can be followed again; the service still has their events.
+
+        Raises:
+            DataError: the database cannot be written.
+        """
+
+        def work(connection: sqlite3.Connection) -> int:
+            return connection.execute(
+                "DELETE FROM run WHERE is_complete AND coalesce((SELECT at FROM event WHERE event.run = run.id"
+                " ORDER BY seq DESC LIMIT 1), '') < ?",
+                (format_iso(before),),
+            ).rowcount
+
+        self._recent.clear()
+        return await self._database.write(work)
+
+    async def note_gap(self, scope: Scope, run_id: str, began_at: datetime, ended_at: datetime) -> None:
+        """Note a time without an answer; it stands behind the events kept so far.
+
+        Raises:
+            DataError: the database cannot be written.
+        """
+
+        def work(connection: sqlite3.Connection) -> None:
+            run = _run_key(connection, scope, run_id)
+            connection.execute(
+                "INSERT OR IGNORE INTO gap (run, began_at, ended_at, seq) VALUES (?, ?, ?, ?)",
+                (run, format_iso(began_at), format_iso(ended_at), _count(connection, run)),
+            )
+
+        await self._database.write(work)
+
+    async def gaps(self, scope: Scope, run_id: str) -> list[EventGap]:
+        """The times without an answer, the oldest first.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> list[EventGap]:
+            rows = connection.execute(
+                "SELECT began_at, ended_at, seq FROM gap WHERE run = ? ORDER BY began_at, ended_at",
+                (find_run_row(connection, scope, run_id),),
+            )
+            return [
+                EventGap(datetime.fromisoformat(began), datetime.fromisoformat(ended), seq)
+                for began, ended, seq in rows
+            ]
+
+        return await self._database.read(work)
+
+
+def find_run_row(connection: sqlite3.Connection, scope: Scope, run_id: str) -> int | None:
+    """The row of a run, or ``None`` when nothing is kept of it; for use inside a read."""
+    row = connection.execute(
+        "SELECT id FROM run WHERE scope = ? AND run_id = ?", (find_scope_row(connection, scope), encode_text(run_id))
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _run_key(connection: sqlite3.Connection, scope: Scope, run_id: str) -> int:
+    connection.execute(
+        "INSERT INTO run (scope, run_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
+        (ensure_scope_row(connection, scope), encode_text(run_id)),
+    )
+    run = find_run_row(connection, scope, run_id)
+    assert run is not None
+    return run
+
+
+def _count(connection: sqlite3.Connection, run: int | None) -> int:
+    last = connection.execute("SELECT max(seq) FROM event WHERE run = ?", (run,)).fetchone()[0]
+    return 0 if last is None else int(last) + 1
+
+
+def _append(
+    connection: sqlite3.Connection, scope: Scope, run_id: str, events: Sequence[RunEvent], after: str | None
+) -> tuple[int, list[RunEvent]]:
+    """Keep what is new of a page; answer the number of the first new event, and those events."""
+    run = _run_key(connection, scope, run_id)
+    seq = first = _count(connection, run)
+    new: list[RunEvent] = []
+    rows: list[tuple[ColumnValue | bool, ...]] = []
+    cursor: ColumnValue = None
+    anchor: ColumnValue = encode_optional(_anchor(connection, run, events, after))
+    nameless: _Nameless | None = None
+    for event in events:
+        name, *rest = event_row(event)
+        has_id = name is not None
+        if has_id:
+            cursor = anchor = name
+            nameless = None
+        else:
+            nameless = nameless or _Nameless(decode_optional(anchor))
+            name = nameless.digest(event)
+        rows.append((name, has_id, *rest))
+    for event, row in zip(events, rows, strict=True):
+        inserted = connection.execute(
+            "INSERT INTO event (run, seq, event_id, has_id, at, type, slice_id, state, text)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, event_id) DO NOTHING",
+            (run, seq, *row),
+        ).rowcount
+        if inserted:
+            new.append(event)
+            seq += 1
+    connection.execute(
+        "UPDATE run SET cursor = coalesce(?, cursor), is_complete = max(is_complete, ?) WHERE id = ?",
+        (cursor, any(event.ends_run for event in events), run),
+    )
+    return first, new
+
+
+class _Nameless:
+    """Names for events without an id: the same for the same event whenever it is read again."""
+
+    def __init__(self, anchor: str | None) -> None:
+        self._anchor = anchor
+        self._times: Counter[str] = Counter()
+
+    def digest(self, event: RunEvent) -> bytes:
+        """The name of the next event without an id. Bytes, which no id of a service is equal to."""
+        content = dumps(event.raw)
+        self._times[content] += 1
+        return hashlib.sha256(json.dumps([self._anchor, self._times[content], content]).encode()).digest()
+
+
+def _anchor(connection: sqlite3.Connection, run: int, events: Sequence[RunEvent], after: str | None) -> str | None:
+    """The id of the last event with one before this page, on which the page's first events without one hang.
+
+    Where the page overlaps with what is kept, what is kept says it, because a service may answer more than was asked.
+    A service that was asked after an event nobody knows has answered from the beginning.
+    """
+    if find_event_key(events[0]) is not None:
+        return None
+    first = next(filter(None, map(find_event_key, events)), None)
+    overlap = _seq(connection, run, first)
+    if overlap is None:
+        return None if _seq(connection, run, after) is None else after
+    row = connection.execute(
+        "SELECT event_id FROM event WHERE run = ? AND seq < ? AND has_id ORDER BY seq DESC LIMIT 1", (run, overlap)
+    ).fetchone()
+    return None if row is None else decode_text(row[0])
+
+
+def _seq(connection: sqlite3.Connection, run: int, name: str | None) -> int | None:
+    row = connection.execute(
+        "SELECT seq FROM event WHERE run = ? AND event_id = ?", (run, encode_optional(name))
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _patterns(text: str) -> list[str]:
+    """LIKE patterns for the forms that a text can have in JSON: as it is, and with escapes."""
+    if len(text) > MAX_SEARCH_CHARACTERS:
+        raise UsageError(f"A search takes at most {MAX_SEARCH_CHARACTERS} characters")
+    forms = {text, json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1]}
+    # A NUL would end the pattern; no JSON text holds one, nor a lone surrogate, but for its escape.
+    plain = [form for form in sorted(forms) if "\x00" not in form and isinstance(encode_text(form), str)]
+    return [
+        "%" + "".join("\\" + character if character in "\\%_" else character for character in form) + "%"
+        for form in plain
+    ]

@@ -1,0 +1,434 @@
+"""The journal: every request that was sent, and every Problem that came back, for support staff to look up.
+
+It is bounded, holds no secret, and never stands in the way: noting costs a place in a queue, and lines that cannot be
+written, on a full disk mostly, wait there without a word on the screen until there is room or the process ends.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from runwatch.base.clock import format_iso
+from runwatch.base.errors import DataError
+from runwatch.base.json import loads
+from runwatch.base.log import redact
+from runwatch.records.problem import Problem
+from runwatch.store.db.database import Database, Work
+from runwatch.store.db.text_codec import decode_optional, decode_text, encode_text
+from runwatch.store.repositories.id_search import match_ids, normalize_id
+
+if TYPE_CHECKING:
+    from runwatch.api.calls import RequestAttempt
+
+MAX_REQUESTS: Final = 10_000
+"""How many requests the journal remembers."""
+
+MAX_PROBLEMS: Final = 5_000
+"""How many Problems the journal remembers."""
+
+MAX_QUEUED: Final = 64
+"""How many lines wait in memory before they are written without being asked for."""
+
+REQUEST_ROWS: Final = (
+    "SELECT at, profile, origin, operation, method, path, query, status, elapsed_s, attempt, key, sent_bytes,"
+    " received_bytes, error, id FROM request"
+)
+"""Gives rows for :func:`request_from_row`."""
+
+_LATEST: Final = " WHERE (? IS NULL OR profile = ?) AND id > ? ORDER BY id DESC LIMIT ?"
+_REQUESTS: Final = REQUEST_ROWS + _LATEST
+_ADD_REQUEST: Final = (
+    "INSERT INTO request (at, profile, origin, operation, method, path, query, status, elapsed_s, attempt, key,"
+    " sent_bytes, received_bytes, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_FORGET_REQUESTS: Final = "DELETE FROM request WHERE id <= (SELECT max(id) FROM request) - ?"
+
+PROBLEM_ROWS: Final = (
+    "SELECT at, profile, origin, operation, method, path, status, code, title, detail, instance, key, attempt, raw, id"
+    " FROM problem"
+)
+"""Gives rows for :func:`problem_from_row`."""
+
+_PROBLEMS: Final = PROBLEM_ROWS + _LATEST
+_PROBLEM_OF_NUMBER: Final = PROBLEM_ROWS + " WHERE id = ?"
+_COUNT_PROBLEMS: Final = "SELECT count(*) FROM problem"
+_ADD_PROBLEM: Final = (
+    "INSERT INTO problem (at, profile, origin, operation, method, path, status, code, title, detail, instance, key,"
+    " attempt, raw, plain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_FORGET_PROBLEMS: Final = "DELETE FROM problem WHERE id <= (SELECT max(id) FROM problem) - ?"
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalRequest:
+    """One request as it was sent once; a retry is a line of its own.
+
+    Attributes:
+        at: When it was sent.
+        profile: The profile it was sent for.
+        origin: Where it was sent.
+        operation: Id of the operation.
+        method: The HTTP method.
+        path: The path, percent-encoded.
+        query: The query, percent-encoded.
+        status: The HTTP status, or ``None`` without an answer.
+        elapsed_s: How long it took, in seconds.
+        attempt: Which attempt of its call it was, counted from 1.
+        key: The idempotency key, or ``None``.
+        sent_bytes: Bytes of the body that went out.
+        received_bytes: Bytes of the body that came back.
+        error: What went wrong on the way, or ``None``.
+        number: Its number in the journal, higher than that of every earlier request.
+    """
+
+    at: datetime
+    profile: str
+    origin: str
+    operation: str
+    method: str
+    path: str
+    query: str
+    status: int | None
+    elapsed_s: float
+    attempt: int
+    key: str | None
+    sent_bytes: int
+    received_bytes: int
+    error: str | None
+    number: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalProblem:
+    """One Problem that came back.
+
+    Attributes:
+        at: When the request was sent.
+        profile: The profile it was sent for.
+        origin: Who answered.
+        operation: Id of the operation.
+        method: The HTTP method.
+        path: The path, percent-encoded.
+        status: The HTTP status.
+        code: The error code, or an empty text.
+        title: The Problem's title.
+        detail: The Problem's detail.
+        instance: The id that support staff quote; ``None`` where this client worded the Problem.
+        key: The idempotency key, or ``None``.
+        attempt: Which attempt of its call it was, counted from 1.
+        raw: The Problem as it came, known secrets redacted.
+        number: Its number in the journal, higher than that of every earlier Problem.
+    """
+
+    at: datetime
+    profile: str
+    origin: str
+    operation: str
+    method: str
+    path: str
+    status: int | None
+    code: str
+    title: str | None
+    detail: str | None
+    instance: str | None
+    key: str | None
+    attempt: int
+    raw: Mapping[str, Any] = field(repr=False)
+    number: int = field(default=0, compare=False)
+
+    @property
+    def problem(self) -> Problem:
+        """The Problem as a record."""
+        return Problem(dict(self.raw))
+
+
+class JournalPosition(NamedTuple):
+    """A place in the journal.
+
+    Attributes:
+        request: The number of the last request before it.
+        problem: The number of the last Problem before it.
+    """
+
+    request: int = 0
+    problem: int = 0
+
+
+class JournalPage(NamedTuple):
+    """What was sent and what came back, as the journal had it at one moment.
+
+    Attributes:
+        requests: The requests, newest first.
+        problems: The Problems, newest first; those that these requests met are among them.
+        end: The place behind both.
+    """
+
+    requests: list[JournalRequest]
+    problems: list[JournalProblem]
+    end: JournalPosition
+
+
+class Journal:
+    """Requests and Problems of all profiles."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._queue: deque[RequestAttempt] = deque(maxlen=MAX_REQUESTS)
+
+    def note(self, exchange: RequestAttempt) -> None:
+        """Queue one exchange. Problems, and every :data:`MAX_QUEUED` lines, go to the disk soon by themselves."""
+        self._queue.append(exchange)
+        if exchange.problem is not None or len(self._queue) >= MAX_QUEUED:
+            lines = _Lines(self._queue)
+            self._database.write_soon(lines.write, failed=lines.put_back)
+
+    async def flush(self) -> None:
+        """Write what is queued; lines that cannot be written stay there."""
+        if not self._queue:
+            return
+        lines = _Lines(self._queue)
+        try:
+            await self._database.write(lines.write)
+        except DataError as error:
+            lines.put_back()
+            _log.warning("journal lines cannot be written: %s", error)
+
+    async def close(self) -> None:
+        """Write what is queued, as the last thing before the database is closed."""
+        await self.flush()
+        if self._queue:
+            _log.warning("journal lines were lost: %d", len(self._queue))
+
+    async def sent(
+        self, *, profile: str | None = None, limit: int = 100, after: JournalPosition | None = None
+    ) -> JournalPage:
+        """The latest requests, and the latest Problems.
+
+        Args:
+            profile: The profile they were sent for; ``None`` for all.
+            limit: How many of each at most.
+            after: The place behind which they stand; ``None`` for the beginning of the journal.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        start = after or JournalPosition()
+
+        def work(connection: sqlite3.Connection) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+            return (
+                _latest(connection, _REQUESTS, profile, limit, start.request),
+                _latest(connection, _PROBLEMS, profile, limit, start.problem),
+            )
+
+        rows = await self.run_query(work)
+        requests, problems = [request_from_row(row) for row in rows[0]], [problem_from_row(row) for row in rows[1]]
+        end = JournalPosition(
+            requests[0].number if requests else start.request, problems[0].number if problems else start.problem
+        )
+        return JournalPage(requests, problems, end)
+
+    async def count_since(self, origin: str, since: datetime) -> int:
+        """How many requests all processes of this machine have written down for a service since a moment.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> int:
+            row = connection.execute(
+                "SELECT count(*) FROM request WHERE at >= ? AND origin = ?", (format_iso(since), origin)
+            )
+            return int(row.fetchone()[0])
+
+        return await self._database.read(work)
+
+    async def problems(self, *, profile: str | None = None, limit: int = 100) -> list[JournalProblem]:
+        """The latest Problems, newest first.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        rows = await self.run_query(lambda connection: _latest(connection, _PROBLEMS, profile, limit))
+        return [problem_from_row(row) for row in rows]
+
+    async def find(self, text: str) -> list[JournalProblem]:
+        """The Problems whose instance id stands in a text, whole or in part, newest first.
+
+        Any six hexadecimal digits in a row count, in either case, with or without dashes, cut at any place; the text
+        may be a whole mail. A text that is exactly an instance finds it whatever it is made of.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        await self.flush()
+
+        def work(connection: sqlite3.Connection) -> list[JournalProblem]:
+            rows = connection.execute("SELECT id, plain FROM problem ORDER BY id DESC").fetchall()
+            found = match_ids(text, [decode_text(plain) for _, plain in rows])
+            numbers = [rows[position][:1] for position in found]
+            return [problem_from_row(connection.execute(_PROBLEM_OF_NUMBER, number).fetchone()) for number in numbers]
+
+        return await self._database.read(work)
+
+    async def count_problems(self) -> int:
+        """How many Problems are kept.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        return await self.run_query(lambda connection: int(connection.execute(_COUNT_PROBLEMS).fetchone()[0]))
+
+    async def run_query(self, work: Work[T]) -> T:
+        """Read with statements of the caller's own, once everything that was noted is on the disk.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        await self.flush()
+        return await self._database.read(work)
+
+
+def _latest(
+    connection: sqlite3.Connection, query: str, profile: str | None, limit: int, after: int = 0
+) -> list[tuple[Any, ...]]:
+    wanted = None if profile is None else encode_text(profile)
+    return connection.execute(query, (wanted, wanted, after, limit)).fetchall()
+
+
+class _Lines:
+    """The queued lines that one transaction takes, and that go back when it fails."""
+
+    def __init__(self, queue: deque[RequestAttempt]) -> None:
+        self._queue = queue
+        self._taken: list[RequestAttempt] = []
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """Take all that is queued and write it."""
+        while self._queue:
+            self._taken.append(self._queue.popleft())
+        problems = [(exchange, exchange.problem) for exchange in self._taken if exchange.problem is not None]
+        connection.executemany(_ADD_REQUEST, map(_request_row, self._taken))
+        connection.executemany(_ADD_PROBLEM, starmap(_problem_row, problems))
+        connection.execute(_FORGET_REQUESTS, (MAX_REQUESTS,))
+        connection.execute(_FORGET_PROBLEMS, (MAX_PROBLEMS,))
+
+    def put_back(self) -> None:
+        """Queue them again, in front of what has come since."""
+        self._queue.extendleft(reversed(self._taken))
+        self._taken.clear()
+
+
+def _clean(text: str | None) -> str | bytes | None:
+    """A text for the journal: a service may repeat a key in an error, a redirect in a path."""
+    return None if text is None else encode_text(redact(text))
+
+
+def _request_row(exchange: RequestAttempt) -> tuple[Any, ...]:
+    return (
+        format_iso(exchange.at),
+        encode_text(exchange.profile),
+        exchange.origin,
+        exchange.operation,
+        exchange.method,
+        _clean(exchange.path),
+        _clean(exchange.query),
+        exchange.status,
+        exchange.elapsed_s,
+        exchange.attempt,
+        _clean(exchange.key),
+        exchange.sent_bytes,
+        exchange.received_bytes,
+        _clean(exchange.error),
+    )
+
+
+def _problem_row(exchange: RequestAttempt, problem: Problem) -> tuple[Any, ...]:
+    return (
+        format_iso(exchange.at),
+        encode_text(exchange.profile),
+        exchange.origin,
+        exchange.operation,
+        exchange.method,
+        _clean(exchange.path),
+        exchange.status,
+        problem.code,
+        _clean(problem.title),
+        _clean(problem.detail),
+        _clean(problem.instance),
+        _clean(exchange.key),
+        exchange.attempt,
+        redact(problem.json()),
+        encode_text(normalize_id(redact(problem.instance or ""))),
+    )
+
+
+def request_from_row(row: tuple[Any, ...]) -> JournalRequest:
+    """A row of :data:`REQUEST_ROWS` as a line."""
+    (
+        at,
+        profile,
+        origin,
+        operation,
+        method,
+        path,
+        query,
+        status,
+        elapsed,
+        attempt,
+        key,
+        sent,
+        received,
+        error,
+        number,
+    ) = row
+    return JournalRequest(
+        datetime.fromisoformat(at),
+        decode_text(profile),
+        origin,
+        operation,
+        method,
+        decode_text(path),
+        decode_text(query),
+        status,
+        elapsed,
+        attempt,
+        decode_optional(key),
+        sent,
+        received,
+        decode_optional(error),
+        number,
+    )
+
+
+def problem_from_row(row: tuple[Any, ...]) -> JournalProblem:
+    """A row of :data:`PROBLEM_ROWS` as a line."""
+    at, profile, origin, operation, method, path, status, code, title, detail, instance, key, attempt, raw, number = row
+    return JournalProblem(
+        datetime.fromisoformat(at),
+        decode_text(profile),
+        origin,
+        operation,
+        method,
+        decode_text(path),
+        status,
+        code,
+        decode_optional(title),
+        decode_optional(detail),
+        decode_optional(instance),
+        decode_optional(key),
+        attempt,
+        loads(raw),
+        number,
+    )

@@ -1,0 +1,116 @@
+"""What people write about records on this machine: labels, notes, decisions, and intents that were started here.
+
+Nothing of it is sent to the service. It hangs on the scope, so that two profiles of one service share nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from runwatch.base.clock import Clock, SystemClock, format_iso
+from runwatch.store.db.database import Database
+from runwatch.store.db.text_codec import decode_text, encode_text
+from runwatch.store.repositories.scope import Scope, ensure_scope_row, find_scope_row
+
+NotePurpose = Literal["label", "note", "decision", "intent"]
+"""What a text is for; a record has at most one of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalNote:
+    """One text about one record.
+
+    Attributes:
+        record_id: The record.
+        purpose: What it is for.
+        at: When it was written last.
+        text: The text; where it has parts, they are JSON.
+    """
+
+    record_id: str
+    purpose: NotePurpose
+    at: datetime
+    text: str
+
+
+class LocalNotes:
+    """The notes of all scopes."""
+
+    def __init__(self, database: Database, *, clock: Clock | None = None) -> None:
+        self._database = database
+        self._clock = clock or SystemClock()
+
+    async def write(
+        self, scope: Scope, kind: str, record_id: str, purpose: NotePurpose, text: str, *, seen: str | None = None
+    ) -> str | None:
+        """Write a text about a record in place of the one before; an empty text takes it away.
+
+        Args:
+            scope: Whose record.
+            kind: The record's kind.
+            record_id: The record.
+            purpose: What the text is for.
+            text: The text.
+            seen: The text that the writer has seen there, empty for none. Where another console has written another
+                one since, that one stays. ``None`` writes over whatever is there.
+
+        Returns:
+            The text that was not seen and stays; ``None`` when the new one stands.
+
+        Raises:
+            DataError: the database cannot be written.
+        """
+        at = self._clock.now()
+
+        def work(connection: sqlite3.Connection) -> str | None:
+            place = (ensure_scope_row(connection, scope), kind, encode_text(record_id), purpose)
+            if seen is not None and (present := _text_at(connection, place)) not in (seen, text):
+                return present
+            _note_down(connection, place, text, at)
+            return None
+
+        return await self._database.write(work)
+
+    async def list_for(self, scope: Scope, kind: str) -> list[LocalNote]:
+        """Everything that was written about the records of a kind, the latest first.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> list[LocalNote]:
+            rows = connection.execute(
+                "SELECT record_id, purpose, at, text FROM note WHERE scope = ? AND kind = ?"
+                " ORDER BY at DESC, record_id, purpose",
+                (find_scope_row(connection, scope), kind),
+            )
+            return [
+                LocalNote(decode_text(record_id), purpose, datetime.fromisoformat(at), decode_text(text))
+                for record_id, purpose, at, text in rows
+            ]
+
+        return await self._database.read(work)
+
+
+_Place = tuple[int, str, str | bytes, str]
+"""The row of a scope, the kind, the record and the purpose."""
+
+
+def _text_at(connection: sqlite3.Connection, place: _Place) -> str:
+    row = connection.execute(
+        "SELECT text FROM note WHERE scope = ? AND kind = ? AND record_id = ? AND purpose = ?", place
+    ).fetchone()
+    return "" if row is None else decode_text(row[0])
+
+
+def _note_down(connection: sqlite3.Connection, place: _Place, text: str, at: datetime) -> None:
+    if text:
+        connection.execute(
+            "INSERT OR REPLACE INTO note (scope, kind, record_id, purpose, at, text) VALUES (?, ?, ?, ?, ?, ?)",
+            (*place, format_iso(at), encode_text(text)),
+        )
+    else:
+        connection.execute("DELETE FROM note WHERE scope = ? AND kind = ? AND record_id = ? AND purpose = ?", place)

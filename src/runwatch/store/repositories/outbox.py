@@ -1,0 +1,367 @@
+"""Writes that must not be forgotten: kept on disk before the first byte is sent, deleted when the outcome is known.
+
+A write whose answer never came may or may not have taken effect. Asking again with the same key and the same bytes
+settles it (specification, What the service does, 8), so exactly these are kept. After a crash they are offered again,
+to the same service and principal only, for :data:`RETRY_WINDOW`; later the service may have forgotten the key, and
+asking again would start a second run (DESIGN 4, Outbox).
+
+A write is being sent exactly as long as its lock file is held. The system gives the lock back when a process dies, so
+a claim never outlives its owner, and no process sends what another one is sending. Locks are taken and looked at only
+inside a write transaction, so that two processes never meet there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sqlite3
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from runwatch.api.errors import ApiError, ApiProblem, UnusableResponseError
+from runwatch.api.operations import OPERATIONS
+from runwatch.api.request_builder import check_references
+from runwatch.api.write_outcome import proves_no_effect
+from runwatch.base.clock import Clock, SystemClock, format_iso
+from runwatch.base.errors import DataError, UsageError
+from runwatch.base.files import FileLock
+from runwatch.store.db.database import Database
+from runwatch.store.db.text_codec import decode_optional, decode_text, encode_text
+from runwatch.store.repositories.scope import Scope, ensure_scope_row
+from runwatch.store.repositories.watch_list import add_watched_run
+
+if TYPE_CHECKING:
+    from runwatch.api.calls import CallResult
+    from runwatch.api.client import Client
+
+RETRY_WINDOW: Final = timedelta(hours=12)
+"""How long a kept write may be asked again: half of the time a service is known to remember a key."""
+
+SUBMIT: Final = "postExecutions"
+CANCEL: Final = "postExecutionsByExecutionIdCancel"
+
+_KEPT: Final = (
+    "SELECT outbox.id, profile, service, principal, origin, operation, path, body, key, label, created_at, reason"
+    " FROM outbox JOIN scope ON scope.id = outbox.scope"
+)
+_OF_NUMBER: Final = _KEPT + " WHERE outbox.id = ?"
+_OF_KEY: Final = _KEPT + " WHERE scope.id = ? AND operation = ? AND path = ? AND key = ?"
+_OF_PRINCIPAL: Final = _KEPT + " WHERE service = ? AND principal = ? ORDER BY outbox.id"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRequest:
+    """A write as it is to be sent.
+
+    Attributes:
+        operation: Id of the operation, as the specification names it.
+        path: The parameters of the path.
+        body: The exact bytes of the body, or ``None``.
+        key: The ``Idempotency-Key``.
+        label: What it is, for people who find it among the kept writes.
+    """
+
+    operation: str
+    path: Mapping[str, str]
+    body: bytes | None = field(repr=False)
+    key: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnconfirmedWrite:
+    """A write whose outcome is not known.
+
+    Attributes:
+        id: Its number on this machine.
+        order: What was sent, byte for byte.
+        scope: Whose write it is.
+        origin: Where it was sent.
+        created_at: When it was kept, just before it was sent for the first time.
+        reason: The title of the last error, or ``None`` when the process ended before one came.
+        is_offered: Whether it may be asked again; otherwise it can only be looked up in the list.
+    """
+
+    id: int
+    order: WriteRequest
+    scope: Scope
+    origin: str
+    created_at: datetime
+    reason: str | None
+    is_offered: bool
+
+
+class Outbox:
+    """The writes of all scopes."""
+
+    def __init__(self, database: Database, *, clock: Clock | None = None) -> None:
+        self._database = database
+        self._clock = clock or SystemClock()
+
+    async def deliver(self, client: Client, scope: Scope, order: WriteRequest) -> CallResult:
+        """Keep a write, send it, and forget it once its outcome is known.
+
+        A submit that is accepted comes onto the watch list with its request. An order that is kept already, with the
+        same key and bytes, is asked again as :meth:`retry` does.
+
+        Raises:
+            ApiError: it failed. With ``outcome_known`` false it is kept, and ``key`` is what settles it.
+            UsageError: the key is blank, or belongs to a kept write with other bytes, too old, or being sent.
+            InvalidRequest: it holds a secret where a reference belongs; nothing was kept or sent.
+            DataError: it cannot be kept; nothing was sent.
+        """
+        check_references(order.operation, order.body)
+        with ExitStack() as claim:
+            origin, now = client.target.origin, self._clock.now()
+            kept, is_new = await self._database.write(
+                lambda connection: self._keep(connection, scope, order, origin, now, claim)
+            )
+            return await self._send(client, kept, is_new=is_new)
+
+    async def unconfirmed(self, scope: Scope) -> list[UnconfirmedWrite]:
+        """The kept writes of the same service and principal that nobody is sending, the oldest first.
+
+        Raises:
+            DataError: the database is not usable.
+        """
+
+        def work(connection: sqlite3.Connection) -> list[UnconfirmedWrite]:
+            kept = self._select(connection, _OF_PRINCIPAL, encode_text(scope.service), encode_text(scope.principal))
+            return [item for item in kept if not self._is_claimed(item.id)]
+
+        # A write transaction, because it looks at the locks.
+        return await self._database.write(work)
+
+    async def retry(self, client: Client, scope: Scope, kept: UnconfirmedWrite) -> CallResult:
+        """Ask again with the same key and the same bytes.
+
+        Raises:
+            ApiError: it failed. ``outcome_known`` is true only where the answer proves that no attempt took effect, or
+                that the run to be cancelled has ended.
+            UsageError: it belongs to another service or principal, is too old, settled, or being sent right now.
+            DataError: the database is not usable; nothing was sent.
+        """
+        with ExitStack() as claim:
+            again = await self._database.write(lambda connection: self._claim_again(connection, scope, kept.id, claim))
+            return await self._send(client, again, is_new=False)
+
+    async def discard(self, kept: UnconfirmedWrite) -> None:
+        """Forget a kept write without knowing its outcome.
+
+        Raises:
+            UsageError: it is being sent right now.
+            DataError: the database cannot be written.
+        """
+
+        def work(connection: sqlite3.Connection) -> None:
+            if self._is_claimed(kept.id):
+                raise _being_sent(kept.order.key)
+            self._delete(connection, kept.id)
+
+        await self._database.write(work)
+
+    async def _send(self, client: Client, kept: UnconfirmedWrite, *, is_new: bool) -> CallResult:
+        order = kept.order
+        try:
+            answer = await client.request(order.operation, path=order.path, body=order.body, key=order.key)
+            if order.operation == SUBMIT and _run_id(answer.value) is None:
+                raise _without_run(answer, order)
+        except ApiError as error:
+            error.key = order.key
+            # What an earlier sending may have done, an error of this one does not undo.
+            error.outcome_known = error.outcome_known and (is_new or _settles(error))
+            if error.outcome_known:
+                await self._note(lambda connection: self._delete(connection, kept.id))
+            else:
+                reason = encode_text(error.title)
+                await self._note(lambda connection: _give_reason(connection, kept.id, reason))
+            raise
+        await self._note(lambda connection: self._accept(connection, kept, answer.value))
+        return answer
+
+    async def _note(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Write down an outcome, even while the task is being cancelled: it came, and nobody else has it."""
+        await asyncio.shield(self._write_down(work))
+
+    async def _write_down(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        # What cannot be written down stays kept and is asked again later, which the key makes harmless.
+        try:
+            await self._database.write(work)
+        except DataError:
+            _log.exception("the outcome of a write could not be noted")
+
+    def _keep(
+        self,
+        connection: sqlite3.Connection,
+        scope: Scope,
+        order: WriteRequest,
+        origin: str,
+        now: datetime,
+        claim: ExitStack,
+    ) -> tuple[UnconfirmedWrite, bool]:
+        if not order.key.strip():
+            raise UsageError(
+                "The idempotency key is blank", hint="Without a key a write cannot be asked again. Give one."
+            )
+        key, path = ensure_scope_row(connection, scope), _written(order.path)
+        found = self._select(connection, _OF_KEY, key, order.operation, path, encode_text(order.key))
+        if found and found[0].order.body != order.body:
+            raise UsageError(
+                "The idempotency key is taken",
+                detail=f"{order.key} was sent with another body, and the outcome of that is not known",
+                hint="Ask again with the first body to learn its outcome, or use a new key for the new body.",
+            )
+        if found:
+            return self._claim_again(connection, scope, found[0].id, claim), False
+        cursor = connection.execute(
+            "INSERT INTO outbox (scope, origin, operation, path, body, key, label, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                key,
+                origin,
+                order.operation,
+                path,
+                order.body,
+                encode_text(order.key),
+                encode_text(order.label),
+                format_iso(now),
+            ),
+        )
+        assert cursor.lastrowid is not None
+        self._claim(cursor.lastrowid, order.key, claim)
+        return self._select(connection, _OF_NUMBER, cursor.lastrowid)[0], True
+
+    def _claim_again(
+        self, connection: sqlite3.Connection, scope: Scope, number: int, claim: ExitStack
+    ) -> UnconfirmedWrite:
+        found = self._select(connection, _OF_NUMBER, number)
+        if not found:
+            raise UsageError(
+                "This write is settled", detail="its outcome became known meanwhile", hint="Read the list."
+            )
+        kept = found[0]
+        if (kept.scope.service, kept.scope.principal) != (scope.service, scope.principal):
+            raise UsageError(
+                "This write belongs to another service or key",
+                detail=f"it was sent to {kept.origin} under the profile {kept.scope.profile}",
+                hint="Ask again with that profile.",
+            )
+        if not kept.is_offered:
+            raise UsageError(
+                "This write is too old to be sent again",
+                detail=f"the service may have forgotten the key {kept.order.key}, and would do it a second time",
+                hint="Look in the list whether it took effect, and send a new one if it did not.",
+            )
+        self._claim(number, kept.order.key, claim)
+        return kept
+
+    def _select(self, connection: sqlite3.Connection, query: str, *values: object) -> list[UnconfirmedWrite]:
+        return [self._kept(*row) for row in connection.execute(query, values)]
+
+    def _kept(
+        self,
+        number: int,
+        profile: str,
+        service: str,
+        principal: str,
+        origin: str,
+        operation: str,
+        path: str,
+        body: bytes | None,
+        key: str,
+        label: str,
+        created_at: str,
+        reason: str | None,
+    ) -> UnconfirmedWrite:
+        created = datetime.fromisoformat(created_at)
+        return UnconfirmedWrite(
+            id=number,
+            order=WriteRequest(operation, json.loads(path), body, decode_text(key), decode_text(label)),
+            scope=Scope(decode_text(profile), decode_text(service), decode_text(principal)),
+            origin=origin,
+            created_at=created,
+            reason=decode_optional(reason),
+            # A clock that was set back by more than the limit proves nothing either.
+            is_offered=abs(self._clock.now() - created) < RETRY_WINDOW,
+        )
+
+    def _accept(self, connection: sqlite3.Connection, kept: UnconfirmedWrite, value: object) -> None:
+        self._delete(connection, kept.id)
+        run_id = _run_id(value)
+        if kept.order.operation == SUBMIT and run_id is not None:
+            scope, now = ensure_scope_row(connection, kept.scope), self._clock.now()
+            add_watched_run(connection, scope, run_id, source="submitted", request=kept.order.body, at=now)
+
+    def _delete(self, connection: sqlite3.Connection, number: int) -> None:
+        connection.execute("DELETE FROM outbox WHERE id = ?", (number,))
+        # Numbers are not used again, so nobody locks this file any more.
+        self._lock_path(number).unlink(missing_ok=True)
+
+    def _claim(self, number: int, key: str, claim: ExitStack) -> None:
+        lock = FileLock(self._lock_path(number))
+        if not lock.acquire(wait=False):
+            raise _being_sent(key)
+        claim.callback(lock.release)
+
+    def _is_claimed(self, number: int) -> bool:
+        lock = FileLock(self._lock_path(number))
+        is_free = lock.acquire(wait=False)
+        lock.release()
+        return not is_free
+
+    def _lock_path(self, number: int) -> Path:
+        return self._database.path.parent / "outbox" / f"{number}.lock"
+
+
+def _run_id(value: object) -> str | None:
+    run_id = value.get("execution_id") if isinstance(value, dict) else None
+    return run_id if isinstance(run_id, str) and run_id else None
+
+
+def _without_run(answer: CallResult, order: WriteRequest) -> UnusableResponseError:
+    return UnusableResponseError(
+        "The answer names no run",
+        status=answer.reply.status,
+        operation=order.operation,
+        attempts=answer.attempts,
+        outcome_known=False,
+        key=order.key,
+        detail="the submit was accepted, and the answer has no execution_id",
+        hint="Ask again with the same key and bytes, or look for the run in the list.",
+    )
+
+
+def _settles(error: ApiError) -> bool:
+    """Whether an error leaves nothing to ask again for.
+
+    It proves that no earlier sending of the same write took effect either, or it refuses a cancel because the run has
+    ended: whether by an earlier sending or by itself, a final run never changes.
+    """
+    if not isinstance(error, ApiProblem):
+        return False
+    if error.operation == CANCEL and error.code == "invalid_state":
+        return True
+    return proves_no_effect(OPERATIONS[error.operation], error.status, error.code, in_doubt=True)
+
+
+def _give_reason(connection: sqlite3.Connection, number: int, reason: str | bytes) -> None:
+    connection.execute("UPDATE outbox SET reason = ? WHERE id = ?", (reason, number))
+
+
+def _written(path: Mapping[str, str]) -> str:
+    return json.dumps(dict(path), sort_keys=True)
+
+
+def _being_sent(key: str) -> UsageError:
+    return UsageError(
+        "This write is being sent right now",
+        detail=f"another task or another runwatch process is at it (key {key})",
+        hint="Wait for its outcome there.",
+    )

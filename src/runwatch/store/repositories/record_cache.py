@@ -1,0 +1,75 @@
+"""Lists of the last session, kept so that the console opens on something true, with its age.
+
+Only what lists say is kept here: results of runs, which hold model output, never are.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, TypeVar
+
+from runwatch.base.clock import format_iso
+from runwatch.base.json import loads
+from runwatch.records.record import Record
+from runwatch.store.db.database import Database
+from runwatch.store.db.text_codec import decode_text, encode_text
+from runwatch.store.repositories.scope import Scope, ensure_scope_row, find_scope_row
+
+R = TypeVar("R", bound=Record)
+
+MAX_CACHED_RECORDS: Final = 1_000
+"""The most records kept of one kind; a list begins with the newest."""
+
+
+class RecordCache:
+    """The newest records of each kind, by scope."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def save(self, scope: Scope, kind: str, records: Sequence[Record], seen_at: datetime) -> None:
+        """Keep a list in place of the one before.
+
+        Raises:
+            DataError: the database cannot be written.
+        """
+        # Records never change, so that the database's thread can write their texts, which takes longer than a frame.
+        kept = records[:MAX_CACHED_RECORDS]
+
+        def work(connection: sqlite3.Connection) -> None:
+            key = ensure_scope_row(connection, scope)
+            texts = [record.json() for record in kept]
+            connection.execute("DELETE FROM cached_record WHERE scope = ? AND kind = ?", (key, kind))
+            connection.executemany(
+                "INSERT INTO cached_record (scope, kind, position, text) VALUES (?, ?, ?, ?)",
+                [(key, kind, position, encode_text(text)) for position, text in enumerate(texts)],
+            )
+            connection.execute(
+                "INSERT OR REPLACE INTO cached_list (scope, kind, seen_at) VALUES (?, ?, ?)",
+                (key, kind, format_iso(seen_at)),
+            )
+
+        await self._database.write(work)
+
+    async def load(self, scope: Scope, kind: type[R]) -> tuple[list[R], datetime | None]:
+        """The kept list and when the service said so; an empty one with ``None`` when there is none.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> tuple[list[R], datetime | None]:
+            key = find_scope_row(connection, scope)
+            row = connection.execute(
+                "SELECT seen_at FROM cached_list WHERE scope = ? AND kind = ?", (key, kind.KIND)
+            ).fetchone()
+            if row is None:
+                return [], None
+            texts = connection.execute(
+                "SELECT text FROM cached_record WHERE scope = ? AND kind = ? ORDER BY position", (key, kind.KIND)
+            )
+            return [kind(loads(decode_text(text))) for (text,) in texts.fetchall()], datetime.fromisoformat(row[0])
+
+        return await self._database.read(work)

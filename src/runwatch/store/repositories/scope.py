@@ -1,0 +1,121 @@
+"""Whose data it is: a profile, the identity of the service behind it, and who the key makes us there.
+
+An address says neither: it can move to another service, and one service can be reached at two. What says it is the
+account: ``tenant_id`` and ``authenticated_principal_id`` (wire reference 1.3 and 2.10).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from runwatch.api.errors import ApiError
+from runwatch.base.service_target import Target
+from runwatch.store.db.text_codec import decode_text, encode_text
+
+if TYPE_CHECKING:
+    from runwatch.api.client import Client
+    from runwatch.store.db.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What all kept data is keyed by.
+
+    Attributes:
+        profile: The profile's name.
+        service: The organization's ``tenant_id``, or the origin where the account could not be read.
+        principal: The ``authenticated_principal_id`` of the key, or the key's fingerprint.
+        note: Why service and principal are only stand-ins; ``None`` when the account named them.
+    """
+
+    profile: str
+    service: str
+    principal: str
+    note: str | None = field(default=None, compare=False)
+
+
+def fingerprint_key(target: Target) -> str:
+    """A short digest that tells the keys of an origin apart; nobody gets the key back from it."""
+    if target.key is None:
+        return "no-key"
+    digest = hashlib.sha256(f"{target.origin}\n{target.key.reveal()}".encode("utf-8", "surrogatepass"))
+    return f"fingerprint-{digest.hexdigest()[:16]}"
+
+
+async def read_scope(client: Client, database: Database) -> Scope:
+    """The scope of what this client reads and writes.
+
+    The account is read once for each profile, origin and key, and remembered. Where it cannot be read, origin and
+    fingerprint stand in, with a note; what was kept under them moves over as soon as the account names itself.
+
+    Raises:
+        DataError: the database is not usable.
+    """
+    target = client.target
+    place = (encode_text(target.profile), target.origin, fingerprint_key(target))
+    known = await database.read(lambda connection: _known(connection, target.profile, place))
+    if known is not None:
+        return known
+    stand_in = Scope(target.profile, target.origin, place[2])
+    try:
+        account = await client.get_account()
+    except ApiError as error:
+        return _noted(stand_in, f"the account could not be read: {error.title}")
+    service, principal = account.tenant_id, account.authenticated_principal_id
+    if not service or not principal:
+        return _noted(stand_in, "the account names no tenant or no principal")
+    scope = Scope(target.profile, service, principal)
+    await database.write(lambda connection: _learn(connection, place, stand_in, scope))
+    return scope
+
+
+def _noted(stand_in: Scope, note: str) -> Scope:
+    return Scope(stand_in.profile, stand_in.service, stand_in.principal, note)
+
+
+def _known(connection: sqlite3.Connection, profile: str, place: tuple[str | bytes, ...]) -> Scope | None:
+    row = connection.execute(
+        "SELECT service, principal FROM identity WHERE profile = ? AND origin = ? AND fingerprint = ?", place
+    ).fetchone()
+    return Scope(profile, decode_text(row[0]), decode_text(row[1])) if row else None
+
+
+def _learn(connection: sqlite3.Connection, place: tuple[str | bytes, ...], stand_in: Scope, scope: Scope) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO identity (profile, origin, fingerprint, service, principal) VALUES (?, ?, ?, ?, ?)",
+        (*place, encode_text(scope.service), encode_text(scope.principal)),
+    )
+    old = find_scope_row(connection, stand_in)
+    if old is None:
+        return
+    moved = (ensure_scope_row(connection, scope), old)
+    # What the scope has already under the same name stays as it is; the rest of the stand-in goes with its row.
+    connection.execute("UPDATE OR IGNORE outbox SET scope = ? WHERE scope = ?", moved)
+    connection.execute("UPDATE OR IGNORE watch SET scope = ? WHERE scope = ?", moved)
+    connection.execute("UPDATE OR IGNORE run SET scope = ? WHERE scope = ?", moved)
+    connection.execute("UPDATE OR IGNORE note SET scope = ? WHERE scope = ?", moved)
+    connection.execute("UPDATE OR IGNORE version SET scope = ? WHERE scope = ?", moved)
+    connection.execute("DELETE FROM scope WHERE id = ?", (old,))
+
+
+def find_scope_row(connection: sqlite3.Connection, scope: Scope) -> int | None:
+    """The row of a scope, or ``None`` when nothing was ever kept for it."""
+    row = connection.execute(
+        "SELECT id FROM scope WHERE service = ? AND principal = ? AND profile = ?",
+        (encode_text(scope.service), encode_text(scope.principal), encode_text(scope.profile)),
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def ensure_scope_row(connection: sqlite3.Connection, scope: Scope) -> int:
+    """The row of a scope, made when it is new; for use inside a write."""
+    connection.execute(
+        "INSERT INTO scope (service, principal, profile) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        (encode_text(scope.service), encode_text(scope.principal), encode_text(scope.profile)),
+    )
+    key = find_scope_row(connection, scope)
+    assert key is not None
+    return key

@@ -1,0 +1,134 @@
+"""Runs that were submitted or added here.
+
+Where a service offers no list of runs this is the list, and what a run does not tell about itself (mode, policy) is
+filled from the request kept with it (DESIGN 4, Lists).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from runwatch.base.clock import Clock, SystemClock, format_iso
+from runwatch.base.json import loads
+from runwatch.store.db.database import Database
+from runwatch.store.db.text_codec import decode_text, encode_text
+from runwatch.store.repositories.scope import Scope, ensure_scope_row, find_scope_row
+
+WatchSource = Literal["submitted", "added"]
+"""How a run came onto the watch list."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedRun:
+    """A run on the watch list.
+
+    Attributes:
+        run_id: The run's ``execution_id``.
+        source: Whether it was submitted from here or added by hand.
+        added_at: When it came onto the list.
+        request: Our own submit, decoded; ``None`` when the run is not ours.
+    """
+
+    run_id: str
+    source: WatchSource
+    added_at: datetime
+    request: Mapping[str, Any] | None = field(repr=False)
+
+
+class WatchList:
+    """The watch lists of all scopes."""
+
+    def __init__(self, database: Database, *, clock: Clock | None = None) -> None:
+        self._database = database
+        self._clock = clock or SystemClock()
+
+    async def add(
+        self,
+        scope: Scope,
+        run_ids: Iterable[str],
+        *,
+        source: WatchSource = "added",
+        request: bytes | None = None,
+    ) -> None:
+        """Put runs onto the list. One that is there stays: it keeps its time, its request, and that it was submitted.
+
+        Raises:
+            DataError: the database cannot be written.
+        """
+        watched, at = list(run_ids), self._clock.now()
+
+        def work(connection: sqlite3.Connection) -> None:
+            key = ensure_scope_row(connection, scope)
+            for run_id in watched:
+                add_watched_run(connection, key, run_id, source=source, request=request, at=at)
+
+        await self._database.write(work)
+
+    async def request_of(self, scope: Scope, run_id: str) -> Mapping[str, Any] | None:
+        """Our own submit of a run, decoded, or ``None`` when it was not submitted from here.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> Mapping[str, Any] | None:
+            row = connection.execute(
+                "SELECT request FROM watch WHERE scope = ? AND run_id = ?",
+                (find_scope_row(connection, scope), encode_text(run_id)),
+            ).fetchone()
+            return _decoded(row[0]) if row else None
+
+        return await self._database.read(work)
+
+    async def list(self, scope: Scope) -> Sequence[WatchedRun]:
+        """The runs on the list, the latest first.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+
+        def work(connection: sqlite3.Connection) -> Sequence[WatchedRun]:
+            rows = connection.execute(
+                "SELECT run_id, source, added_at, request FROM watch WHERE scope = ?"
+                " ORDER BY added_at DESC, rowid DESC",
+                (find_scope_row(connection, scope),),
+            )
+            return [
+                WatchedRun(decode_text(run_id), source, datetime.fromisoformat(added_at), _decoded(request))
+                for run_id, source, added_at, request in rows
+            ]
+
+        return await self._database.read(work)
+
+
+def add_watched_run(
+    connection: sqlite3.Connection,
+    scope: int,
+    run_id: str,
+    *,
+    source: WatchSource,
+    request: bytes | None,
+    at: datetime,
+) -> None:
+    """Put one run onto the list of a scope's row; for use inside a write."""
+    connection.execute(
+        "INSERT INTO watch (scope, run_id, source, added_at, request) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (scope, run_id) DO UPDATE SET"
+        " source = CASE source WHEN 'submitted' THEN source ELSE excluded.source END,"
+        " request = coalesce(request, excluded.request)",
+        (scope, encode_text(run_id), source, format_iso(at), request),
+    )
+
+
+def _decoded(request: bytes | None) -> Mapping[str, Any] | None:
+    if request is None:
+        return None
+    try:
+        value = loads(request)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

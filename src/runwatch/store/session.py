@@ -1,0 +1,298 @@
+"""Everything the console works with for one service, opened and closed together.
+
+The desk is where a screen finds what it shows and where it puts what a person wants done. It knows the service, the
+store, the live jobs and everything kept on disk; it knows nothing of any screen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final, Self
+
+from runwatch.api.calls import CallResult, RequestAttempt
+from runwatch.api.client import Client
+from runwatch.base.clock import Clock
+from runwatch.base.errors import DataError, RunwatchError, UsageError
+from runwatch.base.service_target import Target
+from runwatch.records.record import Record
+from runwatch.records.run import Run
+from runwatch.store.db.database import Database
+from runwatch.store.live.poller import Poller, PollIntervals
+from runwatch.store.live.request_budget import WINDOW_S
+from runwatch.store.live.run_tails import TailUpdate
+from runwatch.store.repositories.event_retention import PRUNE_INTERVAL_S, RetentionPolicy, prune_events
+from runwatch.store.repositories.event_store import EventStore
+from runwatch.store.repositories.journal import Journal
+from runwatch.store.repositories.notes import LocalNotes
+from runwatch.store.repositories.outbox import CANCEL, Outbox, UnconfirmedWrite, WriteRequest
+from runwatch.store.repositories.record_cache import RecordCache
+from runwatch.store.repositories.record_versions import VERSIONED_KINDS, RecordVersions
+from runwatch.store.repositories.scope import Scope, read_scope
+from runwatch.store.repositories.watch_list import WatchList
+from runwatch.store.state.changes import CacheRead
+from runwatch.store.state.collection import Collection, CollectionDelta
+from runwatch.store.state.store import Store
+
+_log = logging.getLogger(__name__)
+
+FLUSH_S: Final = 1.0
+"""How often the journal is written and the store's lists are cached."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionListeners:
+    """Whom the desk tells what.
+
+    Attributes:
+        tail: A followed run's events moved.
+        exchange: A request was answered, or failed.
+    """
+
+    tail: Callable[[TailUpdate], None]
+    exchange: Callable[[RequestAttempt], None]
+
+
+class ServiceSession:
+    """One service, ready for work. Made by :meth:`open`."""
+
+    def __init__(
+        self,
+        client: Client,
+        database: Database,
+        scope: Scope,
+        store: Store,
+        *,
+        clock: Clock,
+        refresh: PollIntervals,
+        keeping: RetentionPolicy,
+        listeners: SessionListeners,
+    ) -> None:
+        self.client: Final = client
+        self.target: Final = client.target
+        self.scope: Final = scope
+        self.store: Final = store
+        self.clock: Final = clock
+        self.journal: Final = Journal(database)
+        self.events: Final = EventStore(database)
+        self.outbox: Final = Outbox(database, clock=clock)
+        self.watch_list: Final = WatchList(database, clock=clock)
+        self.cache: Final = RecordCache(database)
+        self.notes: Final = LocalNotes(database, clock=clock)
+        self.versions: Final = RecordVersions(database)
+        self.live: Final = Poller(
+            client,
+            scope,
+            store,
+            self.events,
+            self.watch_list,
+            clock=clock,
+            on_tail=listeners.tail,
+            refresh=refresh,
+            others=lambda: self._others,
+        )
+        self._others = 0
+        self._keeping = keeping
+        self._room_at = clock.monotonic()
+        self._database = database
+        self._listeners = listeners
+        self._kinds: dict[str, type[Record]] = {}
+        self._dirty: set[str] = set()
+        self._versions_at: dict[str, float] = {}
+        self._jobs: list[asyncio.Task[None]] = []
+        self._leave = store.listen(self._note_delta)
+
+    @classmethod
+    async def open(
+        cls,
+        target: Target,
+        path: Path,
+        store: Store,
+        *,
+        clock: Clock,
+        read_only: bool,
+        retries: int,
+        refresh: PollIntervals,
+        keeping: RetentionPolicy,
+        listeners: SessionListeners,
+    ) -> Self:
+        """Open the database and the client, and learn whose data this is.
+
+        Raises:
+            DataError: the database is not usable.
+        """
+        desk: list[Self] = []
+        early: list[RequestAttempt] = []
+        # Importing the HTTP library takes longer than a frame, so that it happens beside the loop.
+        await asyncio.to_thread(__import__, "httpx")
+        database = await asyncio.to_thread(Database.open, path)
+        client = Client(
+            target,
+            clock=clock,
+            read_only=read_only,
+            retries=retries,
+            observe=lambda exchange: desk[0]._note_exchange(exchange) if desk else early.append(exchange),
+        )
+        try:
+            scope = await read_scope(client, database)
+        except BaseException:
+            await client.close()
+            database.close()
+            raise
+        made = cls(client, database, scope, store, clock=clock, refresh=refresh, keeping=keeping, listeners=listeners)
+        desk.append(made)
+        for exchange in early:
+            desk[0]._note_exchange(exchange)
+        await desk[0]._make_room()
+        return desk[0]
+
+    async def start(self, kinds: tuple[type[Record], ...]) -> None:
+        """Show what an earlier session knew, with its age, and begin to read."""
+        self._kinds = {kind.KIND: kind for kind in kinds}
+        for kind in kinds:
+            records, seen_at = await self.cache.load(self.scope, kind)
+            if records:
+                now, monotonic = self.clock.now(), self.clock.monotonic()
+                self.store.apply(CacheRead(self.scope.profile, kind.KIND, now, monotonic, tuple(records), seen_at))
+        self._jobs = [asyncio.ensure_future(self.live.run()), asyncio.ensure_future(self._keep())]
+
+    async def close(self) -> None:
+        """End the jobs, keep what is known, and close everything; harmless when it is closed."""
+        for job in self._jobs:
+            job.cancel()
+        await asyncio.gather(*self._jobs, return_exceptions=True)
+        self._jobs = []
+        with contextlib.suppress(ValueError):
+            self._leave()
+        # Lists that did not change were confirmed all the same, and the next session shows how long ago.
+        self._dirty |= {kind for kind in self._kinds if self._collection(kind).read_at is not None}
+        await self._flush()
+        await self.client.close()
+        await self.journal.close()
+        await asyncio.to_thread(self._database.close)
+
+    async def send_write(self, order: WriteRequest, told: Callable[[float], None]) -> CallResult:
+        """Have the service do something, for a person: first in line when a 429 is over, kept until it is settled.
+
+        Args:
+            order: What to do.
+            told: Is told the seconds to wait, before each wait.
+
+        Raises:
+            ApiError: it failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.deliver`.
+        """
+        await self.live.scheduler.wait_for_user_turn(told)
+        async with self._problems_written():
+            return await self.outbox.deliver(self.client, self.scope, order)
+
+    async def retry_write(self, kept: UnconfirmedWrite, told: Callable[[float], None]) -> CallResult:
+        """Ask again for a write of unknown outcome, as :meth:`act` does for a new one.
+
+        Args:
+            kept: The write.
+            told: Is told the seconds to wait, before each wait.
+
+        Raises:
+            RunwatchError: it failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.retry`.
+        """
+        await self.live.scheduler.wait_for_user_turn(told)
+        async with self._problems_written():
+            return await self.outbox.retry(self.client, self.scope, kept)
+
+    async def unconfirmed_writes(self) -> list[UnconfirmedWrite]:
+        """The kept writes that a person has to settle; the cancel of a run that is known to have ended settles itself.
+
+        Raises:
+            DataError: the database is not usable.
+        """
+        waiting = await self.outbox.unconfirmed(self.scope)
+        over = [kept for kept in waiting if kept.order.operation == CANCEL and self._has_ended(kept)]
+        for kept in over:
+            # Another process may have begun to send it again meanwhile, and settles it then.
+            with contextlib.suppress(UsageError):
+                await self.outbox.discard(kept)
+        return [kept for kept in waiting if kept not in over]
+
+    def _has_ended(self, cancel: UnconfirmedWrite) -> bool:
+        known = self.store.get(self.scope.profile, Run.KIND, cancel.order.path.get("execution_id", ""))
+        return known is not None and isinstance(known.record, Run) and known.record.is_final
+
+    @contextlib.asynccontextmanager
+    async def _problems_written(self) -> AsyncIterator[None]:
+        """Whoever is refused in the block looks for the problem next, here or in another terminal."""
+        try:
+            yield
+        except RunwatchError:
+            await self.journal.flush()
+            raise
+
+    def _note_exchange(self, exchange: RequestAttempt) -> None:
+        self.live.note(exchange)
+        self.journal.note(exchange)
+        self._listeners.exchange(exchange)
+
+    def _note_delta(self, delta: CollectionDelta) -> None:
+        if delta.added or delta.changed or delta.removed:
+            self._dirty.add(delta.kind)
+
+    async def _keep(self) -> None:
+        while True:
+            await self.clock.sleep(FLUSH_S)
+            try:
+                await self._flush()
+                # Consoles on one data directory share the service's limit; the journal shows what the others spend.
+                # A hair less than a minute: our own count leaves out what is exactly as old.
+                since = self.clock.now() - timedelta(seconds=WINDOW_S - 0.001)
+                everybody = await self.journal.count_since(self.target.origin, since)
+                if self.clock.monotonic() - self._room_at >= PRUNE_INTERVAL_S:
+                    await self._make_room()
+            except DataError:
+                # A full disk is no reason to stop watching; what was not kept is kept as soon as there is room.
+                _log.exception("what is known could not be kept")
+                continue
+            self._others = max(0, everybody - self.live.budget.own_per_minute)
+
+    async def _flush(self) -> None:
+        await self.journal.flush()
+        self._dirty &= self._kinds.keys()
+        for kind in [*self._dirty]:
+            self._dirty.discard(kind)
+            collection = self._collection(kind)
+            try:
+                await self.cache.save(self.scope, kind, collection.records, self._seen_at(collection))
+            except BaseException:
+                self._dirty.add(kind)
+                raise
+        for versioned in VERSIONED_KINDS:
+            await self._keep_versions(versioned)
+
+    async def _make_room(self) -> None:
+        """Forget what is too old or too much; a console may be open for weeks."""
+        self._room_at = self.clock.monotonic()
+        await prune_events(self._database, self._keeping, self.clock.now())
+        await self.versions.prune(self.clock.now())
+
+    async def _keep_versions(self, kind: type[Record]) -> None:
+        """Keep what the last list said, once; what came from the disk or is missing from that list was not seen."""
+        collection = self._collection(kind.KIND)
+        read_at = collection.read_at
+        if read_at is None or self._versions_at.get(kind.KIND) == read_at:
+            return
+        seen = [known.record for known in collection.by_id.values() if known.monotonic == read_at]
+        await self.versions.note(self.scope, seen, self._seen_at(collection))
+        self._versions_at[kind.KIND] = read_at
+
+    def _collection(self, kind: str) -> Collection:
+        return self.store.collection(self.scope.profile, kind)
+
+    def _seen_at(self, collection: Collection) -> datetime:
+        """When the service last said what is known."""
+        now = self.clock.now()
+        if collection.read_at is not None:
+            return now - timedelta(seconds=max(0.0, self.clock.monotonic() - collection.read_at))
+        return collection.cached_at or now

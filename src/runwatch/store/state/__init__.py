@@ -1,0 +1,1 @@
+"""Records in memory: the store, its changes and its reducer. No I/O."""

@@ -1,0 +1,128 @@
+"""The state of a pane: exactly one of twelve, computed from what is known and when (console-anchors C4)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from runwatch.store.state.collection import Collection
+from runwatch.store.state.failure_kind import ReadInterruption
+
+if TYPE_CHECKING:
+    from runwatch.store.state.changes import ReadFailure
+
+STALE_INTERVALS: Final = 2.0
+"""Data older than this many refresh intervals is stale."""
+
+
+class LoadState(StrEnum):
+    """Which of the twelve states a pane is in."""
+
+    LOADING = "loading"
+    EMPTY = "empty"
+    FRESH = "fresh"
+    REFRESHING = "refreshing"
+    STALE = "stale"
+    OFFLINE = "offline"
+    RATE_LIMITED = "rate limited"
+    NOT_AUTHORISED = "not authorised"
+    NOT_OFFERED = "not offered"
+    ERROR = "error"
+    PARTIAL = "partial"
+    ENDED = "ended"
+
+
+class PaneState(NamedTuple):
+    """What a pane's border says.
+
+    Attributes:
+        load: The state.
+        age_s: Seconds since the service last confirmed what is shown; ``None`` when nothing was ever confirmed.
+        waiting_s: Seconds that the read under way has taken so far; ``None`` when there is none.
+        reading: Method and path of that read.
+        held_s: Seconds until a 429 lets reads through again; 0 without one.
+        since: When the failures in a row began.
+        failure: Why the last read failed.
+        is_refreshing: Whether a read is under way behind what is shown.
+    """
+
+    load: LoadState
+    age_s: float | None = None
+    waiting_s: float | None = None
+    reading: str = ""
+    held_s: float = 0.0
+    since: datetime | None = None
+    failure: ReadFailure | None = None
+    is_refreshing: bool = False
+
+
+_TROUBLES: Final = {
+    ReadInterruption.OFFLINE: LoadState.OFFLINE,
+    ReadInterruption.RATE_LIMITED: LoadState.RATE_LIMITED,
+    ReadInterruption.NOT_AUTHORISED: LoadState.NOT_AUTHORISED,
+    ReadInterruption.NOT_OFFERED: LoadState.NOT_OFFERED,
+    ReadInterruption.ERROR: LoadState.ERROR,
+}
+
+
+def pane_state(
+    collection: Collection,
+    *,
+    now: datetime,
+    monotonic: float,
+    interval_s: float,
+    held_s: float = 0.0,
+    ended: bool = False,
+) -> PaneState:
+    """The state of a pane over this collection.
+
+    Args:
+        collection: What is known.
+        now: Wall time, for the age of what came from the disk.
+        monotonic: The clock that only grows, for every other age.
+        interval_s: How often the collection is meant to be read, in seconds.
+        held_s: How long a 429 still holds all reads back.
+        ended: Whether nothing can change any more (the events of a final run).
+    """
+    age = _age(collection, now, monotonic)
+    waiting = None if collection.started_at is None else max(0.0, monotonic - collection.started_at)
+    load = _load(collection, age, interval_s, held_s, ended=ended)
+    return PaneState(
+        load,
+        age_s=age,
+        waiting_s=waiting,
+        reading=collection.reading if waiting is not None else "",
+        held_s=held_s,
+        since=collection.failing_since,
+        failure=collection.failure,
+        is_refreshing=waiting is not None and load is not LoadState.LOADING,
+    )
+
+
+def _age(collection: Collection, now: datetime, monotonic: float) -> float | None:
+    if collection.read_at is not None:
+        return max(0.0, monotonic - collection.read_at)
+    if collection.cached_at is not None:
+        return max(0.0, (now - collection.cached_at).total_seconds())
+    return None
+
+
+def _load(collection: Collection, age: float | None, interval_s: float, held_s: float, *, ended: bool) -> LoadState:
+    if held_s > 0:
+        return LoadState.RATE_LIMITED
+    if collection.failure is not None and collection.failure.trouble is not ReadInterruption.RATE_LIMITED:
+        return _TROUBLES[collection.failure.trouble]
+    if ended:
+        return LoadState.ENDED
+    if age is None:
+        return LoadState.LOADING
+    if age > STALE_INTERVALS * interval_s:
+        return LoadState.STALE
+    if not collection.by_id:
+        return LoadState.EMPTY
+    if collection.started_at is not None:
+        return LoadState.REFRESHING
+    if collection.misfits:
+        return LoadState.PARTIAL
+    return LoadState.FRESH

@@ -1,0 +1,126 @@
+"""What each change does to a collection: the only code that changes one."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from itertools import islice
+from operator import ne
+from typing import Final
+
+from runwatch.base.generators import run_to_end
+from runwatch.records.record import Record
+from runwatch.store.state.changes import (
+    CacheRead,
+    ListRead,
+    ReadFailed,
+    ReadStarted,
+    RecordGone,
+    RecordRead,
+    StoreChange,
+)
+from runwatch.store.state.collection import Collection, CollectionDelta, StoredRecord
+
+STEP: Final = 500
+"""The most records that one step of :func:`apply_list_in_steps` looks at: a millisecond, two where they have to be
+compared.
+"""
+
+
+def apply_change(collection: Collection, change: StoreChange) -> CollectionDelta:
+    """Change a collection in place, and tell what that did to it."""
+    match change:
+        case ReadStarted():
+            collection.started_at, collection.reading = change.monotonic, change.what
+        case ReadFailed():
+            if collection.failure is None:
+                collection.failing_since = change.at
+            collection.started_at, collection.failure = None, change.failure
+        case CacheRead():
+            return _from_cache(collection, change)
+        case ListRead():
+            return run_to_end(apply_list_in_steps(collection, change))
+        case RecordRead():
+            return _from_record(collection, change)
+        case RecordGone():
+            gone = collection.by_id.pop(change.id, None)
+            collection.revision += gone is not None
+            return CollectionDelta(change.profile, change.kind, removed=(change.id,) if gone else ())
+    return CollectionDelta(change.profile, change.kind)
+
+
+def _from_cache(collection: Collection, change: CacheRead) -> CollectionDelta:
+    seen_at = change.seen_at or change.at
+    added = []
+    for record in change.records:
+        if record.id not in collection.by_id:
+            collection.by_id[record.id] = StoredRecord(record, seen_at, change.monotonic, from_cache=True)
+            added.append(record.id)
+    collection.cached_at = change.seen_at
+    collection.revision += 1
+    return CollectionDelta(change.profile, change.kind, added=tuple(added))
+
+
+def apply_list_in_steps(collection: Collection, change: ListRead) -> Generator[None, None, CollectionDelta]:
+    """Take a list in steps of :data:`STEP` records.
+
+    The collection changes behind the last pause and all at once. Whoever lets anything else change it between two steps
+    has to begin anew.
+    """
+    before = collection.by_id
+    known: dict[str, StoredRecord] = {}
+    for start in range(0, len(change.records), STEP):
+        for record in change.records[start : start + STEP]:
+            key = record.id
+            was = before.get(key)
+            if was is not None and was.record is record:
+                # Seen again, which is true whatever becomes of this list. A list that stays makes nothing new.
+                was.seen_at, was.monotonic, was.from_cache = change.at, change.monotonic, False
+                known[key] = was
+            else:
+                known[key] = StoredRecord(record, change.at, change.monotonic)
+        yield
+    added: list[str] = []
+    changed: list[str] = []
+    read = iter(known.items())
+    while part := tuple(islice(read, STEP)):
+        for key, now in part:
+            was = before.get(key)
+            if was is None:
+                added.append(key)
+            elif was is not now and _differ(was.record, now.record):
+                changed.append(key)
+        yield
+    missing: list[str] = []
+    earlier = iter(before)
+    while keys := tuple(islice(earlier, STEP)):
+        missing += [key for key in keys if key not in known]
+        yield
+    if not change.complete:
+        known |= {key: before[key] for key in missing}
+        missing = []
+    collection.by_id = known
+    if added or changed or missing or any(map(ne, before, known)):
+        collection.revision += 1
+    collection.read_at, collection.started_at = change.monotonic, None
+    collection.end_is_proven, collection.misfits = change.end_is_proven, change.misfits
+    collection.failure = collection.failing_since = None
+    return CollectionDelta(change.profile, change.kind, tuple(added), tuple(changed), tuple(missing))
+
+
+def _differ(one: Record, other: Record) -> bool:
+    return one is not other and one != other
+
+
+def _from_record(collection: Collection, change: RecordRead) -> CollectionDelta:
+    key = change.record.id
+    before = collection.by_id.get(key)
+    known = StoredRecord(change.record, change.at, change.monotonic)
+    if before is None:
+        # The newest is what a list begins with.
+        collection.by_id = {key: known} | collection.by_id
+        collection.revision += 1
+        return CollectionDelta(change.profile, change.kind, added=(key,))
+    collection.by_id[key] = known
+    changed = (key,) if before.record != change.record else ()
+    collection.revision += len(changed)
+    return CollectionDelta(change.profile, change.kind, changed=changed)

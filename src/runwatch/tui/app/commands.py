@@ -1,0 +1,292 @@
+"""The commands of the command line: screens, actions, named filters and what concerns the whole console."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
+
+from runwatch.base.errors import RunwatchError
+from runwatch.records.run import Run
+from runwatch.store.repositories.id_search import MIN_DIGITS, normalize_id
+from runwatch.tui.app import profile_menu
+from runwatch.tui.core.command_parser import PaletteCommand
+from runwatch.tui.core.key_bindings import BY_ID
+from runwatch.tui.core.themes import theme_names
+from runwatch.tui.core.workers import run_in_app, start_worker
+from runwatch.tui.flows.model_servers import can_search
+from runwatch.tui.screens.base.list_screen import ListScreen
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.view.resources.registry import RESOURCES
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.text.format import TimeMode
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+if TYPE_CHECKING:
+    from runwatch.tui.app.navigation import NavigatingApp
+
+SCOPE_LABELS: Final = {"app": "console", "screen": "view", "list": "list", "tail": "events", "detail": "details"}
+"""What the actions of a scope are called here: ``view: refresh``."""
+
+ALIASES: Final = {"requests": ("http",)}
+
+_MOVES: Final = ("move", "go(", "follow_end", "focus_", "app.focus_")
+"""Actions that are nothing to say in words: the cursor's, and screens, which are commands of their own."""
+
+_SAID_OTHERWISE: Final = frozenset(
+    {
+        "app.command",
+        "app.help",
+        "app.quit",
+        "app.outbox",
+        "app.find_servers",
+        "screen.time",
+        "screen.tail_all",
+        "app.around",
+        "screen.groups",
+    }
+)
+
+
+def open_command_line(console: NavigatingApp) -> None:
+    """Put the command line in front."""
+    from runwatch.tui.widgets.panes.command_line import CommandLine
+
+    screen = console.console_screen
+    screen.open_overlay(CommandLine(list(list_commands(console))))
+
+
+def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
+    """Everything that can be said now, the most wanted first."""
+    for spec in RESOURCES:
+        if spec.name == "account":
+            yield _report(console, "account", "Go to Account and usage, of a period if you like.", "usage")
+        elif spec.has_screen:
+            yield _screen(console, spec)
+    yield _report(console, "compliance", "Go to the compliance export, of a period if you like.", "decisions")
+    keys = console.keys
+    yield PaletteCommand(
+        "around",
+        "Find the problems, requests and ended runs around a time.",
+        partial(open_activity_command, console),
+        keys.shown("app.around"),
+        argument_name="WHEN [within SPAN] [in ZONE] [WORDS]",
+        needs_argument=True,
+    )
+    yield PaletteCommand("codes", BY_ID["screen.groups"].help, _go(console, "codes"), keys.shown("screen.groups"))
+    yield PaletteCommand(
+        "tail",
+        BY_ID["screen.tail_all"].help,
+        partial(tail_runs, console),
+        keys.shown("screen.tail_all"),
+        argument_name="all",
+        known=("all",),
+    )
+    yield PaletteCommand(
+        "overview", "Go to the overview of everything.", _go(console, "overview"), keys.shown("app.overview")
+    )
+    yield PaletteCommand(
+        "settings", "Show and change the settings.", _go(console, "settings"), keys.shown("app.settings")
+    )
+    yield PaletteCommand(
+        "help", "Show the keys, the signs and the filter language.", _act(console, "app.help"), keys.shown("app.help")
+    )
+    yield PaletteCommand(
+        "open",
+        "Go to a run by its id, and watch it when it is not known yet.",
+        partial(open_run, console),
+        argument_name="ID",
+        needs_argument=True,
+    )
+    yield PaletteCommand(
+        "filter",
+        "Filter the rows of this view.",
+        partial(filter_view, console),
+        keys.shown("screen.filter"),
+        argument_name="FILTER",
+        needs_argument=True,
+    )
+    if isinstance(console.screen, ListScreen):
+        yield PaletteCommand(
+            "export",
+            "Write the rows to a file; its ending says how: .ndjson, .csv, .json or .md.",
+            partial(export_command, console),
+            keys.shown("screen.export"),
+            argument_name="FILE",
+            needs_argument=True,
+        )
+    for name, text in console.settings.filters.items():
+        said = line(name).casefold()
+        yield PaletteCommand(
+            f"filter: {said}", f"Filter by {line(text, 200)}", _named_filter(console, name), aliases=(said,)
+        )
+    # Short names first: of several that hold what is typed, the plainest is meant.
+    themes = tuple(sorted(theme_names(console.theme_directories), key=len))
+    yield PaletteCommand("theme", "Draw everything in another theme, for this session.", partial(use_theme, console),
+                  argument_name="NAME", needs_argument=True, known=themes)  # fmt: skip
+    yield PaletteCommand("time", "Show times as ages, in local time or in UTC.", partial(show_times, console),
+                  keys.shown("screen.time"), argument_name="MODE", known=get_args(TimeMode))  # fmt: skip
+    yield PaletteCommand("outbox", BY_ID["app.outbox"].help, _act(console, "app.outbox"), keys.shown("app.outbox"))
+    if profile_menu.can_switch_profiles(console):
+        yield PaletteCommand("across", "Show templates, receipts, usage or problems of several profiles.",
+                      partial(profile_menu.show_multi_profile, console), argument_name="A,B|all")  # fmt: skip
+    if can_search(console):
+        yield PaletteCommand("servers", BY_ID["app.find_servers"].help, _act(console, "app.find_servers"),
+                      keys.shown("app.find_servers"))  # fmt: skip
+    yield from _actions(console)
+    yield PaletteCommand("quit", "Leave runwatch; live runs go on.", partial(_quit, console))
+
+
+async def open_run(console: NavigatingApp, text: str) -> None:
+    """Go to a run by its id, or by a part of it that only one known run has; one that is not known is read first."""
+    desk, before = console.console_screen.connected_session(), console.screen
+    if desk is None:
+        return
+    found = _find(text, list(desk.store.collection(desk.scope.profile, Run.KIND).by_id))
+    if found is not None:
+        await console.open_run(found)
+        return
+
+    async def read() -> None:
+        from runwatch.tui.screens.runs.add_runs import add_to_watch_list
+
+        outcome = await add_to_watch_list(desk, text)
+
+        async def tell() -> None:
+            # Whoever went elsewhere meanwhile is not taken away from there.
+            if outcome.is_found and console.screen is before:
+                await console.open_run(text)
+            console.console_screen.notify_user(f"{text}: {outcome.words}", Role.PLAIN if outcome.is_found else Role.BAD)
+
+        run_in_app(console, tell, "opening a run")
+
+    start_worker(console, read(), "opening a run", group="open")
+
+
+def _find(text: str, known: list[str]) -> str | None:
+    if text in known:
+        return text
+    plain = normalize_id(text)
+    matching = [run_id for run_id in known if plain in normalize_id(run_id)]
+    return matching[0] if len(plain) >= MIN_DIGITS and len(matching) == 1 else None
+
+
+async def tail_runs(console: NavigatingApp, which: str) -> None:
+    """Follow the marked runs of the list in front in one list; all live ones where none is marked, or with ``all``."""
+    from runwatch.tui.screens.runs.merged_tail import tail_view
+
+    screen, marked = console.screen, []
+    if isinstance(screen, ResourceScreen) and screen.spec.kind == Run.KIND and screen.table.marks and not which:
+        marked = [row.id for row in screen.selected_rows()]
+    await console.go_to_view(tail_view(marked))
+
+
+async def open_activity_command(console: NavigatingApp, question: str) -> None:
+    """Show what happened around a moment."""
+    from runwatch.tui.flows.activity import open_activity
+
+    await open_activity(console, question)
+
+
+async def filter_view(console: NavigatingApp, text: str) -> None:
+    """Filter the list in front; where there is none, the runs."""
+    if not isinstance(console.screen, ResourceScreen):
+        await console.go_to("runs")
+    screen = console.screen
+    if isinstance(screen, ResourceScreen):
+        screen.filter_by(text)
+
+
+async def export_command(console: NavigatingApp, name: str) -> None:
+    """Write the rows of the list in front to a file."""
+    from runwatch.tui.flows.exports import export_to_named_file
+
+    if isinstance(console.screen, ListScreen):
+        export_to_named_file(console.screen, name)
+
+
+async def use_theme(console: NavigatingApp, name: str) -> None:
+    """Draw everything in another theme."""
+    try:
+        console.apply_theme(name)
+    except RunwatchError as error:
+        console.console_screen.notify_user(str(error), Role.BAD)
+        return
+    console.console_screen.notify_user(f"the theme is {name} until you leave; the settings keep it")
+
+
+async def show_times(console: NavigatingApp, mode: str) -> None:
+    """Show times in one way, or in the next."""
+    console.next_time_mode(cast(TimeMode, mode) if mode else None)
+
+
+async def _quit(console: NavigatingApp, _: str) -> None:
+    console.exit()
+
+
+def _screen(console: NavigatingApp, spec: ResourceSpec[Any]) -> PaletteCommand:
+    async def go(text: str) -> None:
+        word, _, question = text.partition(" ")
+        if spec.is_local and word == "around":
+            await open_activity_command(console, question)
+            return
+        screen = console.screen
+        if not (isinstance(screen, ResourceScreen) and screen.spec.name == spec.name):
+            await console.go_to(spec.name)
+            screen = console.screen
+        if text and isinstance(screen, ResourceScreen):
+            screen.filter_by(text)
+
+    title = spec.title.partition(" · ")[0]
+    aliases = tuple({spec.singular, *ALIASES.get(spec.name, ())} - {spec.name})
+    key = console.keys.shown(f"app.{spec.name}") if f"app.{spec.name}" in BY_ID else line("")
+    return PaletteCommand(
+        spec.name, f"Go to {title}, with a filter if you like.", go, key, argument_name="FILTER", aliases=aliases
+    )
+
+
+def _report(console: NavigatingApp, name: str, help: str, alias: str) -> PaletteCommand:
+    async def go(text: str) -> None:
+        from runwatch.tui.screens.base.report_screen import ReportScreen
+
+        await console.go_to(name)
+        screen = console.screen
+        if text and isinstance(screen, ReportScreen):
+            screen.period_by(text)
+
+    key = console.keys.shown(f"app.{name}") if f"app.{name}" in BY_ID else line("")
+    return PaletteCommand(name, help, go, key, argument_name="PERIOD", aliases=(alias,))
+
+
+def _actions(console: NavigatingApp) -> Iterator[PaletteCommand]:
+    """What can be done here and now with a key."""
+    seen: set[str] = set()
+    for _, binding, is_enabled, _ in console.screen.active_bindings.values():
+        action = BY_ID.get(binding.id or "")
+        if action is None or not is_enabled or action.id in seen | _SAID_OTHERWISE or action.handler.startswith(_MOVES):
+            continue
+        seen.add(action.id)
+        name = f"{SCOPE_LABELS.get(action.scope, action.scope)}: {action.label}"
+        yield PaletteCommand(name, action.help, _act(console, action.id), console.keys.shown(action.id))
+
+
+def _act(console: NavigatingApp, action: str) -> Callable[[str], Awaitable[None]]:
+    async def act(_: str) -> None:
+        await console.run_key_action(action)
+
+    return act
+
+
+def _go(console: NavigatingApp, name: str) -> Callable[[str], Awaitable[None]]:
+    async def go(_: str) -> None:
+        await console.go_to(name)
+
+    return go
+
+
+def _named_filter(console: NavigatingApp, name: str) -> Callable[[str], Awaitable[None]]:
+    async def apply(_: str) -> None:
+        await filter_view(console, f":{name}")
+
+    return apply

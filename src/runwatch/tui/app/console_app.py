@@ -1,0 +1,561 @@
+"""The console: wiring of settings, service, store and screens; nothing is decided here that a room below decides."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast, get_args
+
+from textual import events
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.timer import Timer
+
+from runwatch.base.clock import Clock, SystemClock
+from runwatch.base.errors import RunwatchError
+from runwatch.base.log import start_log
+from runwatch.base.memory import resume_collection
+from runwatch.base.text import cell_width
+from runwatch.records.record import Record
+from runwatch.records.run import Run
+from runwatch.settings.declarations import LOCAL
+from runwatch.settings.resolver import SettingsResolver
+from runwatch.settings.settings_file import LoadedSettings, load_settings_file
+from runwatch.settings.view_state import ViewState, save_view_state
+from runwatch.store.state.collection import CollectionDelta
+from runwatch.store.state.store import Store
+from runwatch.tui.app.header_info import build_header_info
+from runwatch.tui.app.navigation import NavigatingApp
+from runwatch.tui.app.notifications import RunNotifier
+from runwatch.tui.app.startup_notices import StartupNotices, demo_text, welcome_text
+from runwatch.tui.core.key_bindings import KeyMap, make_bindings
+from runwatch.tui.core.themes import DEFAULT_THEME, load_theme, theme_directories
+from runwatch.tui.core.workers import shorten_switch_interval, start_worker
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.screens.registry import has_screen, is_page, make_list_screen, make_page, resource_named
+from runwatch.tui.shell.console_screen import AGE_REFRESH_S, ConsoleScreen
+from runwatch.tui.shell.key_queue import KeyHandled, KeyQueue
+from runwatch.tui.shell.launch_options import LaunchOptions as LaunchOptions
+from runwatch.tui.sources.journal_source import JournalSource
+from runwatch.tui.sources.row_sources import FILE_PROFILE, RowSource
+from runwatch.tui.sources.store_source import StoreSource
+from runwatch.tui.widgets.bars.header_bar import HeaderInfo
+from runwatch.view.resources.runs import RUNS
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.text.format import RenderContext, TimeMode
+from runwatch.view.text.glyphs import ASCII, UNICODE, Role
+from runwatch.view.text.safe_text import SafeText, line, truncate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runwatch.api.calls import RequestAttempt
+    from runwatch.store.live.run_tails import TailUpdate
+    from runwatch.store.session import ServiceSession
+    from runwatch.tui.app.profiles import ProfileManager
+    from runwatch.tui.flows.unconfirmed_writes import UnconfirmedWrites
+    from runwatch.tui.terminal.clipboard import CopyRoute
+    from runwatch.tui.widgets.panes.command_line import CommandLine
+    from runwatch.view.spec.action import ResourceAction
+
+GATHER_S: Final = 0.1
+"""Changes of the store that come within this time are drawn together."""
+
+_log: Final = logging.getLogger(__name__)
+
+MAX_ID_CELLS: Final = 64
+"""A copied text without a blank up to this width, such as an id, is shown whole."""
+
+_TIMES: Final[tuple[TimeMode, ...]] = get_args(TimeMode)
+
+
+class ConsoleApp(NavigatingApp):
+    """The console.
+
+    Args:
+        opening: How it is opened.
+        clock: Time.
+
+    Attributes:
+        kept_writes: The writes of unknown outcome.
+        notes: What stands above the hints for a while.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("app")
+
+    def __init__(self, opening: LaunchOptions, *, clock: Clock | None = None) -> None:
+        loaded = load_settings_file(opening.paths.settings_file, clock=clock or SystemClock())
+        self.loaded = loaded
+        self.resolver = SettingsResolver(opening.options, opening.environment, loaded, opening.paths)
+        self.settings = self.resolver.settings()
+        self.warnings = [str(problem) for problem in loaded.problems]
+        keys = KeyMap(self.settings.keys)
+        self.warnings.extend(keys.problems)
+        self.theme_directories = theme_directories(opening.paths.settings_file.parent / "themes")
+        try:
+            palette = load_theme(self.settings.theme, self.theme_directories)
+        except RunwatchError as error:
+            self.warnings.append(str(error))
+            palette = load_theme(DEFAULT_THEME, self.theme_directories)
+        glyphs = ASCII if self.settings.glyphs == "ascii" else UNICODE
+        super().__init__(palette=palette, glyphs=glyphs, keys=keys, clock=clock)
+        self.uses_mouse = self.settings.mouse
+        self.launch = opening
+        self.store = Store()
+        self.row_cache = None
+        self.session = None
+        self.failure = None
+        self.first_screen = None
+        self.startup_status = "opening…"
+        self.time_mode = cast(TimeMode, self.settings.time)
+        self._profile = LOCAL if opening.file is None else FILE_PROFILE
+        self._changed: set[str] = set()
+        self._gather: Timer | None = None
+        self._seconds = 0
+        self.run_draft = None
+        self.notices: Final = StartupNotices(self)
+        self._bell = RunNotifier(self)
+        self._sought: tuple[str, str] | None = None
+        self._left: ViewState | None = None
+        self._listed: tuple[type[Record], ...] = ()
+        self._has_begun = False
+        self.key_queue = KeyQueue(self, self._hand_on)
+
+    @cached_property
+    def unconfirmed_writes(self) -> UnconfirmedWrites:
+        """The writes of this console, or of an earlier one, whose answer never came."""
+        from runwatch.tui.flows.unconfirmed_writes import UnconfirmedWrites
+
+        return UnconfirmedWrites(self)
+
+    @cached_property
+    def profiles(self) -> ProfileManager:
+        """The other profiles of the settings file, for lists over several of them."""
+        from runwatch.tui.app.profiles import ProfileManager
+
+        return ProfileManager(self)
+
+    # What screens ask.
+
+    @property
+    def has_file(self) -> bool:
+        """Whether a file is open in the place of a service."""
+        return self.launch.file is not None
+
+    @property
+    def local_socket(self) -> Path | None:
+        """The socket of the local service that other commands of this user find, ``None`` for any other service.
+
+        The demo's service has a socket too, but ``--local`` means another service.
+        """
+        return None if self.session is None or self.launch.demo else self.session.target.socket
+
+    def render_context(self) -> RenderContext:
+        """What everything is drawn with now."""
+        return RenderContext(self.clock.now(), self.glyphs, self.time_mode)
+
+    def header_info(self) -> HeaderInfo:
+        """What the bar above says of the service and the connection."""
+        return build_header_info(self)
+
+    async def copy_text(
+        self, text: str, what: SafeText, *, several_lines: bool = False, is_secret: bool = False
+    ) -> None:
+        """Copy, and say by which way and what; a secret itself is not said."""
+        from runwatch.tui.terminal.clipboard import ClipboardEnvironment, copy_text
+
+        try:
+            route = await copy_text(
+                text,
+                ClipboardEnvironment(self.launch.environment),
+                self._write_to_terminal,
+                route=cast("CopyRoute", self.settings.clipboard),
+                several_lines=several_lines,
+            )
+        except RunwatchError as error:
+            self._say_in_front(str(error), Role.BAD)
+            return
+        shown = line(" ".join(text[:400].split()))
+        if is_secret:
+            self._say_in_front(f"copied {what} by {route}")
+        elif " " not in shown and cell_width(shown) <= MAX_ID_CELLS:
+            # An id comes first, so that a narrow window cuts what is said of it and not the id.
+            self._say_in_front(f"copied {shown} {self.glyphs.dot} {what} by {route}")
+        else:
+            self._say_in_front(f"copied {what} by {route}: {truncate(shown, 80, self.glyphs.ellipsis)}")
+
+    def _say_in_front(self, notice: str, role: str = Role.PLAIN) -> None:
+        """Say it on the screen, and in the frame of a sheet that covers the screen's status line."""
+        from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+
+        self.console_screen.notify_user(notice, role)
+        if isinstance(self.screen, ConfirmDialog):
+            self.screen.tell(((line(notice), role),))
+
+    def ring_bell(self) -> None:
+        """Ring the bell for an error that is shown, if the settings want it."""
+        self._bell.ring()
+
+    def refresh_resource(self, spec: ResourceSpec[Any]) -> None:
+        """Read a list now, also one that was given up; and open the desk again where that failed."""
+        if self.session is None:
+            if self.failure is not None:
+                self.failure = None
+                start_worker(self, self._open(), "opening")
+        elif not spec.is_local:
+            self.session.live.refresh(spec.record)
+
+    def next_time_mode(self, mode: TimeMode | None = None) -> None:
+        """Show times in another way, or in the next, everywhere."""
+        self.time_mode = mode or _TIMES[(_TIMES.index(self.time_mode) + 1) % len(_TIMES)]
+        self.console_screen.notify_user(f"times are shown as {self.time_mode}")
+        self.console_screen.data_changed(frozenset())
+
+    @property
+    def profile_name(self) -> str:
+        """The profile that the console works with, or is about to."""
+        return self._profile
+
+    def apply_settings(self, loaded: LoadedSettings) -> None:
+        """Let what the settings file says now hold, as far as that needs no new start.
+
+        Raises:
+            SettingsError: the theme is not usable, or a profile that a flag or a variable names has gone.
+        """
+        before = self.settings
+        self.resolver = SettingsResolver(self.launch.options, self.launch.environment, loaded, self.launch.paths)
+        self.loaded, self.settings = loaded, self.resolver.settings()
+        self.apply_keys(KeyMap(self.settings.keys))
+        if self.settings.time != before.time:
+            self.time_mode = cast(TimeMode, self.settings.time)
+        if self.settings.theme != before.theme:
+            self.apply_theme(self.settings.theme)
+
+    def apply_theme(self, name: str) -> None:
+        """Draw everything in another theme from now on.
+
+        Raises:
+            SettingsError: there is none of that name, or its file does not hold to the form.
+        """
+        self.apply_palette(load_theme(name, self.theme_directories))
+
+    # What people do.
+
+    def action_command(self) -> None:
+        """Open the command line."""
+        from runwatch.tui.app.commands import open_command_line
+
+        open_command_line(self)
+
+    async def on_command_line_submitted(self, message: CommandLine.Submitted) -> None:
+        """Do what was typed, on the screen that was in front."""
+        message.stop()
+        await message.command.do(message.argument)
+
+    def action_outbox(self) -> None:
+        """Show the writes whose answer never came, to settle them."""
+        self.unconfirmed_writes.open(self.console_screen)
+
+    def action_find_servers(self) -> None:
+        """Look for model servers on this machine."""
+        from runwatch.tui.flows.model_servers import search_model_servers
+
+        search_model_servers(self.console_screen)
+
+    def action_around(self) -> None:
+        """Show what happened around the moment of the row under the cursor, or ask for a moment."""
+        from runwatch.tui.flows.activity import open_activity_at_cursor
+
+        open_activity_at_cursor(self)
+
+    def action_help(self) -> None:
+        """Show the keys that work now, and everything else there is to know."""
+        from runwatch.tui.screens.help import open_help
+
+        open_help(self)
+
+    def open_run_form(self, like: RunFacts | None = None, *, field: str = "") -> None:
+        """Start a run, like an earlier one or from what was typed last, beginning in a field."""
+        from runwatch.tui.screens.runs.run_form import RunFormScreen
+        from runwatch.view.actions.run_form import prefill_from_run
+
+        if self.has_file:
+            self.console_screen.connected_session()
+        elif like is None:
+            self.push_screen(RunFormScreen(self.run_draft, field))
+        else:
+            known = prefill_from_run(like)
+            self.push_screen(RunFormScreen(known.values, field, like=known))
+
+    def load_when_connected(self, kind: str, record_id: str) -> None:
+        """Read a record that a person has named, now or as soon as there is a service."""
+        self._sought = (kind, record_id)
+        self._seek()
+
+    def _seek(self) -> None:
+        if self._sought is not None and self.session is not None:
+            from runwatch.tui.sources.record_loader import load_named_record
+
+            start_worker(
+                self.console_screen, load_named_record(self, self.session, *self._sought), "reading", group="seek"
+            )
+            self._sought = None
+
+    def warn(self, warning: str) -> None:
+        """Say something above the hints that stays there until a person has seen it."""
+        self.warnings.append(warning)
+        self.show_warnings()
+
+    def show_warnings(self) -> None:
+        """Have the screen in front say the warnings as they are now."""
+        self.notices.put(self.console_screen)
+
+    def open_add_runs(self) -> None:
+        """Add ids to the watch list."""
+        from runwatch.tui.screens.runs.add_runs import AddRunsDialog
+
+        desk = self.console_screen.connected_session()
+        if desk is not None:
+            self.push_screen(AddRunsDialog(desk), lambda found: None if found is None else self.show_run(found))
+
+    def open_cancel(self, runs: list[RunFacts]) -> None:
+        """Cancel runs through the sheet; what is final is left out."""
+        live = [run for run in runs if not run.is_final]
+        screen = self.console_screen
+        desk = screen.connected_session()
+        if desk is None:
+            return
+        if not runs:
+            screen.notify_user("There is no run to cancel.", Role.WARN)
+        elif not live:
+            screen.notify_user("The run has ended, and a final run never changes.", Role.WARN)
+        else:
+            from runwatch.tui.flows.run_dialogs import build_cancel_dialog
+
+            screen.open_dialog(build_cancel_dialog(screen, desk, live))
+
+    def perform(
+        self,
+        screen: Screen[Any],
+        subject: Any | None,
+        action: ResourceAction[Any],
+        *,
+        values: Mapping[str, str] | None = None,
+    ) -> None:
+        """Do what an action declares with a record, or without one; why it cannot be done now is said on the screen."""
+        from runwatch.tui.screens.action_form import perform_action
+
+        assert isinstance(screen, ConsoleScreen)
+        perform_action(screen, subject, action, values=values)
+
+    async def report_unconfirmed_writes(self) -> None:
+        """Say above the hints how many writes are of unknown outcome, and no longer once there are none."""
+        await self.unconfirmed_writes.tell()
+
+    # Its life.
+
+    def on_mount(self) -> None:
+        """Begin as soon as the framework draws: what is laid out before then it draws twice, and shows once."""
+        self.call_later(self._begin)
+
+    async def _begin(self) -> None:
+        """Paint first; open the service afterwards."""
+        await self._show_first()
+        self._has_begun = True
+        await self.guard_size()
+        await self.key_queue.begin()
+        self.store.listen(self._note_delta)
+        self.set_interval(1.0, self._second)
+        if self.launch.demo:
+            self.notices.welcome(demo_text(self.keys.shown("screen.new")))
+        self.call_after_refresh(self._painted)
+
+    async def _show_first(self) -> None:
+        """The screen that was asked for, else the one of the last session, else the home screen."""
+        view = self.launch.first_view(self.settings, self.warnings)
+        if not has_screen(view.screen):
+            self.warnings.append(f"There is no screen named {line(view.screen, 60)}.")
+            view = ViewState(RUNS.name)
+        await self.go_to_view(view)
+        if self.has_file:
+            self.first_screen = self.console_screen
+        if self.launch.open_at and view.selected and not is_page(view.screen):
+            self.load_when_connected(resource_named(view.screen).kind, view.selected)
+
+    async def guard_size(self) -> None:
+        """Wait for the first screen: the message stands in front of it."""
+        if self._has_begun:
+            await super().guard_size()
+
+    def _painted(self) -> None:
+        """Open the service now that there is something to look at."""
+        resume_collection()
+        shorten_switch_interval()
+        start_worker(self, self._open(), "opening")
+
+    async def on_event(self, event: events.Event) -> None:
+        """Give what a person does its turn, and let the notes know of a key before it does what it does."""
+        is_done = isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded
+        # What is typed while the window is too small opens nothing, and must not wait until there is room again.
+        if is_done and not (self._has_begun and self.is_too_small):
+            await self.key_queue.take(event)
+        else:
+            await super().on_event(event)
+
+    async def _hand_on(self, event: events.Event) -> None:
+        if not isinstance(event, events.Key) or not self.notices.pressed(event.key):
+            await super().on_event(event)
+
+    async def on_key_handled(self, message: KeyHandled) -> None:
+        """The next key has its turn."""
+        await self.key_queue.taken(message)
+
+    def exit(self, result: None = None, return_code: int = 0, message: Any = None) -> None:
+        """End the console; what is in front then is where it was left."""
+        if not self._exit:
+            self._left = self.present_view
+        super().exit(result, return_code, message)
+
+    async def on_unmount(self) -> None:
+        """Close what is open, and keep where it was."""
+        if self._left is not None and self.launch.keeps_session(self.settings):
+            try:
+                await asyncio.to_thread(save_view_state, self.launch.paths.session_file, self._left)
+            except RunwatchError as error:
+                # Nothing is drawn any more; the log is where a person finds it.
+                _log.warning("%s", error)
+        if "profiles" in self.__dict__:
+            await self.profiles.close()
+        if self.session is not None:
+            await self.session.close()
+
+    async def _open(self) -> None:
+        start_log(self.launch.paths.log_file, self.settings.log_level)
+        try:
+            if self.launch.file is not None:
+                from runwatch.tui.app.file_opening import load_file
+
+                await load_file(self, self.launch.file)
+                return
+            # Beside the loop and after the first paint: it brings the client and the database.
+            from runwatch.tui.app.session_opening import CACHED_KINDS, open_service_session, resolve_startup_target
+
+            target = await resolve_startup_target(self, self.notices.welcome)
+            self._profile = target.profile
+            self.session = await open_service_session(self, target)
+            await self.session.start(CACHED_KINDS)
+            if self.notices.is_welcoming and not self.launch.demo:
+                # Only now, because the key does something from now on.
+                self.notices.welcome(welcome_text(is_running=True, find=self.keys.shown("app.find_servers")))
+            await self.report_unconfirmed_writes()
+        except RunwatchError as error:
+            self.failure = error
+        shown = [screen for screen in self.screen_stack if isinstance(screen, ConsoleScreen)]
+        # A form that stands before the first of them reads no list and leaves that of the screen below alone.
+        for screen in shown[:1]:
+            self._read_lists_of(screen)
+        for screen in shown:
+            screen.session_opened()
+            if isinstance(screen, ResourceScreen):
+                screen.use(self._source(screen.spec))
+        self._seek()
+        self._tick()
+
+    def switch_session(self, desk: ServiceSession) -> None:
+        """Work with another service from now on; the screens that come show what it has."""
+        if self.session is not None:
+            for record in self._listed:
+                self.session.live.stop_list(record)
+        self.session, self._profile, self._listed = desk, desk.target.profile, ()
+        start_worker(self, self.report_unconfirmed_writes(), "reading kept writes")
+
+    def make_screen(self, name: str) -> ConsoleScreen:
+        """A new screen, with what it shows being read from now on."""
+        screen = (
+            make_page(name)
+            if is_page(name)
+            else make_list_screen(resource_named(name), self._source(resource_named(name)))
+        )
+        self._read_lists_of(screen)
+        return screen
+
+    def screen_came(self, screen: ConsoleScreen) -> None:
+        """Say on it what is still to be said."""
+        self.notices.put(screen)
+
+    def _read_lists_of(self, screen: ConsoleScreen) -> None:
+        """Have the lists of the screen in front read, and those of the screen before no longer."""
+        if self.session is None:
+            return
+        wanted = screen.polled_lists()
+        for record in self._listed:
+            if record not in wanted:
+                self.session.live.stop_list(record)
+        for record in wanted:
+            self.session.live.start_list(record)
+        self._listed = wanted
+
+    def _source(self, spec: ResourceSpec[Any]) -> RowSource:
+        if self.launch.file is not None:
+            from runwatch.tui.sources.file_source import FileSource
+
+            return FileSource(spec, self.store, self.clock)
+        if spec.record.WIRE is None:
+            return JournalSource(spec, self.clock, self.session)
+        return StoreSource(spec, self.store, self._profile, self.clock, self.session)
+
+    @property
+    def terminal_is_behind(self) -> bool:
+        """Whether the terminal has not yet taken what was drawn last."""
+        return bool(getattr(self._driver, "is_behind", False))
+
+    def _write_to_terminal(self, data: str) -> None:
+        driver = self._driver
+        if driver is not None:
+            driver.write(data)
+            driver.flush()
+
+    # What comes from below.
+
+    def _note_delta(self, delta: CollectionDelta) -> None:
+        self._bell.note(delta)
+        self._changed.add(delta.kind)
+        if self._gather is None:
+            self._gather = self.set_timer(GATHER_S, self._tell_screens)
+
+    def _tell_screens(self) -> None:
+        self._gather = None
+        changed, self._changed = frozenset(self._changed), set()
+        screen = self.mounted_screen
+        if isinstance(screen, ConsoleScreen):
+            screen.update_header(recount=changed != {Run.KIND})
+            screen.data_changed(changed)
+
+    def tail_moved(self, news: TailUpdate) -> None:
+        """Something about a followed run's events changed."""
+        screen = self.mounted_screen
+        if isinstance(screen, ConsoleScreen):
+            screen.tail_moved(news)
+
+    def exchanged(self, exchange: RequestAttempt) -> None:
+        """A request was answered, or failed."""
+        screen = self.mounted_screen
+        if isinstance(screen, ResourceScreen) and screen.spec.is_local:
+            if exchange.method == "GET" and exchange.problem is None and exchange.error is None:
+                screen.read_soon()
+            else:
+                screen.read_source()
+
+    def _second(self) -> None:
+        # Where the bar and the lower edge of a list change at once, all that stands between them is drawn with them.
+        self._seconds += 1
+        self._tick(recount=self._seconds % AGE_REFRESH_S == 0)
+
+    def _tick(self, *, recount: bool = True) -> None:
+        screen = self.mounted_screen
+        if isinstance(screen, ConsoleScreen):
+            screen.update_header(recount=recount)
+            screen.tick()

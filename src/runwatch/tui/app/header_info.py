@@ -1,0 +1,91 @@
+"""What the bar above says of the service and the connection to it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from runwatch.records.account import Account
+from runwatch.records.run import Run
+from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.widgets.bars.header_bar import HeaderInfo, RateLimitHold
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+PROFILE_COLOURS: Final = {
+    "red": "#c62828", "yellow": "#f2c14e", "green": "#2e7d32", "cyan": "#00838f", "blue": "#1565c0",
+    "magenta": "#ad1457",
+}  # fmt: skip
+"""Colours that a profile may name; the same in every theme, because people learn them by heart."""
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runwatch.store.session import ServiceSession
+    from runwatch.tui.shell.console import Console
+
+
+def build_header_info(console: Console) -> HeaderInfo:
+    """The service that a console works with, or is about to, and how that goes."""
+    desk = console.session
+    if console.launch.file is not None:
+        return _place_of_file(console, console.launch.file)
+    if desk is None:
+        failed = console.failure is not None
+        glyph = console.glyphs.bad if failed else console.glyphs.live
+        how = label_span(
+            f"{glyph} {'not connected' if failed else console.startup_status}", Role.BAD if failed else Role.LIVE
+        )
+        return HeaderInfo(line(console.profile_name), connection=(how,))
+    live = desk.live
+    held = live.held_s
+    account = _account(console)
+    key_id = account.authenticated_principal_id if account and account.authenticated_principal_id else ""
+    hold = None
+    if held > 0:
+        hold = RateLimitHold(line("rate_limited"), console.clock.now() + timedelta(seconds=held))
+    limit, left = live.budget.limit_rpm, live.budget.left
+    rate = f"{live.budget.per_minute}/min" + ("" if limit is None else f" of {limit} left {left}")
+    return HeaderInfo(
+        line(desk.target.profile),
+        colour=_colour(console, desk),
+        read_only=desk.client.read_only,
+        host=line(desk.target.host),
+        key=line(f"key {desk.target.key_source} {key_id}".strip()) if desk.target.key else line("no key"),
+        connection=_connection(console, desk),
+        requests=line(rate),
+        hold=hold,
+    )
+
+
+def _place_of_file(console: Console, path: Path) -> HeaderInfo:
+    """A file in the place of a service: nothing can be sent."""
+    failed = console.failure is not None
+    how = (label_span(f"{console.glyphs.bad} not opened", Role.BAD),) if failed else (label_span("offline"),)
+    return HeaderInfo(line(f"file {line(path.name, 40)}"), read_only=True, connection=how)
+
+
+def _colour(console: Console, desk: ServiceSession) -> str | None:
+    """What the profile's name stands on: the colour that its settings name, else red where harm hurts."""
+    profile = console.settings.profiles.get(desk.target.profile)
+    named = PROFILE_COLOURS.get(profile.colour) if profile is not None else None
+    return named or (console.palette.text.get("bad") if desk.target.production else None)
+
+
+def _account(console: Console) -> Account | None:
+    for record in console.store.collection(console.profile_name, Account.KIND).records:
+        if isinstance(record, Account):
+            return record
+    return None
+
+
+def _connection(console: Console, desk: ServiceSession) -> StyledSpans:
+    glyphs = console.glyphs
+    runs = console.store.collection(desk.scope.profile, Run.KIND)
+    failure = runs.failure
+    if failure is None and runs.read_at is None:
+        return (label_span(f"{glyphs.live} connecting{glyphs.ellipsis}", Role.LIVE),)
+    if failure is None or failure.trouble is ReadInterruption.NOT_OFFERED:
+        return (label_span(f"{glyphs.live} live", Role.LIVE),)
+    return (label_span(f"{glyphs.bad} {failure.trouble.value}", Role.BAD),)

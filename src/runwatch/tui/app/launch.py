@@ -1,0 +1,73 @@
+"""How the console is started, for the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from runwatch.base.files import check_data_dir
+from runwatch.base.paths import Paths
+from runwatch.settings.resolver import SettingOptions
+from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
+from runwatch.tui.terminal.terminal_app import run_app
+
+DEMO_PACE: Final = 60
+"""How much slower than usual the demo's test runs are: each takes about eight seconds, which eyes can follow."""
+
+DEMO_RUNS: Final = 60
+"""Finished runs that the demo's sample organization begins with: a month of them, and quickly made."""
+
+_SERVICE: Final = ("--sample", "--sample-runs", str(DEMO_RUNS), "--pace", str(DEMO_PACE))
+_FOREIGN: Final = ("RUNWATCH_BASE_URL", "RUNWATCH_API_KEY", "RUNWATCH_PROFILE")
+
+
+def run_console(paths: Paths, environment: Mapping[str, str], options: SettingOptions, *, open_at: str = "") -> int:
+    """Run the console on this terminal, and answer the process's exit code.
+
+    Args:
+        paths: Where settings and data are.
+        environment: The process's environment.
+        options: What the command line says about settings.
+        open_at: The screen to begin with and, behind a stroke, an id; empty for the one of the settings.
+
+    Raises:
+        SettingsError: a flag or a variable holds what its setting does not take.
+        DataError: others own the data directory or may change it.
+    """
+    check_data_dir(paths.data_dir)
+    return run_app(ConsoleApp(LaunchOptions(paths, environment, options, open_at)), log_file=paths.log_file)
+
+
+def run_console_on_file(paths: Paths, environment: Mapping[str, str], file: Path) -> int:
+    """Run the console on the records of a file, without any service, and answer the process's exit code.
+
+    Raises:
+        UsageError: the file cannot be opened.
+        SettingsError: a variable holds what its setting does not take.
+        DataError: others own the data directory or may change it.
+    """
+    from runwatch.tui.app.file_opening import check_openable
+
+    check_openable(file)
+    check_data_dir(paths.data_dir)
+    return run_app(ConsoleApp(LaunchOptions(paths, environment, SettingOptions(), file=file)), log_file=paths.log_file)
+
+
+def run_demo(environment: Mapping[str, str]) -> int:
+    """Run the console on a local service of its own with a sample organization, and leave nothing behind.
+
+    Raises:
+        LocalServiceError: the service could not be stopped.
+    """
+    from runwatch.settings import local_service
+    from runwatch.settings.temporary_service import IDLE_EXIT_S, remove_temporary, temporary_paths
+
+    own = {name: value for name, value in environment.items() if name not in _FOREIGN}
+    with temporary_paths() as paths:
+        start_local = partial(
+            local_service.ensure_running, settings_file=paths.settings_file, idle_exit_s=IDLE_EXIT_S, more=_SERVICE
+        )
+        opening = LaunchOptions(paths, own, SettingOptions(local=True), start_local=start_local, demo=True)
+        return run_app(ConsoleApp(opening), at_forced_end=partial(remove_temporary, paths))

@@ -1,0 +1,153 @@
+"""What can be typed on the command line: finding commands from a few letters, and reading a whole line."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from textual.fuzzy import Matcher
+
+from runwatch.base.closest_word import closest_word
+from runwatch.view.text.safe_text import SafeText, line
+
+MAX_GUESS_CHARACTERS: Final = 32
+"""Letters from which a command is guessed at most; the matcher's work grows fast with their number."""
+
+_NOTHING: Final = line("")
+
+
+@dataclass(frozen=True, slots=True)
+class PaletteCommand:
+    """One command.
+
+    Attributes:
+        name: What is typed.
+        help: What it does, in a sentence.
+        do: Does it; gets what was typed behind the name.
+        key: The key that does the same, as hints write it.
+        takes: What may be typed behind the name, in a word such as ``FILTER``; empty for nothing.
+        must: Whether that has to be typed.
+        known: What is offered for it.
+        aliases: Other names.
+    """
+
+    name: str
+    help: str
+    do: Callable[[str], Awaitable[None]]
+    key: SafeText = _NOTHING
+    argument_name: str = ""
+    needs_argument: bool = False
+    known: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSuggestion:
+    """A line that may be what a person wants.
+
+    Attributes:
+        text: The line.
+        command: The command in it.
+        argument: What stands behind the command's name.
+    """
+
+    text: str
+    command: PaletteCommand
+    argument: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the line can be done as it is."""
+        return bool(self.argument) or not self.command.needs_argument
+
+
+class CommandError(Exception):
+    """A line that is no command; the message says why, and what it may have been meant to be."""
+
+
+def parse_command(commands: Sequence[PaletteCommand], text: str) -> CommandSuggestion:
+    """Read a line as it was typed.
+
+    Raises:
+        CommandError: there is no such command, it lacks what it takes, or it does not take what it got.
+    """
+    text = text.strip().lstrip(":").strip()
+    found = _named(commands, text)
+    if found is None:
+        raise CommandError(_unknown(commands, text))
+    command, argument = found
+    if argument and not command.argument_name:
+        raise CommandError(f"{command.name} takes nothing behind it")
+    if command.needs_argument and not argument:
+        raise CommandError(f"{command.name} needs {command.argument_name}")
+    if argument and command.known and argument not in command.known:
+        raise CommandError(f"{command.name} takes {', '.join(command.known)}")
+    return CommandSuggestion(text, command, argument)
+
+
+def suggest_commands(commands: Sequence[PaletteCommand], text: str) -> list[CommandSuggestion]:
+    """The lines that a person may want who has typed this so far, the likeliest first."""
+    begun = text.lstrip().lstrip(":").lstrip()
+    found = _named(commands, begun)
+    if found is not None and found[0].argument_name and (found[1] or begun.endswith(" ")):
+        return _arguments(*found)
+    if not begun:
+        return [CommandSuggestion(command.name, command) for command in commands]
+    ranks = ((_rank(command, begun), number) for number, command in enumerate(commands))
+    ranked = sorted((rank, number) for rank, number in ranks if rank is not None)
+    return [CommandSuggestion(commands[number].name, commands[number]) for _, number in ranked]
+
+
+def _named(commands: Iterable[PaletteCommand], text: str) -> tuple[PaletteCommand, str] | None:
+    """The command whose name the text begins with, the longest such name, and what stands behind it."""
+    folded = text.casefold()
+    best: tuple[int, PaletteCommand] | None = None
+    for command in commands:
+        for number, name in enumerate((command.name, *command.aliases)):
+            is_it = folded == name or folded.startswith(f"{name} ")
+            # A name counts more than another command's alias of the same length.
+            weight = 2 * len(name) + (not number)
+            if is_it and (best is None or weight > best[0]):
+                best = weight, command
+    if best is None:
+        return None
+    return best[1], text[best[0] // 2 :].strip()
+
+
+def _arguments(command: PaletteCommand, argument: str) -> list[CommandSuggestion]:
+    folded = argument.casefold()
+    known = [value for value in command.known if folded in value.casefold()]
+    known.sort(key=lambda value: not value.casefold().startswith(folded))
+    offered = [CommandSuggestion(f"{command.name} {value}", command, value) for value in known]
+    if argument and not command.known:
+        offered.append(CommandSuggestion(f"{command.name} {argument}", command, argument))
+    return offered if argument or offered else [CommandSuggestion(command.name, command)]
+
+
+def _rank(command: PaletteCommand, begun: str) -> tuple[int, float] | None:
+    """How far a command is from what was typed: its name, a word of it, its letters in order, its sentence."""
+    folded = begun.casefold()
+    names = (command.name, *command.aliases)
+    if any(name.startswith(folded) for name in names):
+        return 0, 0.0
+    if any(word.startswith(folded) for name in names for word in name.split()):
+        return 1, 0.0
+    if len(folded) <= MAX_GUESS_CHARACTERS and any(_has_letters(name, folded) for name in names):
+        matcher = Matcher(folded)
+        return 2, -max(matcher.match(name) for name in names if _has_letters(name, folded))
+    if folded in command.help.casefold():
+        return 3, 0.0
+    return None
+
+
+def _has_letters(name: str, letters: str) -> bool:
+    rest = iter(name)
+    return all(letter in rest for letter in letters)
+
+
+def _unknown(commands: Iterable[PaletteCommand], text: str) -> str:
+    word = text.partition(" ")[0]
+    names = [name for command in commands for name in (command.name, *command.aliases)]
+    near = closest_word(text, names) or closest_word(word, names)
+    return f"there is no command {word}" + (f"; the nearest is {near}" if near else "")

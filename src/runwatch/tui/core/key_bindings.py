@@ -1,0 +1,301 @@
+"""Everything a person can do with a key, in one table.
+
+Bindings of screens and widgets, hints of the status line, the help screen, the command line and the key map in the
+settings are all read from it (DESIGN 6; console-anchors C2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from textual.binding import Binding, BindingType
+
+from runwatch.base.closest_word import closest_word
+from runwatch.view.text.safe_text import SafeText, line
+
+KeyScope = Literal["app", "screen", "review", "list", "tail", "detail", "text", "sheet"]
+"""Where an action works: everywhere, on a screen, or in one kind of pane that has the focus."""
+
+SCOPE_TITLES: Final[Mapping[KeyScope, str]] = {
+    "app": "Everywhere",
+    "screen": "On this screen",
+    "review": "Where reviewers decide",
+    "list": "In a list",
+    "tail": "In a list of events",
+    "detail": "In details",
+    "text": "In a text of several lines",
+    "sheet": "In a sheet",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyAction:
+    """One thing a person can do.
+
+    Attributes:
+        id: Names it in the settings and in messages; ``scope.word``.
+        keys: Keys as Textual names them, the first one is shown in hints.
+        label: One or two words for the status line.
+        help: A sentence for the help screen and the command line.
+        does: The name of the action method that does it, with its arguments.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    label: str
+    help: str
+    handler: str
+
+    @property
+    def scope(self) -> KeyScope:
+        """Where it works."""
+        scope: KeyScope = self.id.partition(".")[0]  # type: ignore[assignment]
+        return scope
+
+
+def _action(id: str, keys: str, label: str, help: str, does: str | None = None) -> KeyAction:
+    return KeyAction(id, tuple(keys.split()), label, help, does or id.partition(".")[2])
+
+
+_SCREENS: Final = (
+    ("1", "runs", "Runs"), ("2", "receipts", "Receipts"), ("3", "models", "Models"), ("4", "arms", "Saved models"),
+    ("5", "verifiers", "Output checks"), ("6", "templates", "Templates"), ("7", "agents", "Review agents"),
+    ("8", "credentials", "Credential references"), ("9", "github", "GitHub connections"), ("0", "problems", "Problems"),
+    ("H", "requests", "Requests"), ("comma", "settings", "Settings"), ("I", "overview", "Overview"),
+    ("U", "account", "Account and usage"),
+)  # fmt: skip
+
+KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
+    _action("app.command", ": ctrl+p", "command", "Open the command line."),
+    _action("app.help", "?", "help", "Show the keys of the pane that has the focus, then all others."),
+    _action("app.quit", "q", "quit", "Go back one level; quit where there is none.", "back_or_quit"),
+    _action("app.suspend", "ctrl+z", "suspend", "Leave runwatch in the background of the shell.", "suspend_process"),
+    *(_action(f"app.{name}", key, title, f"Go to {title}.", f"go('{name}')") for key, name, title in _SCREENS),
+    _action("app.around", "at", "around", "Show what happened around the time of this row, or around any other."),
+    _action("app.outbox", "O", "settle", "Settle the writes whose answer never came.", "outbox"),
+    _action("app.find_servers", "M", "servers", "Have the local service look for model servers on this machine."),
+    _action("app.back_in_history", "[", "back", "Go to the view before this one.", "history(-1)"),
+    _action("app.forward_in_history", "]", "forward", "Go to the view after this one.", "history(1)"),
+    _action("app.last_view", "-", "last", "Go to the last view and back.", "last_view"),
+    _action("screen.back", "escape", "back", "Go back one level."),
+    _action("screen.next_pane", "tab", "next pane", "Go to the next pane.", "app.focus_next"),
+    _action("screen.previous_pane", "shift+tab", "previous pane", "Go to the previous pane.", "app.focus_previous"),
+    _action("screen.next_tab", ">", "next tab", "Show the next view of this pane."),
+    _action("screen.previous_tab", "<", "previous tab", "Show the view before."),
+    _action("screen.filter", "/", "filter", "Filter the rows while you type."),
+    _action("screen.facets", "F", "facets", "Choose which rows to keep, by what they have in common."),
+    _action("screen.filters", "backslash", "filter on/off", "Take the filter away and put it back."),
+    _action("screen.copy", "y", "copy id", "Copy the main id."),
+    _action("screen.copy_menu", "Y", "copy", "Choose what to copy."),
+    _action("screen.copy_curl", "c", "copy curl", "Copy the request as a curl command without the key."),
+    _action("screen.test", "T", "test", "Test the connection."),
+    _action("screen.edit", "E", "edit", "Change this record."),
+    _action("screen.new", "+", "new", "Start a run, or make another one of what is shown.", "new"),
+    _action("screen.again", "A", "again", "Start a run like this one, with what is known of it."),
+    _action("screen.label", "i", "label", "Write a label and a note about this run; they stay on this machine."),
+    _action("screen.tail_all", "L", "tail all", "Follow the marked runs, or all live ones, in one list."),
+    _action("screen.open_run", "u", "its run", "Go to the run of this event."),
+    _action("screen.add", "a", "add id", "Add ids to the watch list."),
+    _action("screen.destroy", "X", "destroy", "Open the sheet of the action that destroys.", "destroy"),
+    _action("screen.actions", ".", "actions", "Show every action of this record, or why it is off.", "show_actions"),
+    _action("screen.refresh", "r", "refresh", "Read this view again."),
+    _action("screen.refresh_all", "R", "refresh all", "Read everything again."),
+    _action("screen.pause", "P", "pause", "Stop reading for this view, or go on."),
+    _action("screen.raw", "v", "raw", "Switch between fields and JSON."),
+    _action("screen.export", "e", "export", "Write this view to a file."),
+    _action("screen.compare", "D", "compare", "Choose one side, then the other."),
+    _action("screen.spend", "dollar_sign", "spend", "Show what these receipts add up to, by day and by model."),
+    _action("screen.groups", "C", "by code", "Show how often each error code came, or all problems again."),
+    _action("screen.time", "t", "time", "Show times as ages, in local time or in UTC."),
+    _action("screen.full", "z", "full screen", "Give this pane the whole screen."),
+    _action("screen.preview", "p", "preview", "Show or hide the detail beside the list."),
+    _action("screen.open_link", "o", "open", "Open the address of this record in a browser.", "open_link"),
+    _action("review.decide", "n", "decide", "Keep a go or no-go on this record here, with a reason; nothing is sent."),
+    _action("list.open", "enter", "open", "Open this row."),
+    _action("list.up", "up k", "up", "Go up one row.", "move(-1)"),
+    _action("list.down", "down j", "down", "Go down one row.", "move(1)"),
+    _action("list.page_up", "pageup ctrl+u", "page up", "Go up one page.", "move_page(-1)"),
+    _action("list.page_down", "pagedown ctrl+d", "page down", "Go down one page.", "move_page(1)"),
+    _action("list.top", "g home", "top", "Go to the first row.", "move_to(0)"),
+    _action("list.bottom", "G end", "bottom", "Go to the last row.", "move_to(-1)"),
+    _action("list.left", "left h", "left", "Show the columns to the left.", "move_sideways(-1)"),
+    _action("list.right", "right l", "right", "Show the columns to the right.", "move_sideways(1)"),
+    _action("list.mark", "space", "mark", "Mark this row, or take the mark away."),
+    _action("list.mark_range", "V", "mark range", "Mark every row from the last mark to this one."),
+    _action("list.sort", "s", "sort", "Sort by the next column."),
+    _action("list.reverse", "S", "reverse", "Turn the order round."),
+    _action("list.wide", "W", "wide", "Show the columns that narrow windows leave out."),
+    _action("tail.open", "enter", "open", "Show the whole event."),
+    _action("tail.follow", "f", "follow", "Follow the newest event, or stop following."),
+    _action("tail.up", "up k", "up", "Go up one event.", "move(-1)"),
+    _action("tail.down", "down j", "down", "Go down one event.", "move(1)"),
+    _action("tail.page_up", "pageup ctrl+u", "page up", "Go up one page.", "move_page(-1)"),
+    _action("tail.page_down", "pagedown ctrl+d", "page down", "Go down one page.", "move_page(1)"),
+    _action("tail.top", "g home", "top", "Go to the first event.", "move_to(0)"),
+    _action("tail.bottom", "G end", "bottom", "Go to the newest event and follow.", "follow_end"),
+    _action("tail.left", "left h", "left", "Show what is to the left.", "move_sideways(-1)"),
+    _action("tail.right", "right l", "right", "Show what is to the right.", "move_sideways(1)"),
+    _action("tail.next_match", "n", "next match", "Go to the next match.", "move_match(1)"),
+    _action("tail.previous_match", "N", "previous match", "Go to the match before.", "move_match(-1)"),
+    _action("tail.wrap", "w", "wrap", "Break long lines, or cut them.", "toggle_wrap"),
+    _action("tail.context", "ctrl+g", "context", "Hide what does not match, or show it around.", "toggle_context"),
+    _action("detail.open", "enter", "open link", "Open what this field leads to."),
+    _action("detail.up", "up k", "up", "Go up one line.", "move(-1)"),
+    _action("detail.down", "down j", "down", "Go down one line.", "move(1)"),
+    _action("detail.page_up", "pageup ctrl+u", "page up", "Go up one page.", "move_page(-1)"),
+    _action("detail.page_down", "pagedown ctrl+d", "page down", "Go down one page.", "move_page(1)"),
+    _action("detail.top", "g home", "top", "Go to the first line.", "move_to(0)"),
+    _action("detail.bottom", "G end", "bottom", "Go to the last line.", "move_to(-1)"),
+    _action("detail.toggle_fold", "space", "fold", "Fold the part that the cursor stands in, or unfold it."),
+    _action("detail.fold", "left h", "fold", "Go to the head of this part; there, fold it."),
+    _action("detail.unfold", "right l", "unfold", "Unfold this part."),
+    _action("detail.fold_all", "Z", "fold all", "Fold all sections, or unfold them."),
+    _action("text.editor", "ctrl+e", "editor", "Write this text in the editor that $VISUAL or $EDITOR names."),
+    _action("sheet.leave", "escape", "leave", "Leave without doing anything."),
+    _action("sheet.copy", "y", "copy", "Copy the key or the secret that is shown this once."),
+    _action("sheet.ask_again", "r", "ask again", "Send the same request again, with the same key."),
+)
+"""All actions; within a scope the order is that of the help screen."""
+
+BY_ID: Final[Mapping[str, KeyAction]] = {action.id: action for action in KEY_ACTIONS}
+
+PINNED: Final = ("app.command", "app.help")
+"""What the status line shows at every width."""
+
+SERVICE_ONLY: Final = frozenset(
+    {"app.around", "app.find_servers", "app.outbox", "review.decide", "screen.add", "screen.again", "screen.destroy",
+     "screen.edit", "screen.label", "screen.new", "screen.pause", "screen.refresh_all", "screen.tail_all",
+     "screen.test", "tail.follow"}
+)  # fmt: skip
+"""What a file that is open in the place of a service has nothing for; the status line does not offer it there."""
+
+_SHOWN: Final = {
+    "comma": ",", "backslash": "\\", "escape": "esc", "pageup": "pgup", "pagedown": "pgdn",
+    "dollar_sign": "$", "at": "@",
+}  # fmt: skip
+
+_SAME_AS: Final = {
+    "ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+j": "a new line", "ctrl+[": "escape",
+    "ctrl+left_square_bracket": "escape",
+}  # fmt: skip
+"""Keys that a terminal sends as another one."""
+
+_ALWAYS_TOGETHER: Final[tuple[KeyScope, ...]] = ("app", "screen")
+
+
+def key_label(key: str) -> SafeText:
+    """A key as hints and help write it."""
+    return line(_SHOWN.get(key, key))
+
+
+class KeyMap:
+    """Which keys do what: the table, with what the settings change.
+
+    Args:
+        overrides: Keys by action id, from the settings: a text with keys separated by spaces, or a list of keys.
+
+    Attributes:
+        refused: What could not be used, in words, by the id that it was meant for; the defaults hold there.
+    """
+
+    def __init__(self, overrides: Mapping[str, object] | None = None) -> None:
+        self.refused: dict[str, str] = {}
+        self._keys: dict[str, tuple[str, ...]] = {action.id: action.keys for action in KEY_ACTIONS}
+        self._changed: list[str] = []
+        for id, given in (overrides or {}).items():
+            keys = self._read(id, given)
+            if keys is not None:
+                self._keys[id] = keys
+                self._changed.append(id)
+        # Only now, so that two actions may change places; the later one of two that clash is refused.
+        while (clash := self._clash()) is not None:
+            id, self.refused[id] = clash
+            self._keys[id] = BY_ID[id].keys
+            self._changed.remove(id)
+
+    @property
+    def problems(self) -> list[str]:
+        """What could not be used, one sentence each."""
+        return list(self.refused.values())
+
+    def keys(self, id: str) -> tuple[str, ...]:
+        """The keys of an action, the one for hints first."""
+        return self._keys[id]
+
+    def shown(self, id: str) -> SafeText:
+        """The key that hints show for an action."""
+        return key_label(self._keys[id][0])
+
+    def overrides(self) -> dict[str, str]:
+        """What Textual takes as its key map."""
+        return {id: ",".join(self._keys[id]) for id in self._changed}
+
+    def _read(self, id: str, given: object) -> tuple[str, ...] | None:
+        if id not in BY_ID:
+            near = closest_word(id, BY_ID)
+            self.refused[id] = f"{id} is no action" + (f"; did you mean {near}?" if near else "")
+            return None
+        keys = _key_names(given)
+        if not keys:
+            self.refused[id] = f"{id} needs a key, such as {' '.join(BY_ID[id].keys)}"
+            return None
+        for key in keys:
+            if key in _SAME_AS:
+                self.refused[id] = f"{id}: a terminal sends {key} as {_SAME_AS[key]}"
+                return None
+        return keys
+
+    def _clash(self) -> tuple[str, str] | None:
+        """The last changed action with a key that works for another one at the same place, and what is wrong."""
+        for id in reversed(self._changed):
+            for key in self._keys[id]:
+                for other in KEY_ACTIONS:
+                    if other.id != id and key in self._keys[other.id] and _meet(other.scope, BY_ID[id].scope):
+                        return id, f"{id}: {key_label(key)} belongs to {other.id}"
+        return None
+
+
+def _key_names(given: object) -> tuple[str, ...]:
+    if isinstance(given, str):
+        given = given.split()
+    if not isinstance(given, Sequence) or not all(isinstance(key, str) and key and " " not in key for key in given):
+        return ()
+    # Textual separates keys with commas, so the comma itself goes by its name.
+    return tuple("comma" if key == "," else "backslash" if key == "\\" else key for key in given)
+
+
+_REVIEWED: Final[tuple[KeyScope, ...]] = ("review", "list", "detail")
+"""Scopes that meet where reviewers decide."""
+
+
+def _meet(one: KeyScope, other: KeyScope) -> bool:
+    if "sheet" in (one, other):
+        # It covers the screen, whose keys and those of the app do nothing below it.
+        return one == other
+    is_review = "review" in (one, other) and one in _REVIEWED and other in _REVIEWED
+    return one == other or is_review or one in _ALWAYS_TOGETHER or other in _ALWAYS_TOGETHER
+
+
+def list_actions(*scopes: KeyScope) -> tuple[KeyAction, ...]:
+    """The actions of some scopes, in the order of the table."""
+    return tuple(action for action in KEY_ACTIONS if action.scope in scopes)
+
+
+def make_bindings(*scopes: KeyScope, only: Iterable[str] | None = None) -> list[BindingType]:
+    """The bindings of some scopes for a class of widgets or screens; settings change their keys by the ids.
+
+    Args:
+        scopes: Whose actions.
+        only: Ids to take; all of the scopes otherwise.
+    """
+    chosen = None if only is None else frozenset(only)
+    return [
+        Binding(
+            ",".join(action.keys), action.handler, action.label, show=False, tooltip=action.help, id=action.id,
+            key_display=key_label(action.keys[0]),
+        )
+        for action in list_actions(*scopes)
+        if chosen is None or action.id in chosen
+    ]  # fmt: skip

@@ -1,0 +1,72 @@
+"""What is shown instead of a screen that has no room: pressing a key whose effect cannot be seen does harm."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from runwatch.tui.core.rendering import label_span, to_lines
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+MIN_COLUMNS: Final = 80
+MIN_ROWS: Final = 20
+
+
+def is_too_small(size: Size) -> bool:
+    """Whether a window has no room for any screen."""
+    return size.width < MIN_COLUMNS or size.height < MIN_ROWS
+
+
+class TooSmallScreen(ModalScreen[None]):
+    """Says what size is needed, takes no key but the one that quits, and goes when there is room again."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "app.quit", "quit", show=False)]
+    DEFAULT_CSS = """
+    TooSmallScreen {
+        background: $background;
+        &:ansi {
+            background: $background;
+        }
+        align: center middle;
+        & > Static {
+            width: 100%;
+            height: auto;
+            text-align: center;
+        }
+    }
+    """
+
+    def compose(self) -> ComposeResult:
+        """The message."""
+        yield Static()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Say the present size, or go."""
+        self._look()
+
+    def on_screen_resume(self) -> None:
+        """Go when there was room again while something stood above."""
+        self._look()
+
+    def _look(self) -> None:
+        size = self.app.size
+        if not is_too_small(size):
+            if self.is_current:
+                self.dismiss()
+            return
+        now = line(f"now {size.width}x{size.height}, q quits")
+        self.query_one(Static).update(
+            to_lines(
+                [
+                    (label_span(f"window too small, need {MIN_COLUMNS}x{MIN_ROWS}", Role.WARN),),
+                    ((now, Role.QUIET),),
+                ]
+            )
+        )

@@ -1,0 +1,79 @@
+"""Ways to look back from any screen: around a moment, and a problem with everything around it as a bundle."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from runwatch.base.clock import format_iso
+from runwatch.settings.view_state import ViewState
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.shell.console_screen import RowScreen
+from runwatch.view.problems.journal_entries import ProblemEntry
+
+if TYPE_CHECKING:
+    from runwatch.tui.shell.console import Console
+    from runwatch.view.problems.activity import ActivityEntry
+
+ACTIVITY_SCREEN: Final = "around"
+"""The name of the screen around a moment."""
+
+_MOMENTS: Final = ("time", "completed_at", "last", "created_at", "at")
+"""Members of a record that say when it happened, the best of them first."""
+
+
+def open_activity_at_cursor(console: Console) -> None:
+    """Look around the moment of the row under the cursor; where there is none, ask for one."""
+    moment = _moment_of(console)
+    question = "" if moment is None else format_iso(moment)
+    # Later, because a screen cannot wait for its own end.
+    console.call_later(console.go_to_view, ViewState(ACTIVITY_SCREEN, filter=question))
+
+
+async def open_activity(console: Console, question: str) -> None:
+    """Look around a moment that was typed, with what may stand behind it."""
+    await console.go_to_view(ViewState(ACTIVITY_SCREEN, filter=question.strip()))
+
+
+def export_bundle(screen: RowScreen, entry: ProblemEntry) -> None:
+    """Write the support bundle of a problem into the folder of exports, and say where it is."""
+
+    async def write() -> None:
+        from runwatch.tui.flows.exports import write_export
+        from runwatch.view.problems.support_bundle import build_bundle, build_bundle_name, encode_bundle
+
+        console = screen.console
+        near = await _near(console, entry)
+        settings = [
+            {"key": item.key, "value": item.value, "source": str(item.source)} for item in console.resolver.values()
+        ]
+        now = console.clock.now()
+        content = build_bundle(entry, near, made_at=now, settings=settings)
+        path = console.launch.paths.exports_dir / build_bundle_name(entry, now)
+        write_export(screen, path, [encode_bundle(content)], "support bundle")
+
+    start_worker(screen, write(), "support bundle", group="bundle", exclusive=True)
+
+
+async def _near(console: Console, entry: ProblemEntry) -> list[ActivityEntry]:
+    """What happened around a problem on this machine; nothing of a file, which has no journal."""
+    if console.session is None or entry.time is None:
+        return []
+    from runwatch.store.repositories.activity import find_activity as look
+    from runwatch.view.problems.activity import merge_activity
+    from runwatch.view.problems.time_query import TimeQuery
+
+    around = TimeQuery((entry.time,))
+    return merge_activity(around, await look(console.session.journal, around.windows))
+
+
+def _moment_of(console: Console) -> datetime | None:
+    screen = console.screen
+    row = screen.row if isinstance(screen, RowScreen) else None
+    if row is None:
+        return None
+    for name in _MOMENTS:
+        moment = getattr(row.item, name, None)
+        if isinstance(moment, datetime):
+            return moment
+    return None

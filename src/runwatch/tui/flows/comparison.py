@@ -1,0 +1,178 @@
+"""Comparing two records of a list, or any two pieces of JSON: the left side is chosen first, then the right one.
+
+They are shown beside each other on a screen: what differs, or everything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from runwatch.base.shell_words import quote_active
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.shell.console_screen import ConsoleScreen, RowScreen
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.lists.diff_view import DiffView
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.record_diff import ComparedValue, compare_records
+from runwatch.view.text.format import short_id
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.view.table.rows import RecordRow
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonSide:
+    """One side of a comparison.
+
+    Attributes:
+        title: What it is, for the head of its column.
+        raw: Its decoded JSON.
+    """
+
+    title: SafeText
+    raw: Mapping[str, Any]
+
+
+class CompareScreen(ConsoleScreen):
+    """The comparison.
+
+    Args:
+        left: The side that was chosen first.
+        right: The other one.
+        place: The way to the screen it was opened from.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.raw", "screen.copy"))
+    AUTO_FOCUS = "#compare-view"
+    DEFAULT_CSS = """
+    CompareScreen {
+        & > Pane {
+            height: 1fr;
+        }
+    }
+    """
+
+    def __init__(self, left: ComparisonSide, right: ComparisonSide, place: Sequence[str]) -> None:
+        super().__init__()
+        self._left: Final = left
+        self._right: Final = right
+        self._place: Final = tuple(place)
+        self._values: list[ComparedValue] | None = None
+        self._shows_all = False
+
+    def body(self) -> Iterable[Widget]:
+        """One pane."""
+        yield Pane(DiffView(self._left.title, self._right.title, id="compare-view"), id="compare")
+
+    def breadcrumbs(self) -> Sequence[str]:
+        """Below the place it was opened from."""
+        return (*self._place[:1], "Compare")
+
+    def hints(self) -> Sequence[KeyHint]:
+        """What can be done here."""
+        other = "only what differs" if self._shows_all else "everything"
+        return (("screen.raw", other), ("screen.copy", "copy value"), "screen.back")
+
+    @property
+    def is_at_root(self) -> bool:
+        """Never: it stands in front of another screen."""
+        return False
+
+    def on_mount(self) -> None:
+        """Compare beside the screen: a record may be as large as an answer."""
+
+        async def compare() -> None:
+            self._values = await asyncio.to_thread(compare_records, self._left.raw, self._right.raw)
+            self._show()
+
+        start_worker(self, compare(), "comparing")
+        self._show()
+
+    def action_raw(self) -> None:
+        """Show what differs, or everything."""
+        self._shows_all = not self._shows_all
+        self._show()
+        self.show_hints()
+
+    async def action_copy(self) -> None:
+        """Copy the path and both values under the cursor."""
+        value = self.query_one(DiffView).value
+        if value is not None:
+            none = "(none)"
+            text = "\n".join(map(quote_active, (value.path, value.left or none, value.right or none)))
+            await self.console.copy_text(text, line("both values"), several_lines=True)
+
+    def action_back(self) -> None:
+        """Back to the screen it was opened from."""
+        self.app.pop_screen()
+
+    def _show(self) -> None:
+        values, view = self._values, self.query_one(DiffView)
+        if values is None:
+            view.note = (line("comparing…"),)
+            return
+        changed = [value for value in values if value.differs]
+        view.note = (line("The two are the same in every member."),)
+        view.show(values if self._shows_all else changed)
+        self.query_one("#compare", Pane).set_border_text(
+            title=line("Compare"),
+            state=(label_span("everything" if self._shows_all else "what differs"),),
+            age=(label_span(_count_words(len(changed), len(values)), Role.WARN if changed else Role.GOOD),),
+        )
+
+
+def compare_rows(screen: RowScreen) -> None:
+    """Choose the row under the cursor as the left side; on another row, compare the two.
+
+    Two marked rows are compared at once, and the same row a second time is taken back.
+    """
+    row, left = screen.row, screen.compared
+    marked = [one for one in screen.selected_rows() if one.key in screen.table.marks]
+    if row is None:
+        screen.notify_user("There is nothing to compare.", Role.WARN)
+    elif len(marked) == 2:
+        _compare(screen, *marked)
+    elif left is None:
+        screen.compared = row
+        screen.show_hints()
+        key = screen.console.keys.shown("screen.compare")
+        screen.notify_user(f"left side {_name(screen, row)}; {key} on another row compares")
+    elif left.key == row.key:
+        cancel_comparison(screen)
+    else:
+        screen.compared = None
+        _compare(screen, left, row)
+
+
+def cancel_comparison(screen: RowScreen) -> None:
+    """Choose no left side any more."""
+    screen.compared = None
+    screen.show_hints()
+    screen.notify_user("The left side is taken back.")
+
+
+def open_comparison(screen: ConsoleScreen, left: ComparisonSide, right: ComparisonSide) -> None:
+    """Show two pieces of JSON beside each other, in front of a screen."""
+    screen.app.push_screen(CompareScreen(left, right, screen.breadcrumbs()))
+
+
+def _compare(screen: RowScreen, left: RecordRow[Any], right: RecordRow[Any]) -> None:
+    open_comparison(screen, *(ComparisonSide(_name(screen, row), row.subject.raw) for row in (left, right)))
+
+
+def _name(screen: RowScreen, row: RecordRow[Any]) -> SafeText:
+    return line(f"{screen.spec.singular} {short_id(row.id, screen.console.glyphs)}")
+
+
+def _count_words(changed: int, count: int) -> SafeText:
+    return line(f"{changed} of {count} members differ" if changed else f"all {count} members are the same")

@@ -1,0 +1,103 @@
+"""Trying the connection of a profile: its account is read with a client of its own, with the profile's own key."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runwatch.api.errors import ApiError
+from runwatch.base.errors import RunwatchError, SettingsError
+from runwatch.base.service_target import Target
+from runwatch.settings import key_sources
+from runwatch.settings.declarations import Profile
+from runwatch.settings.resolver import SettingOptions, SettingsResolver
+from runwatch.tui.flows.write_dialog import problem_entry_from_error
+from runwatch.view.problems.journal_entries import ProblemEntry
+from runwatch.view.text.format import duration
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.styled_text import StyledText
+
+if TYPE_CHECKING:
+    from runwatch.tui.shell.console import Console
+
+
+async def resolve_profile_target(console: Console, name: str) -> Target:
+    """The service of a profile with the key of its own; of what is in use without a profile, as it is in use.
+
+    Raises:
+        RunwatchError: the profile has no usable address, or its key cannot be had.
+    """
+    if name not in console.loaded.settings.profiles and console.session is not None:
+        return console.session.target
+    resolver = SettingsResolver(SettingOptions(profile=name), {}, console.loaded, console.launch.paths)
+    return await asyncio.to_thread(resolver.target)
+
+
+async def account_text(target: Target) -> str:
+    """Read the account and say whose it is.
+
+    Raises:
+        ApiError: the service cannot be reached, or refuses.
+    """
+    # Importing the HTTP library takes longer than a frame, so that it happens beside the loop.
+    await asyncio.to_thread(__import__, "httpx")
+    from runwatch.api.client import Client
+
+    async with Client(target, read_only=True, retries=0) as client:
+        account = await client.get_account()
+    whose = account.tenant_id or "an account without an id"
+    who = f" as {account.authenticated_principal_id}" if account.authenticated_principal_id else ""
+    return f"answers for {line(whose, 60)}{line(who, 60)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionTest:
+    """What came of trying a connection.
+
+    Attributes:
+        word: What stands beside the profile.
+        problem: What the service answered instead; ``None`` where it answered well or was not asked.
+        next_step: What to do about the problem.
+        refused: Why it was not asked; empty where it was.
+    """
+
+    word: StyledText
+    problem: ProblemEntry | None = None
+    next_step: SafeText | None = None
+    refused: str = ""
+
+
+async def run_connection_test(console: Console, name: str) -> ConnectionTest:
+    """Read the account of a profile, and say how long it took or what went wrong."""
+    glyphs, clock = console.glyphs, console.clock
+    began = clock.monotonic()
+    target: Target | None = None
+    try:
+        target = await resolve_profile_target(console, name)
+        words = await account_text(target)
+    except RunwatchError as error:
+        bad = StyledText(line(f"{glyphs.bad} {error.title}"), Role.BAD)
+        if isinstance(error, ApiError) and target is not None:
+            problem = problem_entry_from_error(error, "getAccount", target, clock.now())
+            return ConnectionTest(bad, problem, line(error.hint) if error.hint else None)
+        return ConnectionTest(bad, refused=" ".join(part for part in (str(error), error.hint) if part))
+    took = duration(clock.monotonic() - began)
+    return ConnectionTest(StyledText(line(f"{glyphs.good} {words} {glyphs.dot} {took}"), Role.GOOD))
+
+
+async def key_sources_text(console: Console) -> dict[str, str]:
+    """Where the key of each profile comes from, never the key itself; a key command is named and not run."""
+
+    def source(profile: Profile) -> str:
+        if profile.key_command:
+            return key_sources.FROM_COMMAND
+        try:
+            found = key_sources.profile_key(profile, console.launch.paths.key_file)
+        except SettingsError as error:
+            return error.title
+        return "" if found is None else found.source
+
+    profiles = console.loaded.settings.profiles
+    return {name: await asyncio.to_thread(source, profile) for name, profile in profiles.items()}

@@ -1,0 +1,123 @@
+"""Keeping a reviewer's go or no-go on a record: a menu for the verdict, a line for the reason. Nothing is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from runwatch.records.digest import compute_digest
+from runwatch.records.record import Record
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.widgets.panes.menu import Menu, MenuItem
+from runwatch.tui.widgets.panes.note_editor import NoteEditor, SaveResult
+from runwatch.view.templates.decisions import ReviewDecision, Verdict, parse_decision
+from runwatch.view.text.format import short_id
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+if TYPE_CHECKING:
+    from runwatch.store.session import ServiceSession
+    from runwatch.tui.shell.console_screen import ConsoleScreen
+
+
+def open_decision_menu(screen: ConsoleScreen, record: Record, kept: Callable[[], None]) -> None:
+    """Let a person decide on a record.
+
+    Args:
+        screen: Where.
+        record: What is decided on, as it is shown.
+        kept: Called when the decision was written.
+    """
+    desk = screen.connected_session()
+    if desk is None:
+        return
+    screen.open_overlay_when_loaded(partial(_menu, screen, desk, record, kept), "reading the decision")
+
+
+async def _menu(screen: ConsoleScreen, desk: ServiceSession, record: Record, kept: Callable[[], None]) -> Menu:
+    notes = await desk.notes.list_for(desk.scope, record.KIND)
+    written = (note.text for note in notes if (note.record_id, note.purpose) == (record.id, "decision"))
+    deciding = _Deciding(screen, desk, record, next(written, ""), kept)
+    name = short_id(record.id, screen.console.glyphs)
+    title = (label_span("Decide   ", Role.PLAIN), label_span(f"{name}; kept on this machine alone, nothing is sent"))
+    return Menu(title, deciding.choices(), id="decide-menu")
+
+
+class _Deciding:
+    """A decision that a person is about to make.
+
+    Args:
+        screen: Where.
+        desk: What keeps it.
+        record: What is decided on, as it is shown.
+        seen: The decision as it stands, in the form in which it is kept; empty for none.
+        kept: Called when the decision was written.
+    """
+
+    def __init__(
+        self, screen: ConsoleScreen, desk: ServiceSession, record: Record, seen: str, kept: Callable[[], None]
+    ) -> None:
+        self._screen: Final = screen
+        self._desk: Final = desk
+        self._record: Final = record
+        self._seen = seen
+        self._kept: Final = kept
+
+    @property
+    def _present(self) -> ReviewDecision | None:
+        return parse_decision(self._seen, self._desk.clock.now()) if self._seen else None
+
+    def choices(self) -> list[MenuItem]:
+        """What can be decided now."""
+        items = [
+            MenuItem(line("Go"), partial(self._ask, "go"), line("asks for the reason")),
+            MenuItem(line("No-go"), partial(self._ask, "no-go"), line("asks for the reason")),
+        ]
+        if self._seen:
+            verdict = f"it is {self._present.verdict} now" if self._present is not None else "nothing here reads it"
+            items.append(MenuItem(line("Take it back"), self._take_back, line(verdict)))
+        return items
+
+    def _ask(self, verdict: Verdict) -> None:
+        try:
+            digest = compute_digest(self._record)
+        except ValueError:
+            self._screen.notify_user("The record nests too deeply to be decided on.", Role.BAD)
+            return
+
+        async def keep(typed: Mapping[str, str]) -> SaveResult:
+            decision = ReviewDecision(verdict, typed["reason"], digest, self._desk.clock.now())
+            return await self._write(decision.text, f"Decided: {verdict}.")
+
+        reason = self._present.reason if self._present is not None else ""
+        title = line(f"Reason for {verdict}")
+        self._screen.open_overlay(NoteEditor(self._screen.console, title, {"reason": reason}, keep))
+
+    def _take_back(self) -> None:
+        async def take_back() -> None:
+            kept = await self._write("", "The decision is taken back.")
+            self._screen.console.notify_user(str(kept.words), Role.PLAIN if kept.is_kept else Role.WARN)
+
+        start_worker(self._screen, take_back(), "deciding")
+
+    async def _write(self, text: str, told: str) -> SaveResult:
+        """Write the decision, or none; what another console decided meanwhile stays until a person has seen it.
+
+        Raises:
+            DataError: it cannot be written.
+        """
+        other = await self._desk.notes.write(
+            self._desk.scope, self._record.KIND, self._record.id, "decision", text, seen=self._seen
+        )
+        if other is not None:
+            self._seen = other
+        if self._screen.is_attached:
+            self._kept()
+        if other is None:
+            return SaveResult(is_kept=True, words=line(told))
+        verdict = f" {self._present.verdict}" if self._present is not None else ""
+        did = f"decided{verdict}" if other else "took the decision back"
+        then = "enter decides all the same" if text else "that stands"
+        return SaveResult(is_kept=False, words=line(f"Another console {did} meanwhile; {then}"))

@@ -1,0 +1,98 @@
+"""Looking for model servers on this machine, when a person asks for it and never by itself.
+
+The local service looks; the console asks it, shows what was found, and copies the command that connects what a person
+chooses.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from runwatch.base.shell_words import runwatch_command
+from runwatch.records.model_server import ModelServer, ModelServerSearch
+from runwatch.settings.declarations import LOCAL
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.widgets.panes.menu import Menu, MenuItem
+from runwatch.view.problems.copy_options import CopyOption
+from runwatch.view.text.format import elapsed_clock
+from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.store.session import ServiceSession
+    from runwatch.tui.shell.console import Console
+    from runwatch.tui.shell.console_screen import ConsoleScreen
+
+SEARCH: Final = "postModelServerSearches"
+
+_WORK: Final = "looking for model servers"
+
+
+def can_search(console: Console) -> bool:
+    """Whether the console can look: on the local service that keeps what is connected to it.
+
+    The demo's service is local too, but no other command finds it, and it is gone when the demo is left.
+    """
+    return console.session is not None and console.session.target.profile == LOCAL and not console.launch.demo
+
+
+def search_model_servers(screen: ConsoleScreen) -> None:
+    """Ask the local service to look, and show on a screen what it found; or say why not."""
+    console = screen.console
+    desk = screen.connected_session()
+    if desk is None:
+        return
+    if not can_search(console):
+        screen.notify_user("Only your own local service looks for model servers: runwatch --local", Role.WARN)
+    else:
+        screen.notify_user(f"{_WORK} on the usual ports of this machine{console.glyphs.ellipsis}")
+        start_worker(screen, _look(console, desk, screen), _WORK, group="servers", exclusive=True)
+
+
+async def _look(console: Console, desk: ServiceSession, screen: ConsoleScreen) -> None:
+    await desk.live.scheduler.wait_for_user_turn(
+        lambda seconds: screen.notify_user(f"held by a 429 for {elapsed_clock(seconds)}", Role.WARN)
+    )
+    value = (await desk.client.request(SEARCH)).value
+    found = ModelServerSearch(value if isinstance(value, dict) else {}).servers or ()
+    servers = [server for server in found if server.base_url]
+    said = f"Model servers found: {len(servers)}"
+    if console.screen is not screen or screen.has_overlay:
+        # Whoever has begun something else meanwhile is not interrupted.
+        key = console.keys.shown("app.find_servers")
+        console.notify_user(f"{said}. {key} looks again and shows them.")
+        return
+    says = "enter copies what connects one" if servers else "none answers on the usual ports"
+    items = [_item(server_label(server, console.glyphs), connect_command(server)) for server in servers]
+    items.append(_item(line("Another server"), CONNECT_OTHER))
+    screen.notify_user(said)
+    screen.open_overlay(Menu((label_span("Model servers   ", Role.PLAIN), label_span(says)), items, id="model-servers"))
+
+
+def _item(label: SafeText, command: str) -> MenuItem:
+    """What copies a command, with the command beside it."""
+    return MenuItem(label, CopyOption(line("command"), command), line(command))
+
+
+CONNECT_OTHER: Final = "runwatch sources connect --local --openai-compatible URL"
+"""How a server is connected that was not found; a person puts its address in."""
+
+
+def connect_command(server: ModelServer) -> str:
+    """The exact command that connects a server to the local service; the verb asks for the key where one is needed."""
+    scheme = "api_key" if server.needs_key else None
+    address = server.base_url or ""
+    return runwatch_command("sources connect", local=True, openai_compatible=address, auth_scheme=scheme)
+
+
+def server_label(server: ModelServer, glyphs: Glyphs = UNICODE) -> SafeText:
+    """Which server it may be, its port, and how many models it serves."""
+    port = (server.base_url or "").removesuffix("/v1").rpartition(":")[2]
+    if server.needs_key:
+        offer = "wants a key"
+    elif server.models is None:
+        offer = "?"
+    else:
+        offer = "1 model" if len(server.models) == 1 else f"{len(server.models)} models"
+    return line(f"{server.name or '?'}, port {port} {glyphs.dot} {offer}")

@@ -1,0 +1,94 @@
+"""Following a next action: the operation that does it, on the record that it means, or a copy of what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from runwatch.base.shell_words import quote_active
+from runwatch.records.account import Account
+from runwatch.records.record import Record
+from runwatch.records.source import SourceConnection
+from runwatch.records.template import Template
+from runwatch.tui.core.workers import run_in_app, start_worker
+from runwatch.tui.sources.record_loader import load_records
+from runwatch.view.resources.registry import resource_named
+from runwatch.view.spec.action import ResourceAction
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.templates.next_actions import NextActionTarget, NextStep, find_blocked_connection
+from runwatch.view.text.safe_text import line
+
+if TYPE_CHECKING:
+    from runwatch.tui.shell.console_screen import ConsoleScreen
+
+
+def follow_next_action(
+    screen: ConsoleScreen,
+    wanted: NextActionTarget,
+    template: Template | None,
+    open_plan: Callable[[ConsoleScreen, str], None],
+) -> None:
+    """Do what a next action of a template asks for; what belongs to an application is done by its own screen.
+
+    Args:
+        screen: The screen on which a person stands on it.
+        wanted: The next action.
+        template: The template whose blocker it clears.
+        open_plan: Shows the plan of a template, by its id, in front of a screen.
+    """
+    step = wanted.step
+    if step is None or step.kind not in {"plan", "record", "make"}:
+        text = quote_active(wanted.text)
+        start_worker(screen, screen.console.copy_text(text, line("next action"), several_lines=True), "copying")
+    elif step.kind == "plan":
+        open_plan(screen, wanted.template_id)
+    else:
+        start_worker(screen, _do(screen, wanted, step, template or Template({})), "next action", group="next")
+
+
+async def _do(screen: ConsoleScreen, wanted: NextActionTarget, step: NextStep, template: Template) -> None:
+    spec = resource_named(step.resource)
+    desk = screen.connected_session()
+    if desk is None:
+        return
+    if step.kind == "make":
+        making = _action(spec.create_actions, step.operation)
+        subject: Record | None = None
+        if making is None:
+            # What is made of an account stands among what can be done with it.
+            making = _action(spec.actions, step.operation)
+            subject = next(iter(await load_records(desk, Account)), None)
+        if making is None:
+            _leave_it_to(screen, spec, None)
+        elif subject is None:
+            screen.console.perform(screen, None, making)
+        else:
+            screen.console.perform(screen, subject, making)
+        return
+    action = _action(spec.actions, step.operation)
+    known = [one for one in await load_records(desk, SourceConnection) if isinstance(one, SourceConnection)]
+    record_id = find_blocked_connection(template, wanted.blocker, known, is_sync=step.is_sync)
+    subject = next((one for one in known if one.id == record_id), None)
+    if action is None or subject is None:
+        _leave_it_to(screen, spec, record_id)
+    else:
+        screen.console.perform(screen, subject, action)
+
+
+def _action(actions: tuple[ResourceAction[Any], ...], operation: str) -> ResourceAction[Any] | None:
+    return next((each for each in actions if each.mutation is not None and each.mutation.operation == operation), None)
+
+
+def _leave_it_to(screen: ConsoleScreen, spec: ResourceSpec[Any], record_id: str | None) -> None:
+    """Go to the list where a person finds the record, because it is not clear which one is meant."""
+    console = screen.console
+    if record_id is not None:
+        console.call_later(console.open_record, spec.kind, record_id)
+        return
+
+    async def go() -> None:
+        await console.go_to(spec.name)
+        key = console.keys.shown("screen.actions")
+        console.notify_user(f"Choose the {spec.singular}; {key} shows what to do.")
+
+    run_in_app(console, go, "next action")

@@ -1,0 +1,253 @@
+"""Going to a private page: its address shown in full, opened or copied by a person, and waiting until it is completed.
+
+The address is a secret that works once. It stands on this sheet alone: no log, no journal, no cache and no other
+screen gets it, and no key is ever typed here (specification, What the service does, 7;
+:mod:`runwatch.view.actions.private_page`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.widgets import Static
+
+from runwatch.base.errors import RunwatchError
+from runwatch.base.json import dumps
+from runwatch.base.secret import Secret
+from runwatch.store.session import ServiceSession
+from runwatch.tui.core.messages import WorkerFailed
+from runwatch.tui.core.rendering import label_span, to_content
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.flows.redirect_page import open_in_browser
+from runwatch.tui.sources.record_loader import read_object
+from runwatch.tui.widgets.inputs.button import TextButton
+from runwatch.tui.widgets.panes.dialog import BUTTONS, Dialog
+from runwatch.tui.widgets.panes.pane import BorderText, Pane
+from runwatch.view.actions.private_page import (
+    MAX_POLLS,
+    POLL_S,
+    build_tunnel_command,
+    explain_browser_refusal,
+    find_page_address,
+)
+from runwatch.view.spec.action import PageProgress, PageResult, PrivatePageSpec
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+if TYPE_CHECKING:
+    from runwatch.tui.shell.console_screen import ConsoleScreen
+
+_NO_ADDRESS: Final = "The answer names no address, which is told once. Begin again for another."
+_NOTHING_TO_ENTER: Final = "Nothing is left to enter, so there is no page to open. Go on below."
+
+
+def open_private_page(
+    behind: ConsoleScreen,
+    desk: ServiceSession,
+    subject: Any,
+    entry: PrivatePageSpec[Any],
+    answer: Any,
+    body: Mapping[str, Any] | None,
+) -> None:
+    """Show what a person does next on a private page.
+
+    Args:
+        behind: The screen that shows what comes of it.
+        desk: Where the page was asked for.
+        subject: The record that it is for; ``None`` for none.
+        entry: What goes on there.
+        answer: The decoded answer that names the page.
+        body: What was asked for.
+    """
+    named = answer if isinstance(answer, Mapping) else {}
+    public = {name: value for name, value in named.items() if name != "continue_url"}
+    if entry.keeps is not None:
+        kept = entry.keeps(body or {}, public)
+        if kept.id:
+            text = dumps(dict(kept.facts))
+            work = desk.notes.write(desk.scope, kept.kind, kept.id, "intent", text)
+            start_worker(behind, work, "keeping what was begun here")
+    address = find_page_address(named)
+    behind.app.push_screen(
+        PrivatePageDialog(behind, desk, subject, entry, public, None if address is None else Secret(address))
+    )
+
+
+class PrivatePageDialog(Dialog):
+    """The sheet of one private page.
+
+    Args:
+        behind: The screen that shows what comes of it.
+        desk: Where the page was asked for.
+        subject: The record that it is for; ``None`` for none.
+        entry: What goes on there.
+        answer: The answer that named the page, without its address.
+        address: The address; ``None`` where the answer named none, as that of a repeated request does.
+    """
+
+    AUTO_FOCUS = "#page-leave"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
+
+    def __init__(
+        self,
+        behind: ConsoleScreen,
+        desk: ServiceSession,
+        subject: Any,
+        entry: PrivatePageSpec[Any],
+        answer: Mapping[str, Any],
+        address: Secret | None,
+    ) -> None:
+        super().__init__()
+        self._behind: Final = behind
+        self._desk: Final = desk
+        self._subject: Final = subject
+        self._entry: Final = entry
+        self._answer: Final = answer
+        self._address: Final = address
+        self._state: Mapping[str, Any] = {}
+        self._stage: str = "waiting"
+
+    def compose(self) -> ComposeResult:
+        """What to do, the address in full, how far it is, buttons."""
+        entry = self._entry
+        expires = self._answer.get("expires_at")
+        age = line(f"works until {line(expires)}") if isinstance(expires, str) else line("")
+        with Pane(
+            edge=BorderText(title=line("Private page"), age=age, counters=(label_span("tab moves  esc leaves"),))
+        ):
+            if self._address is None:
+                is_done = entry.progress(self._answer, self._answer).stage == "entered"
+                said = _NOTHING_TO_ENTER if is_done else _NO_ADDRESS
+                yield Static(to_content(line(said)))
+            else:
+                said = f"Open this address to {entry.what}. It works once; whoever has it can use it."
+                yield Static(to_content(line(said, None)))
+                yield Static(to_content(line(self._address.reveal(), None), Role.PLAIN), id="page-address")
+                tunnel = build_tunnel_command(self._address.reveal(), platform.node())
+                if tunnel is not None:
+                    yield Static(to_content(line(f"From another machine, first: {tunnel}", None), Role.QUIET))
+                why = explain_browser_refusal(self._address.reveal())
+                if why is not None:
+                    yield Static(to_content(line(f"It is not opened from here: {why}."), Role.WARN))
+                yield Static(id="page-browser")
+            yield Static(id="page-state")
+            with Horizontal(classes=BUTTONS):
+                yield TextButton(line("Leave"), id="page-leave")
+                if self._address is not None:
+                    yield TextButton(line("Copy the address"), id="page-copy")
+                    if explain_browser_refusal(self._address.reveal()) is None:
+                        yield TextButton(line("Open in a browser"), id="page-open")
+                if entry.then is not None:
+                    yield TextButton(line(entry.then.label), role=Role.LIVE, id="page-then")
+
+    def on_mount(self) -> None:
+        """Begin to look how far it is."""
+        for later in self.query("#page-then, #page-browser"):
+            later.display = False
+        if self._entry.read:
+            self._say(PageProgress("waiting", "looking how far it is"))
+            start_worker(self, self._watch(), "looking whether it is entered")
+        else:
+            self._say(
+                PageProgress("waiting", "this console cannot see when it is done; the list shows what comes of it")
+            )
+
+    def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
+        """Leave, copy, open, or go on."""
+        event.stop()
+        match event.button.id:
+            case "page-copy":
+                start_worker(self, self._copy(), "copying the address")
+            case "page-open":
+                start_worker(self, self._open(), "opening a browser")
+            case "page-then":
+                self._go_on()
+            case _:
+                self.action_leave()
+
+    def on_worker_failed(self, message: WorkerFailed) -> None:
+        """Say what went wrong; the address still works."""
+        message.stop()
+        self.query_one("#page-state", Static).update(
+            to_content(line(f"{message.name}: {message.error}", None), Role.BAD)
+        )
+
+    def action_leave(self) -> None:
+        """Leave; the address works on until it is used or over."""
+        self.dismiss()
+        self._behind.action_refresh()
+
+    async def _copy(self) -> None:
+        assert self._address is not None
+        what = line("address of the private page")
+        await self._behind.console.copy_text(self._address.reveal(), what, is_secret=True)
+        self._say(PageProgress("waiting", "the address was copied; it works once"))
+
+    async def _open(self) -> None:
+        """Open the page in a browser, which is asked in a thread because it may take its time."""
+        assert self._address is not None
+        data_dir = self._behind.console.launch.paths.data_dir
+        said, role = "A browser was asked for the page. If it shows none, copy the address into it.", Role.QUIET
+        try:
+            await asyncio.to_thread(open_in_browser, self._address.reveal(), data_dir)
+        except RunwatchError as error:
+            said, role = f"{error}.", Role.WARN
+        note = self.query_one("#page-browser", Static)
+        note.update(to_content(line(said, None), role))
+        note.display = True
+
+    async def _watch(self) -> None:
+        """Look again and again until it is entered, over, or nobody waits any more."""
+        entry, desk = self._entry, self._desk
+        path = entry.path(self._subject, self._answer)
+        before: Mapping[str, Any] | None = None
+        for _ in range(MAX_POLLS):
+            state = await self._look(entry.read, path)
+            if state is not None:
+                before = state if before is None else before
+                self._state = state
+                progress = entry.progress(before, state)
+                self._say(progress)
+                if progress.stage != "waiting":
+                    self._end(progress)
+                    return
+            await desk.clock.sleep(POLL_S)
+        self._say(PageProgress("ended", "nobody completed the page in time; ask for another one"))
+
+    async def _look(self, operation: str, path: Mapping[str, str]) -> Mapping[str, Any] | None:
+        """What the service says of it now; ``None`` where it did not answer this time."""
+        try:
+            return await read_object(self._desk, operation, path)
+        except RunwatchError as error:
+            self._say(PageProgress("waiting", f"how far it is could not be read: {error}"))
+            return None
+
+    def _end(self, progress: PageProgress) -> None:
+        self._stage = progress.stage
+        if progress.stage == "entered":
+            for button in self.query("#page-then").results(TextButton):
+                button.display = True
+                button.focus()
+        for button in self.query("#page-copy, #page-open").results(TextButton):
+            button.display = False
+
+    def _go_on(self) -> None:
+        """Do what comes next, with what was read."""
+        then = self._entry.then
+        assert then is not None
+        subject_id = "" if self._subject is None else self._subject.id
+        entered = PageResult(subject_id, self._subject, self._answer, self._state)
+        self.dismiss()
+        console = self._behind.console
+        console.call_later(console.perform, self._behind, entered, then)
+
+    def _say(self, progress: PageProgress) -> None:
+        role = {"waiting": Role.LIVE, "entered": Role.GOOD}.get(progress.stage, Role.WARN)
+        for place in self.query("#page-state").results(Static):
+            place.update(to_content(line(progress.words, None), role))

@@ -1,0 +1,72 @@
+"""Going to another profile from a screen of several, and opening the profiles that such a screen shows."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from runwatch.settings.view_state import ViewState
+from runwatch.tui.core.workers import run_in_app, start_worker
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+if TYPE_CHECKING:
+    from runwatch.tui.shell.console_screen import ConsoleScreen
+
+
+@runtime_checkable
+class MultiProfileScreen(Protocol):
+    """A screen of several profiles."""
+
+    def profiles_chosen(self) -> None:
+        """Show what belongs to the profiles that are chosen now."""
+        ...
+
+
+def open_view_in_profile(screen: ConsoleScreen, profile: str, view: ViewState) -> None:
+    """Have the console work with a profile from now on, and go to a view of it, where everything can be done."""
+    _go(screen, profile, lambda: screen.console.go_to_view(view))
+
+
+def open_record_in_profile(screen: ConsoleScreen, profile: str, kind: str, record_id: str) -> None:
+    """Have the console work with a profile from now on, and open one of its records."""
+    _go(screen, profile, lambda: screen.console.open_record(kind, record_id))
+
+
+def _go(screen: ConsoleScreen, profile: str, arrive: Callable[[], Awaitable[None]]) -> None:
+    console, profiles = screen.console, screen.console.profiles
+
+    async def go() -> None:
+        if profiles.session(profile) is None:
+            screen.notify_user(f"connecting to {line(profile, 40)}{console.glyphs.ellipsis}")
+        await profiles.open(profile)
+        run_in_app(console, come, f"going to {profile}")
+
+    async def come() -> None:
+        if not screen.is_in_front:
+            # Whoever went elsewhere meanwhile is not taken away from there.
+            return
+        if not profiles.go_to(profile):
+            failure = profiles.failures.get(profile)
+            why = "still connecting" if failure is None else f"not connected: {failure.title}"
+            screen.notify_user(f"{line(profile, 40)} is {why}", Role.WARN)
+            return
+        await arrive()
+        console.notify_user(f"the console works with {line(profile, 40)} now")
+
+    # For the console, because this screen ends on the way.
+    start_worker(console, go(), f"going to {profile}", group="profiles")
+
+
+def open_chosen_profiles(screen: ConsoleScreen, opened: partial[None]) -> None:
+    """Open the desks of the profiles that are shown, each by itself, and tell of each one."""
+    profiles = screen.console.profiles
+
+    async def one(name: str) -> None:
+        await profiles.open(name)
+        opened()
+
+    for name in profiles.shown:
+        if profiles.session(name) is None:
+            start_worker(screen.console, one(name), f"opening {name}", group="profiles")

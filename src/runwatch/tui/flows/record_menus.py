@@ -1,0 +1,170 @@
+"""The menus of a record: what to copy of it, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from runwatch.api.operations import OPERATIONS
+from runwatch.base.shell_words import runwatch_command
+from runwatch.tui.core.key_bindings import BY_ID
+from runwatch.tui.core.messages import CopyRequested
+from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.widgets.panes.menu import Menu, MenuItem
+from runwatch.view.problems.copy_options import CopyOption, list_copy_options
+from runwatch.view.spec.action import ResourceAction
+from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.format import short_id
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.tui.shell.console_screen import RecordScreen
+
+_READ_ONLY = line("this profile is read-only")
+_FROM_A_FILE = line("this is a file")
+
+
+def open_copy_menu(screen: RecordScreen) -> None:
+    """Let a person choose what to copy of the record under the cursor."""
+    row = screen.row
+    if row is None:
+        screen.notify_user("There is nothing to copy.", Role.WARN)
+        return
+    console = screen.console
+    offered = list_copy_options(screen.spec, row.subject, is_foreign=console.has_file, socket=console.local_socket)
+    found = [*offered, *screen.copies_in_focus()]
+    items = [MenuItem(copy.what, copy, _first_line(copy.text)) for copy in found]
+    screen.open_overlay(Menu(_title(screen, row, "Copy"), items, id="copy-menu"))
+
+
+def open_action_menu(screen: RecordScreen) -> None:
+    """Show everything that can be done with the record under the cursor, and why the rest of it cannot."""
+    row = screen.row
+    if row is None and screen.spec.create_actions:
+        open_create_menu(screen)
+        return
+    if row is None or not screen.spec.actions:
+        screen.notify_user(
+            f"Nothing can be done with a {screen.spec.singular} here." if row else "There is no row.", Role.WARN
+        )
+        return
+    items = list(_actions(screen, row))
+    screen.open_overlay(Menu(_title(screen, row, "Actions"), items, id="action-menu"))
+
+
+def open_create_menu(screen: RecordScreen) -> None:
+    """Let a person choose what to make here."""
+    items = [_item(screen, action, (None, action), None) for action in screen.spec.create_actions]
+    screen.open_overlay(Menu((label_span(f"New {screen.spec.singular}", Role.PLAIN),), items, id="make-menu"))
+
+
+def create_record(screen: RecordScreen) -> None:
+    """Make what is made here, or let a person choose where there are several things."""
+    makes = screen.spec.create_actions
+    if len(makes) > 1:
+        open_create_menu(screen)
+    elif makes:
+        screen.console.perform(screen, None, makes[0])
+
+
+async def open_destroy(screen: RecordScreen) -> None:
+    """Do what destroys the record under the cursor, the first of it that can be done now."""
+    row = screen.row
+    found = [action for action in screen.spec.actions if action.is_destructive]
+    if row is None or not found:
+        screen.notify_user("There is no row.", Role.WARN)
+        return
+    usable = [action for action in found if action.enabled_when(row.subject)]
+    if len(usable) > 1:
+        items = [_item(screen, action, (row.key, action), row) for action in usable]
+        screen.open_overlay(Menu(_title(screen, row, "Actions"), items, id="action-menu"))
+    elif usable:
+        await screen.run_record_action(row, usable[0])
+    else:
+        screen.notify_user(found[-1].off_because, Role.WARN)
+
+
+async def run_named_action(screen: RecordScreen, id: str) -> None:
+    """Do an action with the record under the cursor, by the action's id."""
+    row = screen.row
+    action = next((action for action in screen.spec.actions if action.id == id), None)
+    if row is None or action is None:
+        screen.notify_user("There is no row.", Role.WARN)
+    elif not action.enabled_when(row.subject):
+        screen.notify_user(action.off_because, Role.WARN)
+    else:
+        await screen.run_record_action(row, action)
+
+
+async def run_menu_choice(screen: RecordScreen, target: object) -> None:
+    """Do what was chosen in one of the menus; the record is looked up anew, because it may have changed meanwhile."""
+    if isinstance(target, CopyOption):
+        screen.post_message(CopyRequested(screen, target.what, target.text, several_lines=True))
+        return
+    assert isinstance(target, tuple)
+    key, action = target
+    if key is None and isinstance(action, ResourceAction):
+        screen.console.perform(screen, None, action)
+        return
+    row = next((row for row in screen.table.rows if row.key == key), None)
+    if not isinstance(row, RecordRow) or not isinstance(action, ResourceAction):
+        screen.notify_user("The record is not in the list any more.", Role.WARN)
+    elif not action.enabled_when(row.subject):
+        screen.notify_user(action.off_because, Role.WARN)
+    else:
+        await screen.run_record_action(row, action)
+
+
+def _actions(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
+    for action in screen.spec.actions:
+        yield _item(screen, action, (row.key, action), row)
+    for action in screen.spec.create_actions:
+        yield _item(screen, action, (None, action), None)
+
+
+def _item(screen: RecordScreen, action: ResourceAction[Any], target: object, row: RecordRow[Any] | None) -> MenuItem:
+    """An action with its key or its verb, or why it is off."""
+    desk = screen.console.session
+    off: SafeText | None = None
+    if not action.enabled_when(None if row is None else row.subject):
+        off = line(action.off_because)
+    elif screen.console.has_file and not _is_read(action):
+        off = _FROM_A_FILE
+    elif desk is not None and desk.client.read_only and is_write(action):
+        off = _READ_ONLY
+    here = screen.console.keys.shown(key) if (key := _key_of(screen, action, row)) else line("")
+    verb = line(runwatch_command(action.command, *([] if row is None else [row.id])) if action.command else "")
+    if action.mutation is None:
+        # Without a screen that does it the verb alone does.
+        return MenuItem(line(action.label), target, verb or here, off)
+    return MenuItem(line(action.label), target, line("   ".join(part for part in (here, verb) if part)), off)
+
+
+def _key_of(screen: RecordScreen, action: ResourceAction[Any], row: RecordRow[Any] | None) -> str:
+    """The action of the keyboard that does the same; empty where none does."""
+    if f"screen.{action.id}" in BY_ID:
+        return f"screen.{action.id}"
+    if row is None:
+        return "screen.new" if len(screen.spec.create_actions) == 1 else ""
+    return "screen.destroy" if action.is_destructive and action.mutation is not None else ""
+
+
+def _is_read(action: ResourceAction[Any]) -> bool:
+    """Whether an action shows something that the service, or a file in its place, has."""
+    return action.mutation is None and action.calls in OPERATIONS and OPERATIONS[action.calls].method == "GET"
+
+
+def is_write(action: ResourceAction[Any]) -> bool:
+    """Whether an action changes something at the service."""
+    return action.calls in OPERATIONS and OPERATIONS[action.calls].mutates
+
+
+def _title(screen: RecordScreen, row: RecordRow[Any], what: str) -> StyledSpans:
+    name = short_id(row.id, screen.console.glyphs)
+    return (label_span(f"{what}   ", Role.PLAIN), label_span(f"{screen.spec.singular} {name}"))
+
+
+def _first_line(text: str) -> SafeText:
+    """Enough of a text to know it by."""
+    return line(" ".join(text[:400].split()))

@@ -1,0 +1,216 @@
+"""Opening a private page in a browser while its address is in no argument list.
+
+The arguments of a process can be read by every user of a machine, and the address is a secret. So the browser gets the
+name of a file of mode 0600 that leads it on (manual, Security: Terminal and process list). Run as a program, the module
+opens that file and removes it a minute later, whatever becomes of the console meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import webbrowser
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Final
+
+from runwatch.base.errors import RunwatchError
+from runwatch.base.files import PRIVATE_FILE, private_directory
+from runwatch.view.actions.private_page import explain_browser_refusal
+
+FILE_LIFETIME_S: Final = 60.0
+"""How long the file stays for a browser that has to start first."""
+
+MAX_START_S: Final = 15.0
+"""How long a browser may take to say whether it starts; one that stays in the foreground never says."""
+
+_DIRECTORY: Final = "redirect-"
+_FILE: Final = "open.html"
+
+_OPENED, _NO_BROWSER, _CONFINED = b"opened", b"none", b"confined"
+
+_READ_BYTES: Final = 8192
+_CONFINING: Final = (b"/snap/bin/", b"flatpak run")
+"""What the start of a browser that runs in a sandbox holds; such a browser cannot read the file."""
+
+_DESKTOP_OPENERS: Final = {"xdg-open", "gio", "gvfs-open", "x-www-browser", "sensible-browser"}
+
+
+def open_in_browser(address: str, data_dir: Path) -> None:
+    """Ask a browser for a private page.
+
+    Args:
+        address: The address of the page.
+        data_dir: Where the file that leads to it is kept for a minute.
+
+    Raises:
+        RunwatchError: the address is not one to open, the file cannot be written, or no browser can read it.
+    """
+    try:
+        file = write_redirect_page(address, data_dir)
+    except OSError as error:
+        raise RunwatchError("The file for the browser cannot be written", detail=error.strerror) from error
+    # -P keeps the working directory out of the module path.
+    command = [sys.executable, "-P", "-m", "runwatch.tui.flows.redirect_page", str(file)]
+    try:
+        said = subprocess.run(  # noqa: S603 - this module
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            timeout=MAX_START_S,
+            check=False,
+        ).stdout
+    except subprocess.TimeoutExpired:
+        return
+    except OSError:
+        remove_redirect_page(file)
+        said = _NO_BROWSER
+    if said == _CONFINED:
+        raise RunwatchError(
+            "The browser of this desktop cannot read files of runwatch", detail="copy the address into it instead"
+        )
+    if said != _OPENED:
+        raise RunwatchError("No browser could be opened", detail="copy the address into one instead")
+
+
+def write_redirect_page(address: str, data_dir: Path) -> Path:
+    """Write the page that leads to an address, readable by its owner alone, in a new directory of its own.
+
+    Raises:
+        RunwatchError: the address is neither https nor on this machine.
+        OSError: the file cannot be written.
+    """
+    why = explain_browser_refusal(address)
+    if why is not None:
+        raise RunwatchError("The address is not opened from here", detail=why)
+    _remove_old(private_directory(data_dir))
+    target = escape(address)
+    content = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+        f'<meta http-equiv="refresh" content="0; url={target}"><title>runwatch</title></head>'
+        f'<body><p><a href="{target}" rel="noreferrer">Open the private page</a></p></body></html>\n'
+    )
+    file = Path(tempfile.mkdtemp(prefix=_DIRECTORY, dir=data_dir)) / _FILE
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+    with os.fdopen(os.open(file, flags, PRIVATE_FILE), "w", encoding="ascii") as opened:
+        opened.write(content)
+    return file
+
+
+def remove_redirect_page(file: Path) -> None:
+    """Remove such a page with its directory; harmless when it is gone."""
+    with contextlib.suppress(OSError):
+        file.unlink()
+    with contextlib.suppress(OSError):
+        file.parent.rmdir()
+
+
+def _remove_old(data_dir: Path) -> None:
+    """Remove what a machine that went down has left."""
+    for directory in data_dir.glob(f"{_DIRECTORY}*"):
+        with contextlib.suppress(OSError):
+            found = directory.lstat()
+            if stat.S_ISDIR(found.st_mode) and found.st_mtime < time.time() - FILE_LIFETIME_S:
+                remove_redirect_page(directory / _FILE)
+
+
+def has_browser(environment: Mapping[str, str], platform: str = sys.platform) -> bool:
+    """Whether a browser with a window of its own can be expected; one in the terminal would write over the console."""
+    if platform in {"darwin", "win32"}:
+        return True
+    return any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+
+
+def is_confined(program: str, environment: Mapping[str, str]) -> bool:
+    """Whether a browser runs in a sandbox (snap, flatpak), out of which it cannot read runwatch's files.
+
+    Args:
+        program: What opens addresses; for an opener of the desktop, the browser that the desktop names.
+        environment: Where desktop files are looked for.
+    """
+    found = shutil.which(program)
+    if found is None:
+        return False
+    if Path(found).name not in _DESKTOP_OPENERS:
+        return _is_sandbox_start(Path(found))
+    name = _default_browser()
+    home = environment.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    shared = environment.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share"
+    places = [home, *shared.split(":"), "/var/lib/snapd/desktop", "/var/lib/flatpak/exports/share"]
+    files = [Path(place) / "applications" / name for place in places if place and name]
+    return any(_is_sandbox_start(file) for file in files if file.is_file())
+
+
+def _is_sandbox_start(file: Path) -> bool:
+    actual = Path(os.path.realpath(file))
+    if actual.parts[:2] == ("/", "snap") or actual.name in {"snap", "flatpak"}:
+        return True
+    try:
+        with actual.open("rb") as opened:
+            start = opened.read(_READ_BYTES)
+    except OSError:
+        return False
+    return any(mark in start for mark in _CONFINING)
+
+
+def _default_browser() -> str:
+    """The name of the desktop file of the desktop's browser; empty where the desktop names none."""
+    command = shutil.which("xdg-settings")
+    if command is None:
+        return ""
+    try:
+        told = subprocess.run(  # noqa: S603 - a program of the desktop
+            [command, "get", "default-web-browser"], capture_output=True, timeout=5, check=False
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    name = told.decode("utf-8", "replace").strip()
+    return "" if "/" in name else name
+
+
+def _open(file: Path) -> bytes:
+    if not has_browser(os.environ):
+        return _NO_BROWSER
+    try:
+        program = str(getattr(webbrowser.get(), "name", ""))
+    except webbrowser.Error:
+        return _NO_BROWSER
+    if is_confined(program, os.environ):
+        return _CONFINED
+    return _OPENED if webbrowser.open(file.as_uri()) else _NO_BROWSER
+
+
+def main(file: Path, kept_s: float = FILE_LIFETIME_S) -> None:
+    """Open a page that was written, say on standard output what came of it, and remove it after a while."""
+    if hasattr(os, "fork") and os.fork():
+        os._exit(0)
+    # The browser inherits the standard streams; what it writes there is not for the console.
+    answer = os.dup(1)
+    with Path(os.devnull).open("wb") as nothing:
+        os.dup2(nothing.fileno(), 1)
+    end = threading.Timer(kept_s, remove_redirect_page, [file])
+    end.start()
+    said = _NO_BROWSER
+    try:
+        said = _open(file)
+    finally:
+        if said != _OPENED:
+            end.cancel()
+            remove_redirect_page(file)
+        os.write(answer, said)
+        os.close(answer)
+    end.join()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,155 @@
+"""Starting and cancelling runs: the sheets that say what will happen."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runwatch.base.errors import RunwatchError
+from runwatch.records.run import Run
+from runwatch.store.repositories.outbox import CANCEL, SUBMIT
+from runwatch.store.repositories.outbox import WriteRequest as Write
+from runwatch.store.session import ServiceSession
+from runwatch.store.state.changes import RecordRead
+from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.flows.write_dialog import (
+    DialogWrite,
+    WriteDialog,
+    make_typed_confirmation,
+    no_extra_step,
+    profile_label,
+    read_only_text,
+)
+from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
+from runwatch.view.actions.request_preview import render_request_body
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.text.format import elapsed_clock, seconds_since, short_duration, short_id, state_label
+from runwatch.view.text.glyphs import Role, state_glyph
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.tui.shell.console_screen import ConsoleScreen
+
+
+def build_cancel_dialog(screen: ConsoleScreen, desk: ServiceSession, runs: Sequence[RunFacts]) -> WriteDialog:
+    """The sheet that cancels runs, those that are final left out of the count but not of the list."""
+    live = [run for run in runs if not run.is_final]
+    glyphs = screen.console.glyphs
+    many = len(live) != 1
+    noun = f"{len(live)} runs" if many else f"run {short_id(live[0].id, glyphs)}"
+    rows = tuple(DialogRow(run.id, _run_line(screen, run)) for run in live) if many else ()
+    if many and desk.target.production:
+        typed: TypedConfirmation | None = TypedConfirmation(
+            line("production profile: type the number of runs"), str(len(live))
+        )
+    else:
+        typed = make_typed_confirmation(desk, live[0].id)
+    writes = [
+        DialogWrite(
+            run.id,
+            Write(CANCEL, {"execution_id": run.id}, None, str(uuid.uuid4()), "cancel"),
+        )
+        for run in live
+    ]
+    left = desk.live.budget.left
+    within = "" if left is None else f"   within {left} requests left this minute"
+    order = DialogText(
+        title=line(f"Cancel {noun} on {line(desk.target.profile)}"),
+        sentence=line(
+            f"Cancels {noun}. A provider call already under way is not reversed; a run that has ended in the meantime "
+            "stays as it is."
+        ),
+        request=line(
+            f"POST /v1/executions/{{id}}/cancel   {len(live)} × one key each{within}"
+            if many
+            else f"POST /v1/executions/{live[0].id}/cancel"
+        ),
+        keep=line("Keep them running" if many else "Keep it running"),
+        confirm=line(f"Cancel {noun}"),
+        profile=profile_label(desk),
+        key=None if many else line(writes[0].write.key),
+        rows=rows,
+        typed=typed,
+        age=_age(desk),
+        off=read_only_text(desk),
+    )
+
+    def done(run_id: str, answer: Any) -> None:
+        if isinstance(answer, dict):
+            now, monotonic = desk.clock.now(), desk.clock.monotonic()
+            desk.store.apply(RecordRead(desk.scope.profile, Run.KIND, now, monotonic, Run(answer)))
+        # A replayed answer may be old, so that the run itself is read again.
+        desk.live.refresh(Run)
+
+    return WriteDialog(screen, desk, order, writes, done)
+
+
+def build_submit_dialog(
+    screen: ConsoleScreen,
+    desk: ServiceSession,
+    body: bytes,
+    shown: Any,
+    *,
+    key: str,
+    done: Callable[[str], None],
+    refused: Callable[[RunwatchError], SafeText | None] = no_extra_step,
+) -> WriteDialog:
+    """The sheet that submits a run.
+
+    Args:
+        screen: The screen that opened it.
+        desk: Where it goes.
+        body: The exact bytes.
+        shown: The same as a value, for the preview.
+        key: The idempotency key.
+        done: Called with the id of the accepted run.
+        refused: Called when it was refused; what it answers is the next step that the problem names.
+    """
+    is_test = isinstance(shown, dict) and shown.get("mode") == "echo"
+    order = DialogText(
+        title=line(f"Start a {'test' if is_test else 'live'} run on {line(desk.target.profile)}"),
+        sentence=line(
+            "Starts a test run. It calls no model, costs nothing and leaves a receipt."
+            if is_test
+            else "Starts a live run. It calls a model and may spend up to the cost cap and the platform fee."
+        ),
+        request=line("POST /v1/executions"),
+        keep=line("Do not start it"),
+        confirm=line("Start the run"),
+        profile=profile_label(desk),
+        key=line(key),
+        body=render_request_body(shown),
+        off=read_only_text(desk),
+    )
+
+    def accepted(_: str, answer: Any) -> None:
+        run = Run(answer) if isinstance(answer, dict) else None
+        if run is not None and run.id:
+            now, monotonic = desk.clock.now(), desk.clock.monotonic()
+            desk.store.apply(RecordRead(desk.scope.profile, Run.KIND, now, monotonic, run))
+            done(run.id)
+        desk.live.refresh(Run)
+
+    return WriteDialog(
+        screen, desk, order, [DialogWrite("run", Write(SUBMIT, {}, body, key))], accepted, refused=refused
+    )
+
+
+def _age(desk: ServiceSession) -> SafeText | None:
+    """How old the list is that this is decided on."""
+    read_at = desk.store.collection(desk.scope.profile, Run.KIND).read_at
+    return (
+        None if read_at is None else line(f"data is {short_duration(max(0.0, desk.clock.monotonic() - read_at))} old")
+    )
+
+
+def _run_line(screen: ConsoleScreen, run: RunFacts) -> StyledSpans:
+    glyphs = screen.console.glyphs
+    created = run.run.created_at
+    age = "" if created is None else elapsed_clock(max(0.0, seconds_since(created, screen.console.clock.now())))
+    return (
+        label_span(f"{short_id(run.id, glyphs)}  ", Role.PLAIN),
+        (state_label(run.status, glyphs), str(state_glyph(run.status, glyphs)[1])),
+        label_span(f"  {age}  {line(run.model.value or glyphs.nothing)}"),
+    )

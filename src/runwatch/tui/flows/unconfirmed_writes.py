@@ -1,0 +1,215 @@
+"""Settling writes whose answer never came: what is told of them, the list of them, and the sheets that settle one.
+
+The outbox keeps such a write with its key and its bytes (:mod:`runwatch.store.repositories.outbox`). A person asks
+again with exactly these, which does nothing twice, or gives it up and looks whether it took effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from runwatch.api.operations import OPERATIONS
+from runwatch.base.errors import RunwatchError
+from runwatch.base.json import loads
+from runwatch.records.run import Run
+from runwatch.store.repositories.outbox import SUBMIT, UnconfirmedWrite
+from runwatch.store.session import ServiceSession
+from runwatch.store.state.changes import RecordRead
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.flows.write_dialog import (
+    DialogWrite,
+    WriteDialog,
+    make_problem_entry,
+    make_typed_confirmation,
+    profile_label,
+    read_only_text,
+    request_text,
+)
+from runwatch.tui.widgets.panes.confirm_dialog import DialogText
+from runwatch.tui.widgets.panes.menu import Menu, MenuItem
+from runwatch.view.text.format import ago, short_id, time_of_day
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, block, json_text, line
+
+if TYPE_CHECKING:
+    from runwatch.tui.shell.console import Console
+    from runwatch.tui.shell.console_screen import ConsoleScreen
+
+_TOO_OLD: Final = line("too old: the service may have forgotten the key, and would do it a second time")
+_KEEP: Final = line("Keep it for later")
+
+
+class UnconfirmedWrites:
+    """The writes of unknown outcome, as a console shows them.
+
+    Args:
+        console: The app.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._told = ""
+
+    async def tell(self) -> None:
+        """Say above the hints how many writes are to be settled, and no longer once none is.
+
+        Raises:
+            DataError: the database is not usable.
+        """
+        console = self._console
+        if console.session is None:
+            return
+        words = self._words(await console.session.unconfirmed_writes())
+        if words == self._told:
+            return
+        if self._told in console.warnings:
+            console.warnings.remove(self._told)
+        self._told = words
+        if words:
+            console.warnings.append(words)
+        console.show_warnings()
+
+    def open(self, screen: ConsoleScreen) -> None:
+        """Show the list of them on a screen; for the user, so that there is always an answer."""
+        start_worker(self._console, self._open(screen), "reading the kept writes", group="kept")
+
+    def settle(self, screen: ConsoleScreen, kept: UnconfirmedWrite, *, asks_again: bool) -> None:
+        """Open the sheet of a write that was chosen in the list, to send it again or to forget it."""
+        desk = self._console.session
+        if desk is not None:
+            make = _ask_again if asks_again else _Dismissal
+            screen.open_dialog(make(screen, desk, kept))
+
+    async def _open(self, screen: ConsoleScreen) -> None:
+        desk = screen.connected_session()
+        if desk is None:
+            return
+        kept = await desk.unconfirmed_writes()
+        await self.tell()
+        if kept:
+            title = (label_span("Kept writes   ", Role.PLAIN), label_span("sent, and their outcome is unknown"))
+            screen.open_overlay(Menu(title, list(self._items(screen, desk, kept)), id="kept-writes"))
+        else:
+            screen.notify_user("Nothing is kept: the outcome of every write is known.")
+
+    def _items(self, screen: ConsoleScreen, desk: ServiceSession, kept: list[UnconfirmedWrite]) -> Iterator[MenuItem]:
+        for write in kept:
+            what = OPERATIONS[write.order.operation].title
+            off = read_only_text(desk) if write.is_offered else _TOO_OLD
+            again = partial(self.settle, screen, write, asks_again=True)
+            dismiss = partial(self.settle, screen, write, asks_again=False)
+            yield MenuItem(line(f"Ask again: {what}"), again, self._about(write), off)
+            yield MenuItem(line(f"Dismiss: {what}"), dismiss, self._about(write))
+
+    def _about(self, kept: UnconfirmedWrite) -> SafeText:
+        """When it was sent, what it was about, and what came instead of an answer."""
+        console = self._console
+        run_id = kept.order.path.get("execution_id")
+        about = short_id(run_id, console.glyphs) if run_id else kept.order.label or _objective(kept)
+        parts = (ago(kept.created_at, console.clock.now()), about, kept.reason)
+        return line(f" {console.glyphs.dot} ".join(line(part) for part in parts if part))
+
+    def _words(self, kept: list[UnconfirmedWrite]) -> str:
+        if not kept:
+            return ""
+        console, oldest = self._console, kept[0]
+        # A moment and no age, because this stands until it is settled.
+        title, sent = OPERATIONS[oldest.order.operation].title, time_of_day(oldest.created_at, console.render_context())
+        what = f"{title}: sent at {sent}" if len(kept) == 1 else f"{len(kept)} writes, the oldest sent at {sent}"
+        return f"{what}, outcome unknown; {console.keys.shown('app.outbox')} or :outbox settles this"
+
+
+def _ask_again(screen: ConsoleScreen, desk: ServiceSession, kept: UnconfirmedWrite) -> WriteDialog:
+    """The sheet that sends a kept write once more."""
+    from runwatch.tui.flows.action_dialog import make_retry_callbacks
+
+    facts, written = OPERATIONS[kept.order.operation], kept.order
+    order = DialogText(
+        title=line(f"Ask again on {line(desk.target.profile)}: {facts.title}"),
+        sentence=line(
+            "Sends the same bytes with the same key once more. If the first sending took effect, the service repeats"
+            " its answer; nothing is done twice."
+        ),
+        request=request_text(kept.order.operation, kept.order.path),
+        keep=_KEEP,
+        confirm=line("Ask again"),
+        profile=profile_label(desk),
+        key=line(written.key),
+        body=None if written.body is None else _body(written.body),
+        typed=make_typed_confirmation(desk, next(iter(written.path.values()))) if written.path else None,
+        age=_sent(screen, kept),
+        off=read_only_text(desk),
+    )
+
+    declared = make_retry_callbacks(screen, desk, written)
+    if declared is not None:
+        told, take, after = declared
+        items = [DialogWrite("kept", written, kept)]
+        return WriteDialog(screen, desk, order, items, lambda _, answer: take(answer), told=told, after=after)
+
+    def done(_: str, answer: Any) -> None:
+        run = Run(answer) if isinstance(answer, dict) and facts.record is Run else Run({})
+        # A repeated answer is as old as the first sending, so that it counts only where nothing newer is known.
+        if run.id and desk.store.get(desk.scope.profile, Run.KIND, run.id) is None:
+            now, monotonic = desk.clock.now(), desk.clock.monotonic()
+            desk.store.apply(RecordRead(desk.scope.profile, Run.KIND, now, monotonic, run))
+        if run.id and written.operation == SUBMIT:
+            screen.console.show_run(run.id)
+        desk.live.refresh(Run)
+
+    return WriteDialog(screen, desk, order, [DialogWrite("kept", written, kept)], done)
+
+
+class _Dismissal(WriteDialog):
+    """The sheet that gives a kept write up."""
+
+    def __init__(self, screen: ConsoleScreen, desk: ServiceSession, kept: UnconfirmedWrite) -> None:
+        self._kept = kept
+        order = DialogText(
+            title=line(f"Dismiss on {line(desk.target.profile)}: {OPERATIONS[kept.order.operation].title}"),
+            sentence=line(
+                "Forgets the request on this machine; whether it took effect stays unknown. Look in the list of runs"
+                " first: a new request has a new key, and does the same a second time."
+            ),
+            request=line("nothing is sent"),
+            keep=_KEEP,
+            confirm=line("Dismiss it"),
+            profile=profile_label(desk),
+            key=line(kept.order.key),
+            age=_sent(screen, kept),
+        )
+        super().__init__(screen, desk, order, (), lambda _, __: None)
+
+    async def _send(self) -> None:
+        try:
+            await self._desk.outbox.discard(self._kept)
+        except RunwatchError as error:
+            self.dialog.show_refusal(make_problem_entry(self._desk, self._kept.order.operation, error))
+        else:
+            self.dialog.finish((label_span("forgotten here", Role.GOOD),))
+        await self._screen.console.report_unconfirmed_writes()
+
+
+def _body(body: bytes) -> SafeText:
+    """The body in readable form."""
+    try:
+        return block(json_text(loads(body), 2))
+    except ValueError:
+        return block(body.decode("utf-8", "replace"))
+
+
+def _objective(kept: UnconfirmedWrite) -> str:
+    """What a kept submit was to do."""
+    try:
+        task = loads(kept.order.body or b"").get("task")
+    except (ValueError, AttributeError):
+        return ""
+    objective = task.get("objective") if isinstance(task, dict) else None
+    return objective if isinstance(objective, str) else ""
+
+
+def _sent(screen: ConsoleScreen, kept: UnconfirmedWrite) -> SafeText:
+    return line(f"sent {ago(kept.created_at, screen.console.clock.now())}")

@@ -1,0 +1,1 @@
+"""Screens to inherit from: lists, records, tabs, facets, forms, periods, reports and events."""

@@ -1,0 +1,95 @@
+"""What every screen with a list of events does with it: context, matches, and one event in the drawer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from runwatch.tui.core.messages import PanelClosed
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import json_block, line
+
+if TYPE_CHECKING:
+    from runwatch.tui.sources.event_tail import EventTail
+    from runwatch.tui.widgets.lists.event_log import ContextToggled, FollowChanged, LineOpened, MatchWanted
+    from runwatch.view.problems.copy_options import CopyOption
+
+
+class EventScreen(ConsoleScreen):
+    """The part of a screen that is a list of events; without a style of its own, so that it may be one part of two."""
+
+    @property
+    def tail(self) -> EventTail:
+        """The events that are shown."""
+        raise NotImplementedError
+
+    def show_tail(self) -> None:
+        """Say in the frame how it is with the events."""
+
+    def focus_tail(self) -> None:
+        """Put the focus on the events."""
+        self.query_one("EventLog").focus()
+
+    def event_copies(self) -> Iterator[CopyOption]:
+        """The event under the cursor, with its values as they came, where the events have the focus."""
+        from runwatch.tui.widgets.lists.event_log import EventLog
+
+        log = self.query_one(EventLog)
+        event = self.tail.event(log.cursor) if log.has_focus else None
+        if event is not None:
+            from runwatch.view.problems.copy_options import CopyOption, record_json_text
+
+            yield CopyOption(line("event as JSON"), record_json_text(dict(event.raw)))
+
+    def on_follow_changed(self, message: FollowChanged) -> None:
+        """Say it in the frame."""
+        message.stop()
+        self.show_tail()
+
+    def on_context_toggled(self, message: ContextToggled) -> None:
+        """Hide what does not match, or mark what does and show everything."""
+        message.stop()
+        self.notify_user(self.tail.toggle_context())
+
+    def on_match_wanted(self, message: MatchWanted) -> None:
+        """Go to the next event that matches, round the end."""
+        message.stop()
+        if not self.tail.move_match(message.index, message.step):
+            self.notify_user("nothing is filtered for, or nothing matches", Role.WARN)
+
+    def on_line_opened(self, message: LineOpened) -> None:
+        """Show the whole event."""
+        message.stop()
+        event = self.tail.event(message.index)
+        if event is None:
+            return
+        from runwatch.tui.widgets.panes.drawer import Drawer
+        from runwatch.view.problems.copy_options import record_json_text
+
+        if not self.query(Drawer):
+            # Made when the first event is opened, as most never are.
+            self.mount(Drawer(), before="#status")
+        drawer = self.query_one(Drawer)
+        drawer.display = True
+        drawer.show(line(f"event {line(event.id)}"), json_block(dict(event.raw)), record_json_text(dict(event.raw)))
+        drawer.query("DetailView").first().focus()
+
+    def on_panel_closed(self, message: PanelClosed) -> None:
+        """Close the drawer."""
+        message.stop()
+        self.close_drawer()
+
+    def close_drawer(self) -> bool:
+        """Close the drawer and answer whether it was open."""
+        was_open = self.is_drawer_open
+        if was_open:
+            self.query_one("Drawer").display = False
+            self.focus_tail()
+            self.show_hints()
+        return was_open
+
+    @property
+    def is_drawer_open(self) -> bool:
+        """Whether one event stands in the drawer."""
+        return any(drawer.display for drawer in self.query("Drawer"))

@@ -1,0 +1,405 @@
+"""A list of records: its rows filtered and sorted, and what its frame says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.binding import BindingType
+from textual.timer import Timer
+
+from runwatch.records.run import Run
+from runwatch.store.state.freshness import PaneState
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.shell.console_screen import RowScreen
+from runwatch.tui.sources.list_model import ListModel
+from runwatch.tui.sources.row_sources import RowSource
+from runwatch.tui.widgets.bars.filter_bar import (
+    Completer,
+    FilterBar,
+    FilterChanged,
+    FilterKept,
+    FilterLeft,
+    make_filter_suggester,
+)
+from runwatch.tui.widgets.lists.record_table import HeaderClicked, RecordTable
+from runwatch.tui.widgets.panes.list_pane import ListPane
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_state_lines, pane_status
+from runwatch.view.spec.resource import ResourceSpec, SortKey
+from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.records.record import Record
+    from runwatch.view.export.file_formats import FileFormat
+    from runwatch.view.query.expressions import Query
+
+MAX_COMPLETED_ROWS: Final = 200
+"""Rows whose values a filter's completion offers."""
+
+GATHER_READS_S: Final = 4.0
+"""How long the console's own reads are gathered until a list of requests takes them in: they never end."""
+
+
+class ListScreen(RowScreen):
+    """The part of a screen that is a list.
+
+    Args:
+        spec: What the resource looks like.
+        source: Where its rows come from.
+
+    Attributes:
+        listing: Its rows.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
+        "screen", only=("screen.filter", "screen.filters", "screen.pause", "screen.export", "screen.compare")
+    )
+
+    def __init__(self, spec: ResourceSpec[Any], source: RowSource) -> None:
+        super().__init__()
+        self.spec = spec
+        self._source = source
+        self.listing: Final = ListModel(spec, self, self.show_rows)
+        self._query: Query | None = None
+        self._filter_is_off = False
+        self._is_unreadable = False
+        self._sort: tuple[SortKey, ...] = spec.sort
+        self._soon: Timer | None = None
+        self._is_paused = False
+        self._total = 0
+        self.compared = None
+
+    # What it is made of.
+
+    def filter_bar(self, complete: Completer) -> FilterBar:
+        """Where a filter is typed."""
+        return FilterBar(complete, id="filter")
+
+    @property
+    def table(self) -> RecordTable:
+        """The list."""
+        return self.query_one("#table", RecordTable)
+
+    @property
+    def row(self) -> RecordRow[Any] | None:
+        """The row under the cursor."""
+        row = self.table.cursor_row
+        return row if isinstance(row, RecordRow) else None
+
+    def selected_rows(self) -> list[RecordRow[Any]]:
+        """The marked rows, or the one under the cursor where none is marked."""
+        marks = self.table.marks
+        marked = [row for row in self._all_rows() if row.key in marks]
+        return marked or [row for row in (self.row,) if row is not None]
+
+    def rows_to_export(self) -> list[RecordRow[Any]]:
+        """The marked rows, or all that are shown where none is marked."""
+        marks = self.table.marks
+        marked = [row for row in self._all_rows() if row.key in marks] if marks else []
+        return marked or list(self.listing.shown)
+
+    def polled_lists(self) -> tuple[type[Record], ...]:
+        """Its own, unless the records come from this machine."""
+        return () if self.spec.is_local else (self.spec.record,)
+
+    # When something changes.
+
+    def use(self, source: RowSource) -> None:
+        """Take the rows from somewhere else from now on."""
+        self._source = source
+        self.read_source()
+
+    def on_mount(self) -> None:
+        """Show what is known."""
+        kept = self.console.row_cache
+        if kept is not None and kept.name == self.spec.name:
+            self.listing.take_over(kept)
+            self.console.row_cache = None
+        self.table.focus()
+        self.read_source()
+        self._show_order()
+        self.show_rows()
+
+    def on_unmount(self) -> None:
+        """Leave the rows of a long list to whoever shows that list next; those of another list are freed."""
+        self.console.row_cache = self.listing.release(self.console.row_cache)
+
+    def data_changed(self, kinds: frozenset[str]) -> None:
+        """Draw the rows anew; a paused screen keeps what it shows.
+
+        The runs are read all the time; where they are not what is listed, they are taken in with the next second.
+        """
+        if not self._is_paused and (kinds != {Run.KIND} or self.spec.record is Run):
+            self.show_rows()
+
+    def filter_by(self, text: str) -> None:
+        """Filter as if a person had typed it; what cannot be read stands where filters are typed, with the reason."""
+        if not self._apply_filter(text):
+            self.action_filter()
+            self.query_one("#filter", FilterBar).edit(text)
+            self._apply_filter(text)
+
+    def read_source(self) -> None:
+        """Get what the source has to fetch, and draw it."""
+
+        async def read() -> None:
+            await self._source.read()
+            self.show_rows()
+
+        start_worker(self, read(), f"reading {self.spec.name}", group="source", exclusive=True)
+
+    def read_soon(self) -> None:
+        """Get what the source has to fetch, together with what comes within :data:`GATHER_READS_S`."""
+        if self._soon is None:
+            self._soon = self.set_timer(GATHER_READS_S, self._read_now)
+
+    def _read_now(self) -> None:
+        self._soon = None
+        self.read_source()
+
+    def tick(self) -> None:
+        """Ages in the frame and in the rows grow."""
+        if self._is_paused:
+            self._show_edge()
+        else:
+            self.show_rows()
+
+    def show_rows(self) -> None:
+        """Draw the list anew from what is known."""
+        if not self.is_mounted:
+            return
+        listing, items, context = self.listing, self._source.items(), self.console.render_context()
+        if listing.drawing.context.time != context.time:
+            self.table.forget_widths()
+        listing.set_records(items)
+        listing.drawing.context = context
+        self._total = len(items)
+        listing.update_rows(None if self._filter_is_off else self._query, self._sort, self.console.clock.monotonic())
+        state = self._source.state()
+        self.table.is_stale = state.load in STALE_STATES
+        self.table.show(listing.shown)
+        self.query_one(ListPane).show_note(self._note(state), is_trouble=state.load in FAILED_STATES)
+        self._show_edge()
+        self._count_matches()
+        self.rows_shown()
+        listing.free()
+
+    def rows_shown(self) -> None:
+        """The rows are there; subclasses draw what hangs on them."""
+
+    def counters(self) -> StyledSpans:
+        """What the lower right of the list's frame adds up."""
+        return line("")
+
+    def server_filter_text(self) -> tuple[StyledSpan, ...]:
+        """What the service was asked for, where that is less than everything; it stands behind the age of the data."""
+        return ()
+
+    # What people do.
+
+    def on_header_clicked(self, message: HeaderClicked) -> None:
+        """Sort, or turn the order round."""
+        message.stop()
+        present = self._order()
+        is_turned = message.reverse and present is not None and not present.descending
+        self._sort = (SortKey(message.column_id, is_turned),)
+        self._show_order()
+        self.show_rows()
+
+    def action_filter(self) -> None:
+        """Type a filter."""
+        self.add_class("-filtering")
+        self._is_unreadable = False
+        self.query_one("#filter", FilterBar).edit(self.filter_text)
+        self._count_matches()
+
+    def action_filters(self) -> None:
+        """Take the filter away, or put it back."""
+        self._filter_is_off = not self._filter_is_off
+        self.show_crumbs(self._filter_words())
+        self.show_rows()
+
+    def on_filter_changed(self, message: FilterChanged) -> None:
+        """Filter while a person types; what cannot be read leaves the last good filter applied."""
+        message.stop()
+        self._apply_filter(message.text)
+
+    def on_filter_kept(self, message: FilterKept) -> None:
+        """Go back to the rows with the filter on; one that cannot be read stays to be put right."""
+        message.stop()
+        if self._apply_filter(message.text):
+            self._close_filter()
+
+    def on_filter_left(self, message: FilterLeft) -> None:
+        """Go back to all rows."""
+        message.stop()
+        self._apply_filter("")
+        self._close_filter()
+
+    def action_pause(self) -> None:
+        """Keep what is shown, or go on."""
+        self._is_paused = not self._is_paused
+        self.tick()
+
+    def action_export(self) -> None:
+        """Choose how the rows are written to a file."""
+        from runwatch.tui.flows.exports import open_export_menu
+
+        open_export_menu(self)
+
+    def export_pieces(self, form: FileFormat, rows: Sequence[RecordRow[Any]]) -> Iterator[str]:
+        """Rows as the text of a file, piece by piece."""
+        from runwatch.view.export.file_formats import export_records
+
+        context = self.console.render_context()
+
+        def pieces() -> Iterator[str]:
+            # Subjects are taken where the file is written: for a hundred thousand rows that would be felt here.
+            yield from export_records(form, self.spec, [row.subject for row in rows], context)
+
+        return pieces()
+
+    def action_compare(self) -> None:
+        """Choose one side of a comparison, then the other."""
+        from runwatch.tui.flows.comparison import compare_rows
+
+        compare_rows(self)
+
+    def action_refresh(self) -> None:
+        """Read now."""
+        self.console.refresh_resource(self.spec)
+        self.read_source()
+
+    @property
+    def is_arranging(self) -> bool:
+        """Whether the rows of a long list are being made, filtered or sorted, and others are shown until then."""
+        return self.listing.is_under_way
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether some rows are left out."""
+        return self._query is not None
+
+    @property
+    def filter_text(self) -> str:
+        """The filter as a person goes on with it."""
+        return self._query.text if self._query else ""
+
+    # Inside.
+
+    def _all_rows(self) -> list[RecordRow[Any]]:
+        self.listing.set_records(self._source.items())
+        return self.listing.every
+
+    def _note(self, state: PaneState) -> tuple[SafeText, ...]:
+        if self._total and not self.listing.shown and self.is_arranging:
+            return (line(f"listing {self._total} {self.spec.name}{self.console.glyphs.ellipsis}"),)
+        if self._total and self._query is not None and not self.listing.shown:
+            return (
+                line(f"0 of {self._total} match {self._query.text}"),
+                line(f"{self.console.keys.shown('screen.back')} clears the filter"),
+            )
+        failure = self.console.failure
+        if failure is not None:
+            return tuple(line(text) for text in (failure.title, failure.detail, failure.hint) if text)
+        if self.console.session is None and self._source.state().age_s is None:
+            return (line(self.console.startup_status),)
+        return empty_state_lines(self.spec, state, self.console.render_context(), self.console.keys.shown)
+
+    def _show_edge(self) -> None:
+        state, context = self._source.state(), self.console.render_context()
+        shown = len(self.listing.shown)
+        of = f"{shown} of {self._total}" if shown != self._total else f"{self._total}"
+        more = "" if self._source.end_is_proven() else "+"
+        # Before the first answer there is no number, not even nought.
+        number = line(f"   {of}{more}") if self._total or state.age_s is not None else line("")
+        title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number)
+        pane = self.query_one("#list", Pane)
+        age = pane_status(state, context)
+        is_lost = self.console.failure is not None and state.age_s is None
+        since = label_span("not connected", Role.BAD) if is_lost else (age.text, str(age.role))
+        paused: tuple[StyledSpan, ...] = (label_span("PAUSED  ", Role.WARN),) if self._is_paused else ()
+        age_pieces = (*paused, since, *self.server_filter_text())
+        pane.set_border_text(title=title, state=self._order_words(), age=age_pieces, counters=self.counters())
+
+    def _order(self) -> SortKey | None:
+        """The first column that rows are sorted by, the one that the head names."""
+        known = {*self.table.column_ids, *(column.id for column in self.spec.columns)}
+        return next((key for key in self._sort if key.field in known), None)
+
+    def _order_words(self) -> StyledSpans:
+        order = self._order()
+        if order is None:
+            return line("")
+        marks = self.console.chrome_glyphs
+        return (label_span(f"sort {order.field} {marks.falling if order.descending else marks.rising}"),)
+
+    def _show_order(self) -> None:
+        order = self._order()
+        if order is not None:
+            self.table.sorted_by(order.field, descending=order.descending)
+
+    def _apply_filter(self, text: str) -> bool:
+        """Filter by a text; answer whether it could be read, otherwise the last good filter stays."""
+        if text.strip():
+            from runwatch.view.query.expressions import QueryError
+            from runwatch.view.query.parser import parse_filter
+
+            try:
+                self._query = parse_filter(text, self.spec, named=self.console.settings.filters)
+            except QueryError as error:
+                self._is_unreadable = True
+                self.query_one("#filter", FilterBar).show_error(line(error.detail or error.title))
+                return False
+        else:
+            self._query = None
+        self._is_unreadable = False
+        self._filter_is_off = False
+        self.show_crumbs(self._filter_words())
+        self.show_rows()
+        return True
+
+    def _count_matches(self) -> None:
+        # Rows that come meanwhile do not take away what is wrong with the filter.
+        if self.has_class("-filtering") and not self._is_unreadable:
+            self.query_one("#filter", FilterBar).show_count(line(f"{len(self.listing.shown)}/{self._total}"))
+
+    def _close_filter(self) -> None:
+        self.remove_class("-filtering")
+        self.table.focus()
+
+    def _filter_words(self) -> StyledSpans | None:
+        if self._query is None:
+            return None
+        off = " (off)" if self._filter_is_off else ""
+        return (label_span("filter "), label_span(f"{self._query.text}{off}", Role.PLAIN))
+
+    def _complete(self, text: str) -> str | None:
+        fields = [field.id for field in self.spec.all_fields()]
+        return make_filter_suggester(_Seen(fields, self.listing.shown[:MAX_COMPLETED_ROWS]), tuple(self.spec.flags))(
+            text
+        )
+
+
+class _Seen(Mapping[str, Sequence[SafeText]]):
+    """The values of each field in some rows, looked for when they are asked for: one field's is a twentieth of all."""
+
+    def __init__(self, fields: Sequence[str], rows: Sequence[RecordRow[Any]]) -> None:
+        self._fields = fields
+        self._rows = rows
+
+    def __getitem__(self, name: str) -> Sequence[SafeText]:
+        if name not in self._fields:
+            raise KeyError(name)
+        return sorted({line(value) for row in self._rows if (value := row.value(name))})
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)

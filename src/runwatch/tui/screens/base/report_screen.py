@@ -1,0 +1,267 @@
+"""What screens of reports have in common: panes of sections about a period, and their states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.binding import BindingType
+
+from runwatch.base.errors import UsageError
+from runwatch.base.shell_words import quote_active
+from runwatch.records.record import Record
+from runwatch.records.run import Run
+from runwatch.settings.view_state import ViewState
+from runwatch.store.state.freshness import LoadState, PaneState, pane_state
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.screens.base.period_screen import PeriodScreen
+from runwatch.tui.shell.console_screen import AGE_REFRESH_S
+from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_state_lines, pane_status
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.reports.period import DEFAULT_PERIOD, ReportPeriod
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, json_block, line
+
+if TYPE_CHECKING:
+    from runwatch.store.live.report_poller import ReportPoller, ReportQuery
+    from runwatch.store.session import ServiceSession
+
+SIDE_BY_SIDE: Final = 100
+"""From this width on panes stand side by side."""
+
+
+class ReportScreen(PeriodScreen):
+    """A screen of reports about a period. Subclasses say what is asked, and draw what came.
+
+    The period is what the screen's view keeps as its filter, so that going back shows the same again.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.raw", "screen.full", "screen.copy"))
+    DEFAULT_CSS = """
+    ReportScreen {
+        & #panes {
+            layout: horizontal;
+            height: 1fr;
+        }
+        &.-narrow #panes {
+            layout: vertical;
+        }
+        &.-full #panes > Pane {
+            display: none;
+        }
+        &.-full #panes > Pane.-chosen {
+            display: block;
+            width: 1fr;
+            height: 1fr;
+        }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_raw = False
+        self._seconds = 0
+        self._reports: ReportPoller | None = None
+
+    # What subclasses say.
+
+    def reports_for(self, period: ReportPeriod) -> tuple[ReportQuery, ...]:
+        """The reports of a period."""
+        raise NotImplementedError
+
+    def draw(self) -> None:
+        """Draw everything anew from what is known."""
+        raise NotImplementedError
+
+    # What they ask.
+
+    @property
+    def desk(self) -> ServiceSession | None:
+        """The desk, once it is open."""
+        return self.console.session
+
+    def record_of(self, kind: str) -> Record | None:
+        """The one record of a collection, once it was read."""
+        found = self.console.store.collection(self.console.profile_name, kind).records
+        return found[0] if found else None
+
+    def records_by_id(self, kind: type[Record]) -> dict[str, Any]:
+        """The records of a kind by their ids."""
+        collection = self.console.store.collection(self.console.profile_name, kind.KIND)
+        return {record_id: known.record for record_id, known in collection.by_id.items()}
+
+    def show_pane(
+        self,
+        name: str,
+        spec: ResourceSpec[Any],
+        kind: str,
+        title: StyledSpans,
+        interval_s: float,
+        sections_of: Callable[[Any], Sequence[DetailSection]],
+    ) -> None:
+        """Draw a pane and its frame: the sections of the record, or why there is none.
+
+        Args:
+            name: The id of the pane; its view is called the same with ``-text`` behind it.
+            spec: What it is about.
+            kind: The collection in the store that the record stands in alone.
+            title: What the frame is headed with.
+            interval_s: How often it is meant to be read, in seconds.
+            sections_of: Makes the sections of the record.
+        """
+        console = self.console
+        state = self._state(kind, interval_s)
+        view, record = self.query_one(f"#{name}-text", DetailView), self.record_of(kind)
+        if record is None:
+            view.show([_said(*self._note(spec, state))])
+        elif self._is_raw:
+            view.show([_said(json_block(dict(record.raw)), role=Role.PLAIN)])
+        else:
+            # What was read before stays in sight; the frame says in short what stands below it.
+            trouble = [_said(*self._note(spec, state), role=Role.BAD)] if state.load in FAILED_STATES else []
+            view.show([*sections_of(record), *trouble])
+        view.is_stale = state.load in STALE_STATES
+        age = pane_status(state, console.render_context())
+        lost = console.failure is not None and state.age_s is None
+        shown = label_span("not connected", Role.BAD) if lost else (age.text, str(age.role))
+        self.query_one(f"#{name}", Pane).set_border_text(
+            title=title, state=(label_span("raw"),) if self._is_raw else line(""), age=(shown,)
+        )
+
+    def room_of(self, name: str) -> Callable[[Sequence[SafeText]], int]:
+        """The cells that plots have in a pane."""
+        return self.query_one(f"#{name}-text", DetailView).value_cells
+
+    # When something changes.
+
+    def on_mount(self) -> None:
+        """Ask, and show what is known."""
+        self._fit()
+        self.choose_tab()
+        self.session_opened()
+
+    def on_unmount(self) -> None:
+        """Nobody looks any more."""
+        if self._reports is not None:
+            self._reports.show()
+
+    def on_resize(self) -> None:
+        """Lay plots out for the new width, once the panes have theirs."""
+        self._fit()
+        self.call_after_refresh(self._draw_if_mounted)
+
+    def session_opened(self) -> None:
+        """Read from now on."""
+        desk = self.desk
+        if desk is not None and self._reports is None:
+            from runwatch.store.live.report_poller import ReportPoller
+
+            self._reports = ReportPoller(desk.client, desk.scope, desk.store, desk.live.scheduler, desk.clock)
+        self.take_period(self.period_text)
+
+    def data_changed(self, kinds: frozenset[str]) -> None:
+        """Draw what came; the runs, which are read all the time, are drawn when ages are."""
+        if kinds != {Run.KIND}:
+            self._draw_if_mounted()
+
+    def tick(self) -> None:
+        """Ages grow some seconds at a time, and at midnight a named period moves on."""
+        self._seconds += 1
+        if self._reports is not None:
+            self._reports.show(*self.reports_for(self.period))
+        if self._seconds % AGE_REFRESH_S == 0:
+            self._draw_if_mounted()
+
+    def view_state(self, name: str) -> ViewState:
+        """The period."""
+        return ViewState(name, filter=self.period_text)
+
+    def restore_view(self, view: ViewState) -> None:
+        """Show the period that was shown."""
+        try:
+            self.take_period(view.filter or DEFAULT_PERIOD)
+        except UsageError:
+            self.take_period(DEFAULT_PERIOD)
+
+    def period_chosen(self) -> None:
+        """Read the reports of the period."""
+        if self._reports is not None:
+            self._reports.show(*self.reports_for(self.period))
+        self._draw_if_mounted()
+
+    def leave_period(self) -> None:
+        """Stand in the first pane."""
+        self.query_one("#panes DetailView", DetailView).focus()
+
+    # What people do.
+
+    def on_link_followed(self, message: LinkFollowed) -> None:
+        """Go to the list or the record that a line leads to."""
+        message.stop()
+        target = message.link
+        # Later, because this screen cannot wait for its own end.
+        if isinstance(target, ViewState):
+            self.console.call_later(self.console.go_to_view, target)
+        elif isinstance(target, tuple):
+            self.console.call_later(self.console.open_record, *target)
+
+    async def action_copy(self) -> None:
+        """Copy the value under the cursor."""
+        focused = self.focused
+        if isinstance(focused, DetailView) and focused.value:
+            await self.console.copy_text(quote_active(focused.value.strip()), line("value under the cursor"))
+
+    def action_raw(self) -> None:
+        """Show the JSON as it came, or the report."""
+        self._is_raw = not self._is_raw
+        self.draw()
+
+    def action_full(self) -> None:
+        """Give the pane that has the focus the whole window, or share it again."""
+        for pane in self.query("#panes > Pane"):
+            pane.set_class(pane.has_focus_within, "-chosen")
+        self.toggle_class("-full")
+        self.call_after_refresh(self._draw_if_mounted)
+
+    def action_refresh(self) -> None:
+        """Read now."""
+        if self._reports is not None:
+            self._reports.refresh()
+
+    # Inside.
+
+    def _draw_if_mounted(self) -> None:
+        if self.is_mounted and self.query(DetailView):
+            self.draw()
+
+    def _fit(self) -> None:
+        self.set_class(self.size.width < SIDE_BY_SIDE, "-narrow")
+
+    def _state(self, kind: str, interval_s: float) -> PaneState:
+        desk, clock = self.desk, self.console.clock
+        return pane_state(
+            self.console.store.collection(self.console.profile_name, kind),
+            now=clock.now(),
+            monotonic=clock.monotonic(),
+            interval_s=interval_s,
+            held_s=desk.live.held_s if desk is not None else 0.0,
+        )
+
+    def _note(self, spec: ResourceSpec[Any], state: PaneState) -> tuple[SafeText, ...]:
+        failure = self.console.failure
+        if failure is not None:
+            return tuple(line(text) for text in (failure.title, failure.detail, failure.hint) if text)
+        if self.desk is None:
+            return (line(self.console.startup_status),)
+        if state.load is LoadState.NOT_OFFERED:
+            refresh = self.console.keys.shown("screen.refresh")
+            return (line(f"This service offers no {spec.singular}."), line(f"{refresh} asks again."))
+        return empty_state_lines(spec, state, self.console.render_context(), self.console.keys.shown)
+
+
+def _said(*texts: SafeText, role: Role = Role.QUIET) -> DetailSection:
+    return DetailSection(line(""), tuple(DetailLine(line(""), text, role) for text in texts))

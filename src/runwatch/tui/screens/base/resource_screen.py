@@ -1,0 +1,461 @@
+"""The generic screen: the list of a resource beside the detail of the record under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.timer import Timer
+from textual.widget import Widget
+
+from runwatch.base.errors import DataError
+from runwatch.base.shell_words import quote_active
+from runwatch.settings.view_state import ViewState
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.screens.base.list_screen import ListScreen
+from runwatch.tui.shell.console_screen import AGE_REFRESH_S, NOTES_REFRESH_S, RecordScreen
+from runwatch.tui.sources.row_sources import NotedSource, RowSource
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.lists.record_table import RecordTable, RowHighlighted, RowOpened
+from runwatch.tui.widgets.panes.list_pane import ListPane
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.spec.action import ResourceAction
+from runwatch.view.spec.resource import Column, ResourceSpec, SortKey
+from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.format import short_id
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import json_block, line
+
+if TYPE_CHECKING:
+    from runwatch.tui.widgets.lists.detail_layout import DetailLink
+    from runwatch.tui.widgets.lists.detail_view import LinkFollowed
+    from runwatch.view.detail.sections import DetailSection
+    from runwatch.view.problems.copy_options import CopyOption
+    from runwatch.view.text.format import RenderContext
+
+WIDE_COLUMNS: Final = 100
+"""From this width on list and detail stand side by side; in a narrower window one of them has it all."""
+
+_DOING: Final = frozenset({"new", "destroy", "edit", "test"})
+"""Actions of the keyboard that the specification of the records says what they mean."""
+
+DEBOUNCE_S: Final = 0.15
+"""How long the cursor rests before the detail follows it."""
+
+
+class ResourceScreen(ListScreen, RecordScreen):
+    """The screen of one resource.
+
+    Args:
+        spec: What the resource looks like.
+        source: Where its rows come from.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
+        "screen",
+        only=(
+            "screen.copy", "screen.copy_menu", "screen.actions", "screen.raw", "screen.full", "screen.preview",
+            "screen.new", "screen.destroy", "screen.edit", "screen.test",
+        ),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    ResourceScreen {
+        & #panes {
+            layout: horizontal;
+            height: 1fr;
+        }
+        & #list {
+            width: 13fr;
+        }
+        & #detail {
+            width: 12fr;
+        }
+        & #filter {
+            display: none;
+        }
+        &.-filtering #filter {
+            display: block;
+        }
+        &.-narrow #detail, &.-no-preview #detail, &.-full-list #detail {
+            display: none;
+        }
+        &.-narrow.-opened #detail {
+            display: block;
+        }
+        &.-narrow.-opened #list, &.-full-detail #list {
+            display: none;
+        }
+        &.-full-detail #detail {
+            display: block;
+        }
+    }
+    """
+
+    DETAIL_EVERY: ClassVar[int] = AGE_REFRESH_S
+    """Seconds between two drawings of the detail for its ages alone."""
+
+    def __init__(self, spec: ResourceSpec[Any], source: RowSource) -> None:
+        super().__init__(spec, source)
+        self._seconds = 0
+        self._keeps_detail = False
+        self._shown: str | None = None
+        self._rest: Timer | None = None
+        self._is_raw = False
+        self._wanted: str | None = None
+        self._opens_wanted = False
+        self._lacks_notes = False
+
+    # What it is made of.
+
+    def body(self) -> Iterable[Widget]:
+        """The panes, and the filter below them while one is typed."""
+        table = RecordTable(self._columns(), id="table")
+        yield Container(ListPane(table, id="list"), self.detail_pane(), id="panes")
+        yield self.filter_bar(self._complete)
+
+    def _columns(self) -> Sequence[Column[Any]]:
+        """Those that the settings name for this list, else its own."""
+        named = self.console.settings.columns
+        if self.spec.name not in named:
+            return self.spec.columns
+        from runwatch.view.table.column_choice import choose_columns, unknown_columns_text
+
+        chosen = choose_columns(self.spec, named)
+        if chosen.unknown:
+            self.call_after_refresh(self.notify_user, unknown_columns_text(self.spec, chosen), Role.WARN)
+        return chosen.columns
+
+    def detail_pane(self) -> Pane:
+        """The second pane."""
+        return Pane(self.detail(), id="detail")
+
+    def detail(self) -> Widget:
+        """What stands in the second pane."""
+        # The list of runs is painted first, and has a detail of its own.
+        from runwatch.tui.widgets.lists.detail_view import DetailView
+
+        return DetailView(about=self.spec.name, id="fields")
+
+    def breadcrumbs(self) -> Sequence[str]:
+        """The resource, and the record while its detail has the window."""
+        title = self.spec.title.partition(" · ")[0]
+        if self._shown and (self.has_class("-opened") or self.has_class("-full-detail")):
+            return (title, short_id(self._shown, self.console.glyphs))
+        return (title,)
+
+    def hints(self) -> Sequence[KeyHint]:
+        """What most people do on every list, and what is done with such records alone."""
+        doing: list[KeyHint] = ["screen.new"] if self.spec.create_actions else []
+        doing += [f"screen.{name}" for name in ("edit", "test") if self._can(name)]
+        destroying = next((action for action in self.spec.actions if action.is_destructive), None)
+        if destroying is not None:
+            doing.append(("screen.destroy", destroying.label.partition(" ")[0].lower()))
+        if self.spec.actions or self.spec.create_actions:
+            doing.append("screen.actions")
+        usual: tuple[KeyHint, ...] = ("screen.refresh", "screen.raw", "screen.time", "app.quit")
+        return ("list.open", "screen.filter", "screen.copy", *doing, *usual)
+
+    # When something changes.
+
+    def on_mount(self) -> None:
+        """Show what is known."""
+        self._fit()
+
+    def watch_notes(self) -> None:
+        """Look every few seconds for what another console on this machine wrote about the records."""
+        if not self.console.has_file:
+            self.set_interval(NOTES_REFRESH_S, self._look_for_notes)
+
+    def _look_for_notes(self) -> None:
+        """The next second shows what is found. A failure is told once, and again after it went well."""
+        source = self._source
+        if not self.is_current or not isinstance(source, NotedSource):
+            return
+
+        async def read() -> None:
+            try:
+                await source.read_notes()
+            except DataError:
+                if not self._lacks_notes:
+                    self._lacks_notes = True
+                    raise
+            else:
+                self._lacks_notes = False
+
+        start_worker(self, read(), "reading notes", group="notes read", exclusive=True)
+
+    def on_resize(self) -> None:
+        """Put the panes beside each other, or one in place of the other."""
+        self._fit()
+
+    def view_state(self, name: str) -> ViewState:
+        """Filter, order, the row under the cursor and whether it is open."""
+        return ViewState(
+            name,
+            filter=self.filter_text,
+            is_filter_off=self._filter_is_off,
+            sort=() if self._sort is self.spec.sort else tuple(self._sort),
+            is_wide=self.table.is_wide,
+            selected=self.table.cursor_key or "",
+            is_open=self.has_class("-opened"),
+        )
+
+    def restore_view(self, view: ViewState) -> None:
+        """Look as it did; what the resource no longer knows is left out."""
+        known = {*self.table.column_ids, *(field.id for field in self.spec.all_fields())}
+        order = tuple(SortKey(*key) for key in view.sort if key[0] in known)
+        if order:
+            self._sort = order
+            self._show_order()
+        if view.is_wide:
+            self.table.action_wide()
+        if view.filter:
+            self.filter_by(view.filter)
+            self._filter_is_off = view.is_filter_off
+        self._wanted, self._opens_wanted = view.selected or None, view.is_open
+        self.show_crumbs(self._filter_words())
+        self.show_rows()
+
+    def select_record(self, key: str, *, opened: bool = False) -> None:
+        """Put the cursor on a row, as soon as it is there, and open it if asked to; a filter that hides it goes."""
+        self._wanted, self._opens_wanted = key, opened
+        self.show_rows()
+        if self._wanted is not None and any(row.key == key for row in self._all_rows()):
+            self._apply_filter("")
+
+    def tick(self) -> None:
+        """Ages grow; those of the detail some seconds at a time."""
+        self._seconds += 1
+        self._keeps_detail = self._seconds % self.DETAIL_EVERY != 0
+        super().tick()
+        self._keeps_detail = False
+
+    def rows_shown(self) -> None:
+        """Go to the record that is waited for, and draw the detail."""
+        if self._wanted is not None and self.table.select(self._wanted):
+            self._wanted = None
+            if self._opens_wanted:
+                self.open_detail()
+        is_kept = self._keeps_detail and self.row is not None and self.row.id == self._shown
+        if self._rest is None and not is_kept:
+            self.show_detail()
+
+    def show_detail(self) -> None:
+        """Draw the record under the cursor anew."""
+        from runwatch.tui.widgets.lists.detail_view import DetailView
+
+        row = self.row
+        view = self.query_one("#fields", DetailView)
+        if row is None:
+            view.show(())
+            self.query_one("#detail", Pane).set_border_text(title=line(""), state=line(""))
+            return
+        if row.id != self._shown:
+            self._shown = row.id
+            view.reset()
+        from runwatch.view.detail.sections import DetailLine, DetailSection
+
+        context = self.console.render_context()
+        head: Sequence[StyledSpan] = ((line(self.spec.note), Role.QUIET),) if self.spec.note else ()
+        if self._is_raw:
+            view.show([DetailSection(line(""), (DetailLine(line(""), json_block(dict(row.subject.raw))),))])
+        else:
+            view.show(self.detail_sections(row, context), self._links(row), head=head)
+        self.query_one("#detail", Pane).set_border_text(title=self.detail_title(row), state=self._view_word())
+
+    def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
+        """The fields of a record."""
+        from runwatch.view.detail.sections import build_sections
+
+        return build_sections(self.spec, row.subject, context)
+
+    def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
+        """What the frame of the detail is headed with."""
+        return line(f"{self.spec.singular} {short_id(row.id, self.console.glyphs)}")
+
+    # What people do.
+
+    def on_row_highlighted(self, message: RowHighlighted) -> None:
+        """Let the detail follow once the cursor rests."""
+        message.stop()
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(DEBOUNCE_S, self._rested)
+
+    def _rested(self) -> None:
+        self._rest = None
+        self.show_detail()
+
+    def on_row_opened(self, message: RowOpened) -> None:
+        """Go into the detail, which need not wait any more."""
+        message.stop()
+        self.open_detail()
+
+    def open_detail(self) -> None:
+        """Show the record under the cursor, and put the focus on it."""
+        self.show_detail()
+        self.add_class("-opened")
+        self.show_crumbs(self._filter_words())
+        self.call_after_refresh(self._focus_opened)
+
+    def _focus_opened(self) -> None:
+        # Until then a person may have gone to another screen, or opened a menu that would leave without the focus.
+        if self.is_current and not self.has_overlay:
+            self.focus_detail()
+
+    def focus_detail(self) -> None:
+        """Put the focus into the detail."""
+        self.query_one("#fields").focus()
+
+    def on_link_followed(self, message: LinkFollowed) -> None:
+        """Go to the record or the view that a field leads to."""
+        message.stop()
+        # Later, because this screen cannot wait for its own end.
+        if isinstance(message.link, ViewState):
+            self.console.call_later(self.console.go_to_view, message.link)
+        elif isinstance(message.link, tuple):
+            self.console.call_later(self.console.open_record, *message.link)
+
+    async def action_copy(self) -> None:
+        """Copy the id of the record."""
+        from runwatch.view.problems.copy_options import find_id_text
+
+        row = self.row
+        if row is not None:
+            await self.console.copy_text(find_id_text(row.id), line(f"{self.spec.singular} id"))
+
+    def action_copy_menu(self) -> None:
+        """Choose what to copy of the record."""
+        from runwatch.tui.flows.record_menus import open_copy_menu
+
+        open_copy_menu(self)
+
+    def copies_in_focus(self) -> Iterable[CopyOption]:
+        """What of the pane that has the focus can be copied beside the record."""
+        from runwatch.tui.widgets.lists.detail_view import DetailView
+        from runwatch.view.problems.copy_options import CopyOption
+
+        focused = self.focused
+        if isinstance(focused, DetailView) and focused.value:
+            yield CopyOption(line("value under the cursor"), quote_active(focused.value))
+
+    def action_show_actions(self) -> None:
+        """Show everything that can be done with the record, and why the rest of it cannot."""
+        from runwatch.tui.flows.record_menus import open_action_menu
+
+        open_action_menu(self)
+
+    async def take_choice(self, target: object) -> None:
+        """Copy or do what was chosen in a menu of a record."""
+        from runwatch.tui.flows.record_menus import run_menu_choice
+        from runwatch.view.problems.copy_options import CopyOption
+
+        if isinstance(target, CopyOption | tuple):
+            await run_menu_choice(self, target)
+        else:
+            await super().take_choice(target)
+
+    async def run_record_action(self, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
+        """Do something with a record; what no screen does is done by a verb of the command line."""
+        self.console.perform(self, row.subject, action)
+
+    async def action_new(self) -> None:
+        """Make one, or choose what to make."""
+        from runwatch.tui.flows.record_menus import create_record
+
+        create_record(self)
+
+    async def action_destroy(self) -> None:
+        """Open the sheet of the action that destroys the record."""
+        from runwatch.tui.flows.record_menus import open_destroy
+
+        await open_destroy(self)
+
+    async def action_edit(self) -> None:
+        """Change the record."""
+        from runwatch.tui.flows.record_menus import run_named_action
+
+        await run_named_action(self, "edit")
+
+    async def action_test(self) -> None:
+        """Test what the record describes."""
+        from runwatch.tui.flows.record_menus import run_named_action
+
+        await run_named_action(self, "test")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys of what cannot be done with such records do nothing here and are not shown."""
+        own = getattr(ResourceScreen, f"action_{action}", None)
+        if action in _DOING and getattr(type(self), f"action_{action}") is own:
+            return self._can(action)
+        return super().check_action(action, parameters)
+
+    def _can(self, name: str) -> bool:
+        """Whether such records, or their list, know an action."""
+        if name == "new":
+            return bool(self.spec.create_actions)
+        return any(action.is_destructive if name == "destroy" else action.id == name for action in self.spec.actions)
+
+    def action_raw(self) -> None:
+        """Show fields, or the JSON as it came."""
+        self._is_raw = not self._is_raw
+        self.show_detail()
+
+    def action_full(self) -> None:
+        """Give the pane that has the focus the whole window, or share it again."""
+        in_detail = self.query_one("#detail").has_focus_within
+        name = "-full-detail" if in_detail else "-full-list"
+        self.toggle_class(name)
+        self.show_crumbs(self._filter_words())
+
+    def action_preview(self) -> None:
+        """Show the detail beside the list, or the list alone."""
+        self.toggle_class("-no-preview")
+        self.table.focus()
+
+    def action_back(self) -> None:
+        """One level: out of the detail, of a comparison that is begun, of the filter; then to the screen before."""
+        if self.has_class("-opened") or self.has_class("-full-detail"):
+            self.remove_class("-opened", "-full-detail")
+            self.table.focus()
+        elif self.query_one("#detail").has_focus_within:
+            self.table.focus()
+        elif self.compared is not None:
+            from runwatch.tui.flows.comparison import cancel_comparison
+
+            cancel_comparison(self)
+        elif self.is_filtered:
+            self._apply_filter("")
+        else:
+            super().action_back()
+        self.show_crumbs(self._filter_words())
+
+    @property
+    def is_at_root(self) -> bool:
+        """Whether going back would leave this screen."""
+        is_open = self.has_class("-opened") or self.has_class("-full-detail")
+        is_begun = self.compared is not None or self.is_filtered
+        return not is_open and not self.query_one("#detail").has_focus_within and not is_begun
+
+    # Inside.
+
+    def _fit(self) -> None:
+        self.set_class(self.size.width < WIDE_COLUMNS, "-narrow")
+
+    def _view_word(self) -> StyledSpans:
+        return (label_span("raw"),) if self._is_raw else line("")
+
+    def _links(self, row: RecordRow[Any]) -> list[DetailLink]:
+        from runwatch.tui.widgets.lists.detail_layout import DetailLink
+
+        links = []
+        for link in self.spec.links:
+            target = link.target(row.subject)
+            if target:
+                shown = short_id(target, self.console.glyphs)
+                links.append(DetailLink(line(link.label), line(shown), (link.kind, target)))
+        return links

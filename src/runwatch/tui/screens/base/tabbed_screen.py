@@ -1,0 +1,194 @@
+"""Lists whose records have several sides: the fields of a record, and beside them what is read on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.binding import BindingType
+
+from runwatch.records.record import Record
+from runwatch.store.state.freshness import LoadState, PaneState, pane_state
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.sources.row_sources import RowSource
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.bars.tab_bar import TabBar
+from runwatch.tui.widgets.lists.detail_layout import DetailLink
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, pane_status
+from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.store.live.report_poller import ReportPoller, ReportQuery
+
+RECORD: Final = "record"
+"""The side that the list itself tells of."""
+
+REFRESH_S: Final = 60.0
+"""How often another side is meant to be read while it is shown."""
+
+
+class TabbedScreen(ResourceScreen):
+    """The screen of a resource whose detail has tabs. Subclasses name them, and say what is read for each.
+
+    Attributes:
+        TABS: Id and label of each side, the record's own first.
+    """
+
+    TABS: ClassVar[tuple[tuple[str, SafeText], ...]] = ((RECORD, line("Record")),)
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.next_tab", "screen.previous_tab"))
+
+    def __init__(self, spec: ResourceSpec[Any], source: RowSource) -> None:
+        super().__init__(spec, source)
+        self._reports: ReportPoller | None = None
+
+    # What subclasses say.
+
+    def report_for(self, tab: str, row: RecordRow[Any]) -> ReportQuery | None:
+        """What is read for a side of a record; ``None`` where it needs no reading."""
+        return None
+
+    def side_sections(
+        self, tab: str, row: RecordRow[Any], record: Record | None, context: RenderContext
+    ) -> Sequence[DetailSection]:
+        """Another side of a record, from what was read for it; ``None`` where nothing had to be read."""
+        raise NotImplementedError
+
+    # What it is made of.
+
+    def detail_pane(self) -> Pane:
+        """Tabs above the fields."""
+        return Pane(TabBar(self.TABS, id="sides"), self.detail(), id="detail")
+
+    def hints(self) -> Sequence[KeyHint]:
+        """The tabs stand among the first."""
+        first, *others = super().hints()
+        return (first, "screen.next_tab", *others)
+
+    @property
+    def tab(self) -> str:
+        """The side that is shown."""
+        return self.query_one("#sides", TabBar).active
+
+    # What is shown.
+
+    def show_detail(self) -> None:
+        """Draw the side, and read it as long as it is shown."""
+        row = self.row
+        report = None if row is None or self.tab == RECORD else self.report_for(self.tab, row)
+        reader = self._reader()
+        if reader is not None:
+            reader.show(*([] if report is None else [report]))
+        super().show_detail()
+        age: StyledSpans = line("")
+        if report is not None and not self._is_raw:
+            told = pane_status(self._state(report), self.console.render_context())
+            age = (label_span(told.text, str(told.role)),)
+        self.query_one("#detail", Pane).set_border_text(age=age)
+
+    def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
+        """The fields of the record, or another side of it."""
+        tab = self.tab
+        if tab == RECORD:
+            return super().detail_sections(row, context)
+        report = self.report_for(tab, row)
+        if report is None:
+            return self.side_sections(tab, row, None, context)
+        found, state = self._read(report.kind), self._state(report)
+        if found is None:
+            return [text_section(*self._why_not(report, state))]
+        trouble = [text_section(*self._why_not(report, state), role=Role.BAD)] if state.load in FAILED_STATES else []
+        return [*self.side_sections(tab, row, found, context), *trouble]
+
+    def _links(self, row: RecordRow[Any]) -> list[DetailLink]:
+        return super()._links(row) if self.tab == RECORD else []
+
+    # What people do.
+
+    def on_unmount(self) -> None:
+        """Nobody looks any more."""
+        reader = self._reader()
+        if reader is not None:
+            reader.show()
+
+    def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
+        """Show the side from its first line."""
+        message.stop()
+        self.query_one("#fields", DetailView).reset()
+        self.show_detail()
+
+    def action_next_tab(self) -> None:
+        """Show the next side."""
+        self._step(1)
+
+    def action_previous_tab(self) -> None:
+        """Show the side before."""
+        self._step(-1)
+
+    def action_raw(self) -> None:
+        """Show the JSON of the record, which is the first side, or the fields."""
+        self.query_one("#sides", TabBar).choose(RECORD)
+        super().action_raw()
+
+    def action_refresh(self) -> None:
+        """Read the list and the side now."""
+        super().action_refresh()
+        reader = self._reader()
+        if reader is not None:
+            reader.refresh()
+
+    # Inside.
+
+    def _step(self, step: int) -> None:
+        self._is_raw = False
+        self.query_one("#sides", TabBar).step(step)
+        if self.has_class("-narrow") and not self.has_class("-opened"):
+            self.open_detail()
+
+    def _reader(self) -> ReportPoller | None:
+        desk = self.console.session
+        if self._reports is None and desk is not None:
+            from runwatch.store.live.report_poller import ReportPoller
+
+            self._reports = ReportPoller(desk.client, desk.scope, desk.store, desk.live.scheduler, desk.clock)
+        return self._reports
+
+    def _read(self, kind: str) -> Record | None:
+        """The one record of a collection, once it was read."""
+        found = self.console.store.collection(self.console.profile_name, kind).records
+        return found[0] if found else None
+
+    def _state(self, report: ReportQuery) -> PaneState:
+        desk, clock = self.console.session, self.console.clock
+        return pane_state(
+            self.console.store.collection(self.console.profile_name, report.kind),
+            now=clock.now(),
+            monotonic=clock.monotonic(),
+            interval_s=REFRESH_S,
+            held_s=desk.live.held_s if desk is not None else 0.0,
+        )
+
+    def _why_not(self, report: ReportQuery, state: PaneState) -> Sequence[SafeText]:
+        if state.load is LoadState.NOT_OFFERED:
+            label = dict(self.TABS)[self.tab]
+            return (line(f"This service tells nothing for {label}."),)
+        return empty_state_lines(self.spec, state, self.console.render_context(), self.console.keys.shown)
+
+
+def text_section(*texts: SafeText, role: Role = Role.QUIET) -> DetailSection:
+    """Sentences in place of fields, or above them."""
+    return DetailSection(line(""), tuple(DetailLine(line(""), text, role) for text in texts))
+
+
+def record_sections(spec: Any, record: Record, context: RenderContext, note: str = "") -> list[DetailSection]:
+    """The fields of a record of another kind, below a sentence about that kind."""
+    head = [text_section(line(note))] if note else []
+    return [*head, *build_sections(spec, record, context)]

@@ -1,0 +1,1 @@
+"""Screens of problems, problem codes, requests and activity around a time."""

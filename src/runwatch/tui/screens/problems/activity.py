@@ -1,0 +1,289 @@
+"""What happened around a moment: problems, requests and ended runs, from wherever they are kept.
+
+The line for filters takes the question here, ``WHEN [within SPAN] [in ZONE] [WORDS]``, so that the question comes back
+with the view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.settings.view_state import ViewState
+from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.sources.row_sources import RowSource
+from runwatch.tui.widgets.bars.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.view.problems.activity import (
+    ACTIVITY,
+    ActivityEntry,
+    activity_text,
+    describe_search,
+    find_nearest_activity,
+    merge_activity,
+)
+from runwatch.view.problems.time_query import LOCAL, TimeQuery, parse_time_query
+from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.format import elapsed_clock
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.store.service_problems import ServiceProblems
+    from runwatch.store.session import ServiceSession
+
+_ASK = "WHEN [within 5m] [in ZONE] [words]"
+_SUCH = "WHEN [within 5m] [in Europe/Berlin] [words], such as 2026-11-22T03:10 or 03:10 within 10m"
+
+
+class ActivitySource:
+    """What is kept of the time around a moment.
+
+    Attributes:
+        screen: Who shows it; set once it is there.
+        asked: What is asked for; ``None`` before anything is.
+        said: What was looked through.
+        near: The neighbours in time, where nothing was found.
+        is_due: Whether the next read looks: once for each question, because looking is a request of its own.
+    """
+
+    def __init__(self) -> None:
+        self.screen: ActivityScreen | None = None
+        self.asked: TimeQuery | None = None
+        self.said = ""
+        self.near: Sequence[ActivityEntry] = ()
+        self.is_due = False
+        self._items: Sequence[ActivityEntry] = ()
+        self._read_at: float | None = None
+
+    def ask(self, asked: TimeQuery) -> None:
+        """Look for something else from the next read on."""
+        self.asked, self.said, self.near, self._items, self._read_at = asked, "", (), (), None
+        self.is_due = True
+
+    def items(self) -> Sequence[Any]:
+        """What was found, oldest first."""
+        return self._items
+
+    def state(self) -> PaneState:
+        """Fresh as soon as it was read."""
+        if self.asked is None:
+            return PaneState(LoadState.ENDED, reading="nothing is asked for yet")
+        if self._read_at is None or self.screen is None:
+            return PaneState(LoadState.LOADING)
+        load = LoadState.FRESH if self._items else LoadState.EMPTY
+        return PaneState(load, age_s=self.screen.console.clock.monotonic() - self._read_at)
+
+    def end_is_proven(self) -> bool:
+        """Whether all of it was looked through."""
+        from runwatch.store.repositories.activity import MAX_ENTRIES
+
+        return len(self._items) < MAX_ENTRIES
+
+    async def read(self) -> None:
+        """Look through the journal, and through the store of the local service where it runs."""
+        assert self.screen is not None
+        console, asked = self.screen.console, self.asked
+        if console.session is None or asked is None:
+            return
+        from runwatch.store.repositories.activity import find_activity
+
+        nearby = await find_activity(console.session.journal, asked.windows, asked.text)
+        answered, without = await self._answered(console.session, asked)
+        if self.asked is not asked:
+            return
+        self._items = merge_activity(asked, nearby, answered)
+        self.near = () if self._items else find_nearest_activity(asked, nearby, answered)
+        self.said = describe_search(asked, nearby, answered, without)
+        self._read_at = console.clock.monotonic()
+
+    async def _answered(self, desk: ServiceSession, asked: TimeQuery) -> tuple[ServiceProblems | None, str]:
+        """What the local service's store has, or why it was not asked."""
+        from runwatch.store.service_problems import (
+            NOT_RUNNING,
+            connect_running_service,
+            find_service_problems,
+            is_local_service,
+        )
+
+        assert self.screen is not None
+        try:
+            if is_local_service(desk.target):
+                await desk.live.scheduler.wait_for_user_turn()
+                return await find_service_problems(desk.client, asked.windows), ""
+            async with connect_running_service(self.screen.console.launch.paths, desk.clock) as client:
+                return (
+                    (None, NOT_RUNNING) if client is None else (await find_service_problems(client, asked.windows), "")
+                )
+        except RunwatchError as error:
+            return None, str(error)
+
+
+class ActivityScreen(ResourceScreen):
+    """The screen around a moment."""
+
+    def __init__(self) -> None:
+        self._around = ActivitySource()
+        self._question = ""
+        self._begun: Sequence[ActivityEntry] = ()
+        super().__init__(ACTIVITY, self._around)
+        self._around.screen = self
+
+    def hints(self) -> Sequence[KeyHint]:
+        """Asking is what this screen is for."""
+        return (
+            "list.open", ("screen.filter", "ask"), "screen.copy", "screen.export", "screen.raw", "screen.time",
+            ("app.problems", "problems"), "app.quit",
+        )  # fmt: skip
+
+    def use(self, source: RowSource) -> None:
+        """Look again now that there is a journal: the source is its own."""
+        self._around.is_due = True
+        self.read_source()
+
+    def read_source(self) -> None:
+        """Look when there is a new question; a request that is sent meanwhile changes nothing of what was asked."""
+        if self._around.is_due:
+            self._around.is_due = False
+            super().read_source()
+
+    def action_refresh(self) -> None:
+        """Look again."""
+        self._around.is_due = True
+        super().action_refresh()
+
+    def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
+        """What it is, and how far from the moment."""
+        it: ActivityEntry = row.subject
+        seconds = float(it.offset_s or 0)
+        return line(f"{line(it.what)} {'-' if seconds < 0 else '+'}{elapsed_clock(abs(seconds))}")
+
+    def show_rows(self) -> None:
+        """Begin at the moment that was asked for, which stands in the middle of what was found."""
+        found = self._around.items()
+        if found and found is not self._begun:
+            self._begun = found
+            self._wanted = min(found, key=lambda each: abs(float(each.offset_s or 0))).id
+        super().show_rows()
+
+    def restore_view(self, view: ViewState) -> None:
+        """Look around what was asked for; ask for a time where nothing was."""
+        super().restore_view(view)
+        if not self._question:
+            self.action_filter()
+
+    def action_filter(self) -> None:
+        """Type a question, or go on with the last one."""
+        super().action_filter()
+        self._hear(self._question)
+
+    # The question, in the line for filters.
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether something else could be shown: never, because what is asked for is all that is shown."""
+        return False
+
+    @property
+    def filter_text(self) -> str:
+        """The question as a person goes on with it."""
+        return self._question
+
+    def on_filter_changed(self, message: FilterChanged) -> None:
+        """Say how the question is understood while it is typed; nothing is looked for yet."""
+        message.stop()
+        message.prevent_default()
+        self._hear(message.text)
+
+    def on_filter_kept(self, message: FilterKept) -> None:
+        """Look for it."""
+        message.stop()
+        message.prevent_default()
+        if not message.text.strip() or self._apply_filter(message.text):
+            self._close_filter()
+
+    def on_filter_left(self, message: FilterLeft) -> None:
+        """Go on with what was asked before."""
+        message.stop()
+        message.prevent_default()
+        self._close_filter()
+
+    def _apply_filter(self, text: str) -> bool:
+        asked = self._hear(text)
+        if asked is None:
+            return not text.strip()
+        self._question = text.strip()
+        self._around.ask(asked)
+        self.read_source()
+        self.show_crumbs(self._filter_words())
+        if asked.told:
+            self.console.warn(asked.told)
+        return True
+
+    def _hear(self, text: str) -> TimeQuery | None:
+        """A question as it is understood, or ``None`` with the reason beside what is typed."""
+        bar = self.query_one("#filter", FilterBar)
+        if not text.strip():
+            bar.show_count(line(_ASK))
+            return None
+        zone = LOCAL if self.console.time_mode == "local" else "UTC"
+        try:
+            asked = parse_time_query(text, self.console.clock.now(), zone)
+        except UsageError as error:
+            bar.show_error(line(" · ".join(part for part in (str(error), error.hint) if part)))
+            return None
+        bar.show_count(line(_understood(asked)))
+        return asked
+
+    def _filter_words(self) -> StyledSpans | None:
+        asked = self._around.asked
+        return None if asked is None else (label_span("around "), label_span(_understood(asked), Role.PLAIN))
+
+    def _complete(self, text: str) -> str | None:
+        # What stands here is no filter, so that no field of one is offered.
+        return None
+
+    def _count_matches(self) -> None:
+        """Beside the line stands how the question is understood, not how many rows there are."""
+
+    # What is shown.
+
+    def _note(self, state: PaneState) -> tuple[SafeText, ...]:
+        source = self._around
+        if self.console.has_file:
+            return (line("A file has no journal to look through; without one, runwatch looks back on this machine."),)
+        if source.asked is None:
+            return (line("Nothing is asked for yet."), line(_SUCH))
+        if state.load is not LoadState.EMPTY:
+            return super()._note(state)
+        return (line("Nothing is kept from that time."), *_sentences(source.said), *self._near_lines())
+
+    def _near_lines(self) -> Iterable[SafeText]:
+        near = self._around.near
+        if not near:
+            return (line("Nothing else is kept either."),)
+        return (line("The nearest are:"), *(line(activity_text(each)) for each in near))
+
+    def counters(self) -> StyledSpans:
+        """What was found, by what it is."""
+        kinds = [each.what or "?" for each in self._around.items()]
+        counts = [f"{what}s {kinds.count(what)}" for what in ("problem", "request", "run") if what in kinds]
+        return (label_span(f" {self.console.glyphs.dot} ".join(counts)),)
+
+
+def _understood(asked: TimeQuery) -> str:
+    """The moments and the span that a question means."""
+    moments = " and ".join(f"{moment:%Y-%m-%d %H:%M:%S} UTC" for moment in asked.moments)
+    words = f" '{asked.text}'" if asked.text else ""
+    return f"{moments} ± {elapsed_clock(asked.within.total_seconds())}{words}"
+
+
+def _sentences(text: str) -> Iterable[SafeText]:
+    """What was looked through, a place a line, so that a narrow pane has it all."""
+    searched_part, _, rest = text.partition(" in the journal")
+    journal, _, store = f"the journal{rest}".partition(" and the local")
+    parts = (searched_part, journal, f"the local{store}" if store else "")
+    return tuple(line(part) for part in parts if part)

@@ -1,0 +1,100 @@
+"""Problems by their code, the other face of the list of problems: ``enter`` lists those of one code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.binding import BindingType
+
+from runwatch.base.clock import Clock
+from runwatch.settings.view_state import ViewState
+from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.sources.row_sources import FILE_PROFILE, RowSource
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.view.problems.journal_entries import ProblemEntry
+from runwatch.view.resources.problem_codes import PROBLEM_CODES, ProblemCode, count_codes, record_from_count
+
+if TYPE_CHECKING:
+    from runwatch.tui.widgets.lists.record_table import RowOpened
+
+
+class ProblemCodeSource:
+    """The codes of all kept problems, counted in the journal; of a file, in the file."""
+
+    def __init__(self) -> None:
+        self.screen: ProblemCodesScreen | None = None
+        self._items: Sequence[ProblemCode] = ()
+        self._read_at: float | None = None
+
+    @property
+    def _clock(self) -> Clock:
+        assert self.screen is not None
+        return self.screen.console.clock
+
+    def items(self) -> Sequence[Any]:
+        """The codes, the most frequent first."""
+        return self._items
+
+    def state(self) -> PaneState:
+        """Fresh as soon as it was read, because nothing but this machine changes it."""
+        if self._read_at is None:
+            return PaneState(LoadState.LOADING)
+        load = LoadState.FRESH if self._items else LoadState.EMPTY
+        return PaneState(load, age_s=self._clock.monotonic() - self._read_at)
+
+    def end_is_proven(self) -> bool:
+        """Everything is counted."""
+        return True
+
+    async def read(self) -> None:
+        """Count again."""
+        assert self.screen is not None
+        console = self.screen.console
+        if console.session is not None:
+            from runwatch.store.repositories.activity import count_problem_codes
+
+            self._items = [record_from_count(each) for each in await count_problem_codes(console.session.journal)]
+        elif console.has_file:
+            kept = console.store.collection(FILE_PROFILE, ProblemEntry.KIND).records
+            self._items = count_codes(each for each in kept if isinstance(each, ProblemEntry))
+        else:
+            return
+        self._read_at = self._clock.monotonic()
+
+
+class ProblemCodesScreen(ResourceScreen):
+    """The screen of codes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.groups",))
+
+    def __init__(self) -> None:
+        source = ProblemCodeSource()
+        super().__init__(PROBLEM_CODES, source)
+        source.screen = self
+
+    def hints(self) -> Sequence[KeyHint]:
+        """Going back to the problems is what most people do here."""
+        return (
+            ("list.open", "list these"), ("screen.groups", "all problems"), "screen.filter", "screen.export",
+            "screen.time", "app.quit",
+        )  # fmt: skip
+
+    def use(self, source: RowSource) -> None:
+        """Count again: the source is its own, whatever the console has for lists."""
+        self.read_source()
+
+    def on_row_opened(self, message: RowOpened) -> None:
+        """List the problems of the code."""
+        message.stop()
+        message.prevent_default()
+        if self.row is not None:
+            code: ProblemCode = self.row.subject
+            # Later, because this screen cannot wait for its own end.
+            self.console.call_later(self.console.go_to_view, ViewState("problems", filter=code.filter))
+
+    def action_groups(self) -> None:
+        """Go back to the list."""
+        self.console.action_go("problems")

@@ -1,0 +1,303 @@
+"""The problems that were met from this machine: where somebody who has an id, or a mail with one, finds the rest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, Final
+
+from textual import events
+from textual.binding import BindingType
+
+from runwatch.store.repositories.id_search import contains_id, looks_like_id
+from runwatch.store.state.freshness import PaneState
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.messages import PanelClosed, WidgetMessage
+from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.sources.journal_source import JournalSource
+from runwatch.tui.sources.row_sources import RowSource, SearchableSource
+from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.inputs.line_input import LineInput
+from runwatch.tui.widgets.lists.detail_layout import DetailLink
+from runwatch.tui.widgets.panes.menu import MenuItem
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.tui.widgets.panes.problem_panel import NextStepTaken, ProblemPanel
+from runwatch.view.actions.run_form import field_named
+from runwatch.view.problems.explanations import explain_code
+from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
+from runwatch.view.resources.problems import PROBLEMS, find_error_code
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, json_block, line
+
+TYPED_CHARACTERS: Final = 2000
+"""How much of a pasted mail stands in the line for filters; all of it is looked through."""
+
+_MOMENT_ID: Final = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z/")
+
+_TO_THE_FORM: Final = line("enter puts you on the first field of the run form; a new key will be used")
+
+
+class ProblemsScreen(ResourceScreen):
+    """The screen of problems.
+
+    Six or more hexadecimal characters of an instance find it at any place, and so does a whole mail that holds one,
+    pasted into the list or into the filter: among everything that is kept, not only among what is listed.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.copy_menu", "screen.groups"))
+
+    def __init__(self, source: RowSource, spec: ResourceSpec[Any] = PROBLEMS) -> None:
+        super().__init__(spec, source)
+        self._sought = ""
+
+    # What it is made of.
+
+    def detail_pane(self) -> Pane:
+        """The panel that problems have everywhere."""
+        return ProblemPanel(id="detail")
+
+    def filter_bar(self, complete: Completer) -> FilterBar:
+        """One that takes whole mails."""
+        return ProblemFilterBar(complete, id="filter")
+
+    def hints(self) -> Sequence[KeyHint]:
+        """Quoting a problem is what this screen is for."""
+        return (
+            "list.open", ("screen.filter", "find"), ("screen.copy", "copy instance"),
+            ("screen.copy_menu", "support block"), ("screen.export", "bundle"), "screen.groups", "app.around",
+            "screen.raw", "screen.time", ("app.requests", "requests"), "app.quit",
+        )  # fmt: skip
+
+    def form_field(self, entry: ProblemEntry) -> str | None:
+        """The field of the run form that a refused submit leads to; ``None`` when the form is no help."""
+        if not entry.is_submit or find_error_code(entry) not in {"validation_failed", "echo_mode_mismatch"}:
+            return None
+        return next((field for error in entry.problem.errors or () if (field := field_named(error.field or ""))), "")
+
+    @property
+    def panel(self) -> ProblemPanel:
+        """The second pane."""
+        return self.query_one("#detail", ProblemPanel)
+
+    # What is shown.
+
+    def on_screen_resume(self) -> None:
+        """Read the journal again: it may have grown while another screen was in front."""
+        self.read_source()
+
+    def use(self, source: RowSource) -> None:
+        """Go on looking for the same in the new source."""
+        _seek(source, self._sought)
+        super().use(source)
+
+    def show_detail(self) -> None:
+        """Show the problem under the cursor."""
+        row = self.row
+        if row is None:
+            self._shown = None
+            self.panel.clear()
+            return
+        if row.id != self._shown:
+            self._shown = row.id
+            self.panel.start_over()
+        entry: ProblemEntry = row.subject
+        if self._is_raw:
+            self.panel.show_raw(entry, json_block(dict(entry.raw)))
+        else:
+            step = _TO_THE_FORM if self.form_field(entry) is not None else None
+            self.panel.show(entry, next_step=step, links=self._links(row))
+
+    def _links(self, row: RecordRow[Any]) -> list[DetailLink]:
+        """The request by its method and path: its id is only a moment."""
+        request = line(row.subject.request)
+        return [
+            replace(link, text=request) if link.target == (RequestEntry.KIND, row.subject.request_id) else link
+            for link in super()._links(row)
+        ]
+
+    def focus_detail(self) -> None:
+        """Put the focus into the panel."""
+        self.panel.query_one("DetailView").focus()
+
+    def _note(self, state: PaneState) -> tuple[SafeText, ...]:
+        if self._sought and not self.listing.shown:
+            key = self.console.keys.shown("screen.back")
+            return (
+                line("No problem met from this machine has an id that stands in this text."),
+                line(f"{key} clears it"),
+            )
+        return super()._note(state)
+
+    # Finding.
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether some rows are left out."""
+        return super().is_filtered or bool(self._sought)
+
+    @property
+    def filter_text(self) -> str:
+        """What a person goes on with."""
+        return " ".join(self._sought.split())[:TYPED_CHARACTERS] or super().filter_text
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Find what a pasted text names, without opening the filter first."""
+        event.stop()
+        if contains_id(event.text):
+            self._find(event.text)
+        else:
+            self.notify_user("The pasted text holds no id: six or more hexadecimal characters in a row.", Role.WARN)
+
+    def on_multiline_paste_input_pasted(self, message: MultilinePasteInput.Pasted) -> None:
+        """Find what a text of several lines names, and leave it in the line."""
+        message.stop()
+        self._find(message.text)
+        self.query_one(FilterBar).edit(self.filter_text)
+
+    def select_record(self, key: str, *, opened: bool = False) -> None:
+        """Put the cursor on a problem, also one that is older than those listed."""
+        super().select_record(key, opened=opened)
+        # What has no instance is named by its moment, which is nothing to look for.
+        if self._wanted is not None and not _MOMENT_ID.match(key):
+            self._find(key)
+
+    def _apply_filter(self, text: str) -> bool:
+        if looks_like_id(text):
+            self._find(text)
+            return True
+        self._find("")
+        is_filter = super()._apply_filter(text)
+        # A filter looks through all that is kept: the code that is filtered by may have come long ago.
+        if isinstance(self._source, JournalSource) and self._source.widen(everything=self._query is not None):
+            start_worker(self, self._read_wider(text), "reading problems", group="source", exclusive=True)
+            return is_filter
+        if contains_id(text) and not (is_filter and self.listing.shown):
+            # It is no filter that finds anything here, but it names an id, as a line of a mail does.
+            self._find(text)
+            return True
+        return is_filter
+
+    async def _read_wider(self, text: str) -> None:
+        """Read as much as the filter looks through; a text that filters nothing out of all that may name an id."""
+        await self._source.read()
+        self.show_rows()
+        if contains_id(text) and self._query is not None and not self.listing.shown and not self.is_arranging:
+            self._find(text)
+
+    def _find(self, text: str) -> None:
+        if text == self._sought:
+            return
+        self._sought = text
+        if text:
+            self._query = None
+        _seek(self._source, text)
+        self.read_source()
+
+    def show_rows(self) -> None:
+        """Say how many were found, too."""
+        super().show_rows()
+        if self._sought and self.is_mounted:
+            self.show_crumbs(self._filter_words())
+
+    def _filter_words(self) -> StyledSpans | None:
+        if self._sought:
+            return (label_span("found by id "), label_span(str(len(self.listing.shown)), Role.PLAIN))
+        return super()._filter_words()
+
+    def _count_matches(self) -> None:
+        if self._sought and self.has_class("-filtering"):
+            self.query_one(FilterBar).show_count(line(f"{len(self.listing.shown)} found by id"))
+        else:
+            super()._count_matches()
+
+    # What people do.
+
+    async def action_copy(self) -> None:
+        """Copy the instance."""
+        from runwatch.view.problems.copy_options import find_id_text
+
+        row = self.row
+        if row is None:
+            return
+        instance = row.subject.problem.instance
+        if instance:
+            await self.console.copy_text(find_id_text(instance), line("instance"))
+        else:
+            self.notify_user(
+                "This answer has no instance: it did not come from the service's own error handling.", Role.WARN
+            )
+
+    def action_copy_menu(self) -> None:
+        """Copy what support staff ask for."""
+        self.panel.action_copy_menu()
+
+    def action_export(self) -> None:
+        """Write the support bundle of the problem under the cursor, or the rows."""
+        from runwatch.tui.flows.activity import export_bundle
+        from runwatch.tui.flows.exports import open_export_menu
+
+        row = self.row
+        bundle: list[MenuItem] = []
+        if row is not None:
+            said = line("this problem, what is around it, versions and settings, without secrets")
+            bundle.append(MenuItem(line("support bundle"), partial(export_bundle, self, row.subject), said))
+        open_export_menu(self, bundle)
+
+    def action_groups(self) -> None:
+        """Show how often each code came."""
+        self.console.action_go("codes")
+
+    def on_panel_closed(self, message: PanelClosed) -> None:
+        """Go back to the list."""
+        message.stop()
+        self.action_back()
+
+    def on_next_step_taken(self, message: NextStepTaken) -> None:
+        """Go where the mistake can be mended, or say again what to do."""
+        message.stop()
+        entry = message.widget.entry
+        if entry is None:
+            return
+        field = self.form_field(entry)
+        if field is not None:
+            self.console.open_run_form(field=field)
+        else:
+            self.notify_user(explain_code(find_error_code(entry) or "").next_step)
+
+
+class MultilinePasteInput(LineInput):
+    """An input that tells of several pasted lines, where others take the first of them alone."""
+
+    @dataclass
+    class Pasted(WidgetMessage):
+        """Several lines were pasted.
+
+        Attributes:
+            text: All of them.
+        """
+
+        text: str
+
+    def _on_paste(self, event: events.Paste) -> None:
+        if len(event.text.splitlines()) > 1 and contains_id(event.text):
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Pasted(self, event.text))
+
+
+class ProblemFilterBar(FilterBar):
+    """A filter bar that takes whole mails."""
+
+    INPUT = MultilinePasteInput
+
+
+def _seek(source: RowSource, text: str) -> None:
+    if isinstance(source, SearchableSource):
+        source.seek(text)

@@ -1,0 +1,77 @@
+"""The requests that were sent from this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from textual.binding import BindingType
+
+from runwatch.base.errors import RunwatchError
+from runwatch.base.shell_words import quote_active
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.sources.row_sources import RowSource
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.view.problems.copy_options import build_curl_command
+from runwatch.view.problems.journal_entries import RequestEntry
+from runwatch.view.resources.requests import REQUESTS
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+ROWS_REFRESH_S: Final = 8
+"""Seconds since the rows were drawn until they are for their ages alone; the console's own reads mostly come sooner."""
+
+
+class RequestsScreen(ResourceScreen):
+    """The screen of requests, a trace of what the console does."""
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.copy_curl",))
+
+    DETAIL_EVERY: ClassVar[int] = 1
+
+    def __init__(self, source: RowSource) -> None:
+        super().__init__(REQUESTS, source)
+        self._kept_s = 0
+
+    def hints(self) -> Sequence[KeyHint]:
+        """Copying is what this screen is for."""
+        own: tuple[KeyHint, ...] = ("list.open", "screen.filter", "screen.copy_curl", ("screen.copy", "copy path"))
+        return (*own, *(hint for hint in super().hints() if hint not in {"list.open", "screen.filter", "screen.copy"}))
+
+    def tick(self) -> None:
+        """Ages grow some seconds at a time: all rows in sight are young, and each second would draw them all anew."""
+        self._kept_s += 1
+        if self._kept_s >= ROWS_REFRESH_S:
+            super().tick()
+        elif self.is_mounted:
+            self._show_edge()
+
+    def rows_shown(self) -> None:
+        """The ages are right for now."""
+        super().rows_shown()
+        self._kept_s = 0
+
+    @property
+    def entry(self) -> RequestEntry | None:
+        """The request under the cursor."""
+        entry: RequestEntry | None = self.row.subject if self.row is not None else None
+        return entry
+
+    async def action_copy(self) -> None:
+        """Copy the path with its query."""
+        if self.entry is not None:
+            query = f"?{self.entry.query}" if self.entry.query else ""
+            await self.console.copy_text(quote_active(f"{self.entry.path or ''}{query}"), line("path"))
+
+    async def action_copy_curl(self) -> None:
+        """Copy the command that sends the request again, or say why there is none."""
+        if self.entry is not None:
+            try:
+                command = build_curl_command(
+                    self.entry, is_foreign=self.console.has_file, socket=self.console.local_socket
+                )
+            except RunwatchError as error:
+                self.notify_user(f"{error}.", Role.WARN)
+                return
+            await self.console.copy_text(command, line("curl command"))

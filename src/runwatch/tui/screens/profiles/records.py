@@ -1,0 +1,320 @@
+"""Records of several profiles in one list, each row with its profile.
+
+It shows, compares and exports. Nothing is done with a record here: ``enter`` on its profile goes to the record on the
+screen of that profile, so that no action ever reaches another profile than the one in the bar above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from runwatch.base.json import dumps
+from runwatch.records.record import Record
+from runwatch.records.template import Template
+from runwatch.settings.view_state import ViewState
+from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.tui.core.rendering import StyledSpan, label_span
+from runwatch.tui.flows.profile_switch import open_chosen_profiles, open_view_in_profile
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.sources.merged_source import MergedSource
+from runwatch.tui.sources.row_sources import RowSource
+from runwatch.tui.sources.store_source import StoreSource
+from runwatch.tui.sources.template_source import TemplateSource
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
+from runwatch.tui.widgets.panes.menu import MenuItem
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, freshness_text
+from runwatch.view.export.file_formats import FileFormat, encode_for_file, export_records
+from runwatch.view.export.template_report import ProfileTemplates, render_multi_profile_report
+from runwatch.view.spec.resource import Column, ResourceSpec
+from runwatch.view.table.profile_column import RecordProfiles
+from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.format import short_duration
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.styled_text import StyledText
+
+if TYPE_CHECKING:
+    from runwatch.store.session import ServiceSession
+    from runwatch.view.detail.sections import DetailSection
+    from runwatch.view.text.format import RenderContext
+
+SUPPORTED_RESOURCES: Final = ("templates", "receipts")
+"""The resources whose records services list and this screen lists for several profiles."""
+
+_FRESH: Final = frozenset({LoadState.FRESH, LoadState.EMPTY, LoadState.REFRESHING, LoadState.PARTIAL})
+
+
+@dataclass(frozen=True, slots=True)
+class _Home:
+    """The way to a record in its own profile."""
+
+    profile: str
+    record_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Exported:
+    """A record as it is written to a file."""
+
+    id: str
+    raw: Mapping[str, Any]
+
+
+class MultiProfileBase(ResourceScreen):
+    """A list of several profiles, in front of the screen of the present one."""
+
+    def breadcrumbs(self) -> Sequence[str]:
+        """The way, with how many profiles there are."""
+        here, *rest = super().breadcrumbs()
+        count = len(self.console.profiles.shown)
+        return (here, f"{count} profile{'s' * (count != 1)}", *rest)
+
+    @property
+    def is_at_root(self) -> bool:
+        """Never: it stands in front of another screen."""
+        return False
+
+    def use(self, source: RowSource) -> None:
+        """Its rows come from several profiles; one of them has become reachable."""
+        self.profiles_chosen()
+
+    def profiles_chosen(self) -> None:
+        """List the records of the profiles that are chosen now."""
+        raise NotImplementedError
+
+    def action_back(self) -> None:
+        """Out of the detail and the filter, then back to the screen of the present profile."""
+        if super().is_at_root:
+            self.app.pop_screen()
+        else:
+            super().action_back()
+
+
+class MultiProfileListScreen(MultiProfileBase):
+    """A list that is read from the services of the profiles.
+
+    Args:
+        own: The resource, as the list of one profile shows it.
+    """
+
+    def __init__(self, own: ResourceSpec[Any]) -> None:
+        self._owners: Final = RecordProfiles()
+        self._parts: dict[str, RowSource] = {}
+        self._resource: Final = own
+        bare = replace(own, actions=(), create_actions=(), links=())
+        merged = MergedSource(lambda: self._parts, self._owners, self._is_unreached)
+        super().__init__(self._owners.add_column(bare), merged)
+
+    def _is_unreached(self) -> bool:
+        return any(name in self.console.profiles.failures for name in self._parts)
+
+    # What subclasses say otherwise.
+
+    def part(self, name: str) -> RowSource:
+        """The records of one profile, with the desk that it has by now."""
+        console, profiles = self.console, self.console.profiles
+        inner = StoreSource(self._resource, console.store, name, console.clock, profiles.session(name))
+        return TemplateSource(inner, lambda: profiles.session(name)) if self.spec.record is Template else inner
+
+    def begin_reading(self, desk: ServiceSession) -> None:
+        """Have a profile's records read from now on."""
+        if desk is not self.console.session:
+            desk.live.start_list(self.spec.record)
+
+    def end_reading(self, desk: ServiceSession) -> None:
+        """Have them read no longer."""
+        if desk is not self.console.session:
+            desk.live.stop_list(self.spec.record)
+
+    def read_again(self, desk: ServiceSession) -> None:
+        """Have them read now."""
+        desk.live.refresh(self.spec.record)
+
+    def fields_of(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
+        """The fields of a record; what they lead to is left out."""
+        return super().detail_sections(row, context)
+
+    def go_home(self, profile: str, record_id: str) -> None:
+        """Go to a record where something can be done with it."""
+        open_view_in_profile(self, profile, ViewState(self.spec.name, selected=record_id, is_open=True))
+
+    # What it is made of.
+
+    def _columns(self) -> Sequence[Column[Any]]:
+        """The profile, then what the list of one profile has."""
+        columns = [column for column in super()._columns() if column.id != self.spec.columns[0].id]
+        return (self.spec.columns[0], *columns)
+
+    def hints(self) -> Sequence[KeyHint]:
+        """What can be done here."""
+        return (
+            "list.open", ("detail.open", "go to its profile"), "screen.filter", "screen.copy", "screen.compare",
+            "screen.export", "screen.raw", "screen.refresh", "screen.back",
+        )  # fmt: skip
+
+    def focus_detail(self) -> None:
+        """Stand on the way to the record's own profile."""
+        super().focus_detail()
+        self.query_one(DetailView).go_to_target(_Home)
+
+    def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
+        """The way to the record's own profile, then its fields, which lead nowhere from here."""
+        from runwatch.view.detail.sections import DetailLine, DetailSection
+
+        profile = self._owners.of(row.subject)
+        home = DetailLine(line("profile"), line(profile), target=_Home(profile, row.id), does="enter goes there")
+        return [
+            DetailSection(line("Profile"), (home,)),
+            *(
+                replace(section, lines=tuple(replace(entry, target=None, does="") for entry in section.lines))
+                for section in self.fields_of(row, context)
+            ),
+        ]
+
+    # When something changes.
+
+    def on_mount(self) -> None:
+        """Open what is not open yet."""
+        self.profiles_chosen()
+        self.watch_notes()
+
+    def on_unmount(self) -> None:
+        """Read the lists of the other profiles no longer."""
+        for name in self._parts:
+            desk = self.console.profiles.session(name)
+            if desk is not None:
+                self.end_reading(desk)
+
+    def profiles_chosen(self) -> None:
+        """List the records of the profiles that are chosen now."""
+        self._take_parts()
+        open_chosen_profiles(self, partial(self._take_parts))
+
+    def action_refresh(self) -> None:
+        """Read all of them now, and try again what could not be opened."""
+        profiles = self.console.profiles
+        profiles.failures.clear()
+        for name in profiles.shown:
+            desk = profiles.session(name)
+            if desk is not None:
+                self.read_again(desk)
+        self.profiles_chosen()
+
+    def _take_parts(self) -> None:
+        """The sources of the profiles that are shown, each with the desk that it has by now."""
+        if not self.is_attached:
+            return
+        console, before = self.console, self._parts
+        self._parts = {name: self.part(name) for name in console.profiles.shown}
+        for name in {*before, *self._parts}:
+            desk = console.profiles.session(name)
+            if desk is not None:
+                (self.begin_reading if name in self._parts else self.end_reading)(desk)
+        self.show_crumbs()
+        self.read_source()
+
+    def data_changed(self, kinds: frozenset[str]) -> None:
+        """Decisions and versions belong to the templates."""
+        super().data_changed(kinds)
+        if Template.KIND in kinds and self.spec.record is Template:
+            self.read_source()
+
+    def polled_lists(self) -> tuple[type[Record], ...]:
+        """Those of the present profile; the others are read by their own desks."""
+        return (self.spec.record,)
+
+    # What people do.
+
+    def on_link_followed(self, message: LinkFollowed) -> None:
+        """Go to the record where something can be done with it."""
+        message.stop()
+        if isinstance(message.link, _Home):
+            self.go_home(message.link.profile, message.link.record_id)
+
+    def action_export(self) -> None:
+        """Write the report on several profiles, or the records."""
+        from runwatch.tui.flows.exports import open_export_menu
+
+        forms: tuple[FileFormat, ...] = ("md", "csv") if self.spec.record is Template else ()
+        what = line("eligibility: profile by profile, with next actions and decisions")
+        open_export_menu(self, [MenuItem(line(f"report {form}"), partial(self._report, form), what) for form in forms])
+
+    def export_pieces(self, form: FileFormat, rows: Sequence[RecordRow[Any]]) -> Iterator[str]:
+        """Each record with its profile: beside it in JSON, as a column elsewhere."""
+        context = self.console.render_context()
+        if form == "md":
+            yield from export_records(form, self.spec, [row.subject for row in rows], context)
+        elif form == "csv":
+            found = [_Exported(row.id, {**row.subject.raw, "profile": self._owners.of(row.subject)}) for row in rows]
+            yield from export_records(form, self.spec, found, context)
+        else:
+            beside = [{"profile": self._owners.of(row.subject), "record": dict(row.subject.raw)} for row in rows]
+            yield from (f"{dumps(one)}\n" for one in (beside if form == "ndjson" else [beside]))
+
+    def _report(self, form: FileFormat) -> None:
+        from runwatch.tui.flows.exports import choose_export_path, write_export
+
+        rows = self.rows_to_export()
+        reports = [
+            ProfileTemplates(
+                name, [row.subject for row in rows if self._owners.of(row.subject) == name], self._failure(name)
+            )
+            for name in self._parts
+        ]
+        pieces = [
+            encode_for_file(text) for text in render_multi_profile_report(form, reports, self.console.clock.now())
+        ]
+        path = choose_export_path(self.console, "template-report", form)
+        write_export(self, path, pieces, f"report on {len(reports)} profile{'s' * (len(reports) != 1)}")
+
+    # What the frame says.
+
+    def _note(self, state: PaneState) -> tuple[SafeText, ...]:
+        """Why the records of a profile are missing or old; the filter, where it leaves nothing."""
+        told = [line(f"{name}: {failure}") for name in self._parts if (failure := self._failure(name))]
+        if told:
+            return tuple(told)
+        if self._total and not self.listing.shown:
+            return super()._note(state)
+        return empty_state_lines(self.spec, state, self.console.render_context(), self.console.keys.shown)
+
+    def _failure(self, name: str) -> str:
+        """Why the records of a profile cannot be read now; empty where they can."""
+        error = self.console.profiles.failures.get(name)
+        if error is not None:
+            return error.title
+        state = self._parts[name].state()
+        if state.load not in FAILED_STATES:
+            return ""
+        return state.failure.title if state.failure is not None else state.load.value
+
+    def _show_edge(self) -> None:
+        super()._show_edge()
+        pieces: list[StyledSpan] = []
+        for name in self._parts:
+            pieces += [label_span("   ")] if pieces else []
+            pieces.append(self._age_of(name))
+        self.query_one("#list", Pane).set_border_text(age=tuple(pieces))
+
+    def _age_of(self, name: str) -> StyledSpan:
+        """A profile with how old its records are, or what is wrong."""
+        told = self.state_of(name)
+        return label_span(f"{name} {told.text}", told.role)
+
+    def state_of(self, name: str) -> StyledText:
+        """How old the records of a profile are, or what is wrong."""
+        profiles = self.console.profiles
+        if name in profiles.failures:
+            return StyledText(line("not connected"), Role.BAD)
+        state = self._parts[name].state()
+        age = "" if state.age_s is None else f", {short_duration(state.age_s)} old"
+        if profiles.session(name) is None:
+            return StyledText(line(f"connecting{self.console.glyphs.ellipsis}{age}"), Role.QUIET)
+        if state.load in _FRESH:
+            return StyledText(line(freshness_text(state.age_s)), Role.QUIET)
+        return StyledText(line(f"{state.load.value}{age}"), Role.BAD if state.load in FAILED_STATES else Role.WARN)

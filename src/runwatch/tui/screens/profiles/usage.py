@@ -1,0 +1,275 @@
+"""What several profiles have used, side by side: a row for each, its own age and failure, and what they add up to.
+
+``enter`` goes to the page of a profile; the console works with that profile from then on, and the bar says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from runwatch.records.account import Account
+from runwatch.records.api_key import ApiKey
+from runwatch.records.arm import Arm
+from runwatch.records.record import Record
+from runwatch.records.usage import Usage
+from runwatch.settings.view_state import ViewState
+from runwatch.store.live.report_poller import REPORT_S, ReportPoller, ReportQuery
+from runwatch.store.state.collection import Collection
+from runwatch.store.state.freshness import PaneState, pane_state
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.flows.profile_switch import open_view_in_profile
+from runwatch.tui.screens.base.period_screen import PeriodScreen
+from runwatch.tui.screens.profiles.records import MultiProfileListScreen
+from runwatch.tui.sources.row_sources import RowSource
+from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.reports.profile_usage import PROFILE_USAGE, READ, ProfileUsage, combined_total_text
+from runwatch.view.reports.usage import NameLookup, usage_sections
+from runwatch.view.resources.account_sections import account_sections
+from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import StyledText
+
+if TYPE_CHECKING:
+    from runwatch.store.session import ServiceSession
+    from runwatch.tui.shell.console import Console
+    from runwatch.tui.widgets.lists.record_table import RowOpened
+    from runwatch.view.detail.sections import DetailSection
+    from runwatch.view.text.format import RenderContext
+
+_LEFT: Final = "Left"
+"""The section of an account that says what of it is left."""
+
+
+class ProfileUsageSource:
+    """What one profile has used: always one row, with what is known by now.
+
+    Args:
+        console: The app.
+        profile: The profile.
+        asked: The report that is read.
+        told: How old it is, or what is wrong.
+    """
+
+    def __init__(
+        self, console: Console, profile: str, asked: Callable[[], ReportQuery], told: Callable[[], StyledText]
+    ) -> None:
+        self._console = console
+        self._profile = profile
+        self._asked = asked
+        self._told = told
+        self._items: Sequence[ProfileUsage] = ()
+
+    def items(self) -> Sequence[Any]:
+        """The row; the same object as before as long as nothing of it has changed."""
+        usage, account = self._only(self._asked().kind), self._only(Account.KIND)
+        row = ProfileUsage(
+            self._profile,
+            usage if isinstance(usage, Usage) else None,
+            account if isinstance(account, Account) else None,
+            self._told(),
+        )
+        present = self._items[0] if self._items else None
+        is_same = present is not None and (row.usage is present.usage, row.account is present.account, row.read) == (
+            True, True, present.read
+        )  # fmt: skip
+        if not is_same:
+            self._items = (row,)
+        return self._items
+
+    def state(self) -> PaneState:
+        """That of the report."""
+        desk, clock = self._console.profiles.session(self._profile), self._console.clock
+        return pane_state(
+            self._collection(self._asked().kind),
+            now=clock.now(),
+            monotonic=clock.monotonic(),
+            interval_s=REPORT_S,
+            held_s=0.0 if desk is None else desk.live.held_s,
+        )
+
+    def end_is_proven(self) -> bool:
+        """There is no second row."""
+        return True
+
+    async def read(self) -> None:
+        """Reports come by themselves."""
+
+    def _collection(self, kind: str) -> Collection:
+        return self._console.store.collection(self._profile, kind)
+
+    def _only(self, kind: str) -> Record | None:
+        found = self._collection(kind).records
+        return found[0] if found else None
+
+
+class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
+    """The table of profiles, above what is known of the one under the cursor.
+
+    Args:
+        period_text: The period to begin with, as a person chose it.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.next_tab", "screen.previous_tab"))
+    # Of several classes Textual takes the styles of the first one alone: these stand in place of those of the list.
+    DEFAULT_CSS = """
+    MultiProfileUsageScreen {
+        & #panes {
+            layout: vertical;
+            height: 1fr;
+        }
+        & #list {
+            height: 40%;
+            max-height: 14;
+        }
+        & #detail {
+            height: 1fr;
+        }
+        &.-no-preview #detail, &.-full-list #detail, &.-full-detail #list {
+            display: none;
+        }
+    }
+    """
+
+    def __init__(self, period_text: str) -> None:
+        super().__init__(replace(PROFILE_USAGE, columns=(*PROFILE_USAGE.columns, READ)))
+        self.period_text = period_text
+        self._readers: dict[str, ReportPoller] = {}
+
+    @property
+    def _usage_report(self) -> ReportQuery:
+        return ReportQuery("getUsage", Usage, tuple(self.period.query().items()))
+
+    # What it is made of.
+
+    def body(self) -> Iterable[Widget]:
+        """The periods above the panes."""
+        yield self.period_tabs()
+        yield from super().body()
+
+    def filter_bar(self, complete: Completer) -> FilterBar:
+        """Where a period is typed: the rows are chosen by their profiles."""
+        return self.period_bar()
+
+    def hints(self) -> Sequence[KeyHint]:
+        """What can be done here."""
+        return (
+            ("list.open", "go to its page"), ("screen.next_tab", "next period"), ("screen.filter", "other period"),
+            "screen.export", "screen.raw", "screen.refresh", "screen.back",
+        )  # fmt: skip
+
+    def polled_lists(self) -> tuple[type[Record], ...]:
+        """None: reports are no lists."""
+        return ()
+
+    # What is read.
+
+    def part(self, name: str) -> RowSource:
+        """The usage of one profile."""
+        return ProfileUsageSource(self.console, name, lambda: self._usage_report, lambda: self.state_of(name))
+
+    def begin_reading(self, desk: ServiceSession) -> None:
+        """Read the report of a profile from now on."""
+        name = desk.target.profile
+        if name not in self._readers:
+            self._readers[name] = ReportPoller(
+                desk.client, desk.scope, desk.store, desk.live.scheduler, desk.clock, reader="across"
+            )
+        self._readers[name].show(self._usage_report)
+
+    def end_reading(self, desk: ServiceSession) -> None:
+        """Read it no longer."""
+        reader = self._readers.pop(desk.target.profile, None)
+        if reader is not None:
+            reader.show()
+
+    def read_again(self, desk: ServiceSession) -> None:
+        """Read report and account now."""
+        desk.live.refresh(Account)
+        reader = self._readers.get(desk.target.profile)
+        if reader is not None:
+            reader.refresh()
+
+    # When something changes.
+
+    def on_mount(self) -> None:
+        """Mark the period."""
+        self.choose_tab()
+
+    def period_chosen(self) -> None:
+        """Read the reports of that period, and show what is known of it."""
+        for reader in self._readers.values():
+            reader.show(self._usage_report)
+        self.show_rows()
+
+    def _count_matches(self) -> None:
+        """What is typed here is a period: what is said of that stays, whatever rows come meanwhile."""
+
+    def leave_period(self) -> None:
+        """Stand in the table."""
+        self.table.focus()
+
+    def tick(self) -> None:
+        """At midnight a named period moves on."""
+        for reader in self._readers.values():
+            reader.show(self._usage_report)
+        super().tick()
+
+    def rows_to_export(self) -> list[RecordRow[Any]]:
+        """Those of which there is a report."""
+        return [row for row in super().rows_to_export() if row.subject.usage is not None]
+
+    def on_row_opened(self, message: RowOpened) -> None:
+        """Go to the page of the profile."""
+        message.stop()
+        message.prevent_default()
+        if self.row is not None:
+            self.go_home(self.row.id, self.row.id)
+
+    def go_home(self, profile: str, record_id: str) -> None:
+        """Go to the page of the profile, with the same period."""
+        open_view_in_profile(self, profile, ViewState("account", filter=self.period_text))
+
+    # What it shows.
+
+    def fields_of(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
+        """What is left to the profile, and what it has used."""
+        subject: ProfileUsage = row.subject
+        left = [] if subject.account is None else account_sections(subject.account, context)
+        known = [part for part in left if part.title == _LEFT]
+        if subject.usage is None:
+            return known
+        room_of = self.query_one("#fields", DetailView).value_cells
+        return [*usage_sections(subject.usage, self._names(subject.profile), room_of, context), *known]
+
+    def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
+        """The profile."""
+        return line(row.id, 40)
+
+    def counters(self) -> StyledSpans:
+        """What the profiles have used together."""
+        return line(combined_total_text([row.subject for row in self.listing.shown]))
+
+    def _names(self, profile: str) -> NameLookup:
+        """What is known of the things that its report names by id."""
+
+        def known(kind: type[Record]) -> dict[str, Any]:
+            found = self.console.store.collection(profile, kind.KIND).by_id
+            return {record_id: one.record for record_id, one in found.items()}
+
+        return NameLookup(known(Arm), known(ApiKey))
+
+    def _show_edge(self) -> None:
+        """Each row tells its own age, so that the frame tells the period."""
+        super()._show_edge()
+        title: StyledSpans = (label_span("Usage", Role.PLAIN), line(f"   {self.period.words()}"))
+        self.query_one("#list", Pane).set_border_text(title=title, age=line(""))

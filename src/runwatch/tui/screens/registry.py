@@ -1,0 +1,107 @@
+"""Every screen by its name, and the class that draws it; a class is imported when its screen is first opened."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.view.resources.runs import RUNS
+
+if TYPE_CHECKING:
+    from runwatch.tui.sources.row_sources import RowSource
+    from runwatch.view.spec.resource import ResourceSpec
+
+SETTINGS: Final = "settings"
+OVERVIEW: Final = "overview"
+"""The screen behind every other one: going back from the first of them leads there."""
+
+PAGE_CLASSES: Final = {
+    OVERVIEW: "reports.overview:OverviewScreen",
+    SETTINGS: "settings.settings:SettingsScreen",
+    "tail": "runs.merged_tail:MergedTailScreen",
+    "around": "problems.activity:ActivityScreen",
+    "codes": "problems.problem_codes:ProblemCodesScreen",
+    "account": "reports.usage:UsageScreen",
+    "usage": "reports.usage:UsageScreen",
+    "compliance": "reports.compliance:ComplianceScreen",
+}
+"""Screens that show no list of one resource, by name; each class takes no argument."""
+
+LIST_CLASSES: Final = {
+    "runs": "runs.runs:RunsScreen",
+    "receipts": "reports.receipts:ReceiptsScreen",
+    "problems": "problems.problems:ProblemsScreen",
+    "requests": "problems.requests:RequestsScreen",
+    "models": "resources.models:ModelsScreen",
+    "verifiers": "resources.verifiers:VerifiersScreen",
+    "agents": "resources.agents:AgentsScreen",
+    "webhooks": "resources.webhooks:WebhooksScreen",
+    "templates": "templates.templates:TemplatesScreen",
+    "github": "resources.github:GithubScreen",
+}
+"""Screens of resources that show more than the generic one, by the resource's name; each class takes its source."""
+
+
+def is_page(name: str) -> bool:
+    """Whether a screen shows no list of one resource."""
+    return name in PAGE_CLASSES
+
+
+def has_screen(name: str) -> bool:
+    """Whether a screen is called so."""
+    try:
+        return name in PAGE_CLASSES or resource_named(name).has_screen
+    except KeyError:
+        return False
+
+
+def make_page(name: str) -> ConsoleScreen:
+    """A new screen of :data:`PAGE_CLASSES`.
+
+    Raises:
+        KeyError: there is none of that name.
+    """
+    screen: ConsoleScreen = _class_of(PAGE_CLASSES[name])()
+    return screen
+
+
+def make_list_screen(spec: ResourceSpec[Any], source: RowSource) -> ResourceScreen:
+    """A new screen of a resource."""
+    own = LIST_CLASSES.get(spec.name)
+    if own is None and not spec.facets:
+        return ResourceScreen(spec, source)
+    screen: ResourceScreen = (
+        _class_of("base.faceted_screen:FacetedScreen")(spec, source) if own is None else _class_of(own)(source)
+    )
+    return screen
+
+
+def resource_named(name: str) -> ResourceSpec[Any]:
+    """The resource of a noun; the runs, which most people begin with, are known without all the others.
+
+    Raises:
+        KeyError: there is none.
+    """
+    if name == RUNS.name:
+        return RUNS
+    from runwatch.view.resources.registry import resource_named
+
+    return resource_named(name)
+
+
+def resource_for_kind(kind: str) -> ResourceSpec[Any]:
+    """The resource whose records are of that kind.
+
+    Raises:
+        KeyError: there is none.
+    """
+    from runwatch.view.resources.registry import resource_for_kind
+
+    return resource_for_kind(kind)
+
+
+def _class_of(path: str) -> Any:
+    module, _, name = path.partition(":")
+    return getattr(import_module(f"runwatch.tui.screens.{module}"), name)

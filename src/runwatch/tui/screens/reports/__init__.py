@@ -1,0 +1,1 @@
+"""Overview, receipts, usage and compliance."""

@@ -1,0 +1,122 @@
+"""The compliance export: a period, what is in it, who decided what, and a file of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import ClassVar, Final
+
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.widget import Widget
+
+from runwatch.base.files import write_export
+from runwatch.records.compliance import ComplianceExport
+from runwatch.store.live.report_poller import ReportQuery
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.screens.base.report_screen import ReportScreen
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.reports.compliance import decision_sections, export_text, summary_sections
+from runwatch.view.reports.period import ReportPeriod
+from runwatch.view.resources.organization import COMPLIANCE
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+AGE_S: Final = 1800.0
+"""Twice so old, an export is called stale: it is read once, and again when a person asks."""
+
+
+class ComplianceScreen(ReportScreen):
+    """The screen of the compliance export. Nothing is written before a person asks for the file."""
+
+    AUTO_FOCUS = "#decisions-text"
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.export",))
+    DEFAULT_CSS = """
+    ComplianceScreen {
+        & #export, & #decisions {
+            width: 1fr;
+            height: 1fr;
+        }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._written: Path | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """What the export holds beside its decision log."""
+        export = Pane(self.period_tabs(), DetailView(id="export-text"), id="export")
+        decisions = Pane(DetailView(id="decisions-text"), id="decisions")
+        yield Container(export, decisions, id="panes")
+        yield self.period_bar()
+
+    def breadcrumbs(self) -> Sequence[str]:
+        """The name."""
+        return ("Compliance export",)
+
+    def hints(self) -> Sequence[KeyHint]:
+        """What can be done here."""
+        return (
+            ("screen.export", "write the file"), ("detail.open", "open"), ("screen.next_tab", "next period"),
+            ("screen.filter", "other period"), "screen.refresh", "screen.raw", "screen.full", "app.quit",
+        )  # fmt: skip
+
+    def reports_for(self, period: ReportPeriod) -> tuple[ReportQuery, ...]:
+        """The export."""
+        query = tuple(period.query().items())
+        return (ReportQuery("getComplianceExport", ComplianceExport, query, is_read_once=True),)
+
+    def draw(self) -> None:
+        """What is in it, and the decisions."""
+        context, (report,) = self.console.render_context(), self.reports_for(self.period)
+        title = (label_span("Compliance export", Role.PLAIN), line(f"   {self.period.words()}"))
+        # A narrow status line cuts the path of a file that was just written, and this does not.
+        written = (
+            [DetailSection(line(""), (DetailLine(line("written to"), line(str(self._written), None)),))]
+            if self._written
+            else []
+        )
+        self.show_pane(
+            "export", COMPLIANCE, report.kind, title, AGE_S, lambda it: [*written, *summary_sections(it, context)]
+        )
+        exported = self.record_of(report.kind)
+        counted = len(exported.decision_log or ()) if isinstance(exported, ComplianceExport) else None
+        title = (label_span("Decision log", Role.PLAIN), line("" if counted is None else f"   {counted}"))
+        self.show_pane(
+            "decisions", COMPLIANCE, report.kind, title, AGE_S, lambda record: decision_sections(record, context)
+        )
+
+    def action_export(self) -> None:
+        """Write the export to a file, whole or not at all, for this user alone, and say where it is."""
+        from runwatch.tui.flows.exports import free_name
+
+        (report,) = self.reports_for(self.period)
+        exported = self.record_of(report.kind)
+        if not isinstance(exported, ComplianceExport):
+            self.notify_user("There is no export of this period yet.", Role.WARN)
+            return
+        name = f"compliance-{self.period.first}-{self.period.last}.json"
+        path = free_name(self.console.launch.paths.exports_dir / name)
+        start_worker(self, self._write(path, exported), "writing the export", group="export")
+
+    async def _write(self, path: Path, exported: ComplianceExport) -> None:
+        import asyncio
+
+        def write() -> None:
+            write_export(path, export_text(exported).encode("utf-8"))
+
+        try:
+            # Beside the loop, because an export may hold a year of receipts.
+            await asyncio.to_thread(write)
+        except OSError as error:
+            self.notify_user(f"the export cannot be written, {error.strerror}: {path}", Role.BAD)
+        else:
+            self._written = path
+            self.draw()
+            self.notify_user(f"written to {path}", Role.GOOD)

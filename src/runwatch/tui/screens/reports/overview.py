@@ -1,0 +1,381 @@
+"""The overview: is something wrong, where, and since when. What stands out leads on, and so does every number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Final, TypeVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+
+from runwatch.records.account import Account
+from runwatch.records.arm import Arm
+from runwatch.records.receipt import Receipt
+from runwatch.records.record import Record
+from runwatch.records.run import Run
+from runwatch.records.source import SourceConnection
+from runwatch.records.verifier import Verifier
+from runwatch.settings.view_state import ViewState
+from runwatch.store.state.collection import Collection
+from runwatch.store.state.freshness import PaneState, pane_state
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.sources.journal_source import JournalSource
+from runwatch.tui.sources.store_source import LEAST_INTERVAL_S, StoreSource
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.lists.link_lines import LinkLines
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.pane_state import pane_status
+from runwatch.view.overview.anomalies import find_anomalies
+from runwatch.view.overview.failure_matrix import build_failure_matrix
+from runwatch.view.overview.issues import Inventory, find_issues, issue_line
+from runwatch.view.overview.limits import AccountLimits, limit_lines, missing_list_text, missing_lists_text
+from runwatch.view.overview.links import ViewLink
+from runwatch.view.overview.run_counts import HOUR, RunCounts, count_runs
+from runwatch.view.overview.run_lines import compact_lines, ended_lines, ended_note, live_lines
+from runwatch.view.resources.problems import PROBLEMS
+from runwatch.view.resources.runs import RUNS
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+R = TypeVar("R", bound=Record)
+
+SIDE_BY_SIDE: Final = 112
+"""From this width on what is live, what ended and what is left stand beside each other; below they share one pane."""
+
+JOURNAL_S: Final = 5.0
+"""How often the journal of problems is read again, in seconds."""
+
+_PLACE: Final = re.compile(r"(live|ended|left|standing|reasons)-lines (\d{1,4}) (\d{1,4})")
+"""A pane's lines, one of them, and one of its spots."""
+
+POLLED_KINDS: Final[dict[str, type[Record]]] = {
+    "receipts": Receipt, "saved models": Arm, "connections": SourceConnection, "checks": Verifier,
+}  # fmt: skip
+"""The lists that are read for it, beside the runs and the account, and what they are called."""
+
+
+class OverviewScreen(ConsoleScreen):
+    """The screen of everything at once."""
+
+    AUTO_FOCUS = "#standing-lines"
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.new",))
+    DEFAULT_CSS = """
+    OverviewScreen {
+        & #overview {
+            height: 1fr;
+        }
+        & #numbers {
+            height: 8;
+        }
+        & #numbers LinkLines {
+            scrollbar-size-vertical: 0;
+        }
+        & #standing {
+            height: 8fr;
+            min-height: 4;
+        }
+        & #reasons {
+            height: 7fr;
+            min-height: 4;
+        }
+        &.-narrow #ended, &.-narrow #left {
+            display: none;
+        }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._runs: StoreSource | None = None
+        self._problems: JournalSource | None = None
+        self._counted: tuple[Sequence[object], RunCounts] = ((), RunCounts())
+        self._read_at: float | None = None
+
+    # What it is made of.
+
+    def body(self) -> Iterable[Widget]:
+        """Numbers above, what stands out below them, and what failed by reason and provider."""
+        numbers = (Pane(LinkLines(id=f"{name}-lines"), id=name) for name in ("live", "ended", "left"))
+        yield Vertical(
+            Horizontal(*numbers, id="numbers"),
+            Pane(LinkLines(id="standing-lines"), id="standing"),
+            Pane(LinkLines(id="reasons-lines"), id="reasons"),
+            id="overview",
+        )
+
+    def polled_lists(self) -> tuple[type[Record], ...]:
+        """What runs are made with; runs and the account are always read."""
+        return tuple(POLLED_KINDS.values())
+
+    def breadcrumbs(self) -> Sequence[str]:
+        """The name."""
+        return ("Overview",)
+
+    def hints(self) -> Sequence[KeyHint]:
+        """Ways to the lists."""
+        return (
+            "list.open", "app.runs", "app.receipts", "app.templates", "app.problems", ("screen.new", "new run"),
+            "screen.refresh", "app.quit",
+        )  # fmt: skip
+
+    def view_state(self, name: str) -> ViewState:
+        """Which number the cursor stands on."""
+        focused = self.focused
+        if not isinstance(focused, LinkLines):
+            return ViewState(name)
+        return ViewState(name, selected=" ".join(map(str, (focused.id, *focused.place))))
+
+    def restore_view(self, view: ViewState) -> None:
+        """Put the cursor back there."""
+        match = _PLACE.fullmatch(view.selected)
+        if match is not None:
+            lines = self._lines(match[1])
+            lines.go_to((int(match[2]), int(match[3])))
+            lines.focus()
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the panes stand below each other, the important one first."""
+        return self.size.width < SIDE_BY_SIDE
+
+    # When something changes.
+
+    def on_mount(self) -> None:
+        """Show what is known."""
+        self._take_sources()
+        self._fit()
+        self._show()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Put the numbers beside each other, or below what stands out."""
+        self._fit()
+        # The panes get their new widths after this.
+        self.call_after_refresh(self._show)
+
+    def session_opened(self) -> None:
+        """Read from the service from now on."""
+        self._take_sources()
+        self._show()
+
+    def data_changed(self, kinds: frozenset[str]) -> None:
+        """Count again; runs that were read and are the same as before only get older, which the next second shows."""
+        is_the_same = self._runs is not None and self._runs.items() is self._counted[0]
+        if kinds != {Run.KIND} or not is_the_same:
+            self._show()
+
+    def tick(self) -> None:
+        """Time goes by: runs leave the hour, ages grow."""
+        now = self.console.clock.monotonic()
+        if self._read_at is None or now - self._read_at >= JOURNAL_S:
+            self._read()
+        self._show()
+
+    # What people do.
+
+    async def on_link_lines_link_opened(self, message: LinkLines.LinkOpened) -> None:
+        """Open the list that a number counts, or the record that a line names."""
+        message.stop()
+        # Later, because this screen cannot wait for its own end.
+        self.console.call_later(self._go, message.way)
+
+    def action_refresh(self) -> None:
+        """Read all of it now."""
+        desk = self.console.session
+        if desk is None:
+            self.console.refresh_resource(RUNS)
+            return
+        kinds: tuple[type[Record], ...] = (Run, Account, *self.polled_lists())
+        for record in kinds:
+            desk.live.refresh(record)
+        self._read()
+
+    def action_new(self) -> None:
+        """Start a run."""
+        self.console.open_run_form()
+
+    # Inside.
+
+    async def _go(self, way: ViewLink) -> None:
+        from runwatch.tui.screens.registry import resource_named
+
+        if way.record:
+            await self.console.open_record(resource_named(way.screen).kind, way.record)
+        else:
+            await self.console.go_to_view(ViewState(way.screen, filter=way.filter))
+
+    def _take_sources(self) -> None:
+        console = self.console
+        self._runs = StoreSource(RUNS, console.store, console.profile_name, console.clock, console.session)
+        self._problems = JournalSource(PROBLEMS, console.clock, console.session)
+        self._read()
+
+    def _read(self) -> None:
+        """Read what does not come by itself: our own requests, and the journal."""
+        runs, problems = self._runs, self._problems
+        assert runs is not None
+        assert problems is not None
+        self._read_at = self.console.clock.monotonic()
+
+        async def read() -> None:
+            await runs.read()
+            await problems.read()
+            if self.is_mounted:
+                self._show()
+
+        start_worker(self, read(), "reading the overview", group="source", exclusive=True)
+
+    def _fit(self) -> None:
+        """Have what stands out on top of a narrow window, and the numbers on top of a wide one."""
+        whole = self.query_one("#overview")
+        is_first = whole.children[0].id == "standing"
+        self.set_class(self.is_narrow, "-narrow")
+        if self.is_narrow != is_first:
+            first, then = ("standing", "numbers") if self.is_narrow else ("numbers", "standing")
+            whole.move_child(self.query_one(f"#{first}"), before=self.query_one(f"#{then}"))
+
+    def _census(self) -> RunCounts:
+        """The runs, counted; not again as long as nothing of them has changed."""
+        assert self._runs is not None
+        items = self._runs.items()
+        if items is not self._counted[0]:
+            self._counted = items, count_runs(items)
+        return self._counted[1]
+
+    def _collection(self, record: type[Record]) -> Collection:
+        return self.console.store.collection(self.console.profile_name, record.KIND)
+
+    def _records(self, record: type[R]) -> list[R]:
+        return [known for known in self._collection(record).records if isinstance(known, record)]
+
+    def _state(self, record: type[Record]) -> PaneState:
+        console = self.console
+        live = console.session.live if console.session is not None else None
+        return pane_state(
+            self._collection(record),
+            now=console.clock.now(),
+            monotonic=console.clock.monotonic(),
+            interval_s=live.intervals.lists_s if live else LEAST_INTERVAL_S,
+            held_s=live.held_s if live else 0.0,
+        )
+
+    def _show(self) -> None:
+        if not self.is_mounted or self._runs is None:
+            return
+        known = self._census()
+        self._show_numbers(known)
+        self._show_standing(known)
+        self._show_reasons(known)
+
+    def _show_numbers(self, known: RunCounts) -> None:
+        context, spending = self.console.render_context(), self._spending()
+        live = self._lines("live")
+        if self.is_narrow:
+            live.show(compact_lines(known, spending, context, live.room))
+        else:
+            live.show(live_lines(known, context, live.room))
+            self._lines("ended").show(ended_lines(known, context))
+            self._lines("left").show(limit_lines(spending, context))
+        assert self._runs is not None
+        state = self._runs.state()
+        age = pane_status(state, context)
+        is_lost = self.console.failure is not None and state.age_s is None
+        note = ended_note(known, context, is_whole=self._runs.end_is_proven(), is_read=state.age_s is not None)
+        shown: StyledSpans = (label_span("not connected", Role.BAD),) if is_lost else ((age.text, str(age.role)),)
+        of = line(note)
+        self._pane("live").set_border_text(
+            title=line("Now" if self.is_narrow else "Live now"), age=shown, counters=of if self.is_narrow else line("")
+        )
+        self._pane("ended").set_border_text(title=line("Ended, last hour"), age=of)
+        self._pane("left").set_border_text(title=line("Requests"))
+
+    def _show_standing(self, known: RunCounts) -> None:
+        context, lines = self.console.render_context(), self._lines("standing")
+        inventory = Inventory(self._records(Arm), self._records(SourceConnection), self._records(Verifier))
+        ended = known.ended_within(HOUR, context.now)
+        found = find_issues(find_anomalies(ended), inventory, context)
+        enter = self.console.keys.shown("list.open")
+        lines.show([issue_line(trouble, context, enter, lines.room) for trouble in found])
+        states = {name: self._state(record) for name, record in POLLED_KINDS.items()}
+        lines.note = self._quiet_words(bool(ended), states)
+        worst = Role.BAD if any(it.role is Role.BAD for it in found) else Role.WARN if found else Role.QUIET
+        self._pane("standing").set_border_text(
+            title=line("Stands out"),
+            state=(label_span(str(len(found)), worst),) if found else line(""),
+            age=(label_span(missing_lists_text(states), Role.WARN),),
+        )
+
+    def _quiet_words(self, has_ended: bool, states: dict[str, PaneState]) -> list[StyledSpans]:
+        """What is said where nothing stands out: what was looked at, and what could not be."""
+        assert self._runs is not None
+        console, runs = self.console, self._runs.state()
+        if console.failure is not None and runs.age_s is None:
+            return [
+                line(text) for text in (console.failure.title, console.failure.detail, console.failure.hint) if text
+            ]
+        if runs.age_s is None:
+            return [
+                line(
+                    console.startup_status
+                    if console.session is None
+                    else pane_status(runs, console.render_context()).text
+                )
+            ]
+        good = (label_span(console.glyphs.good, Role.GOOD), label_span(" Nothing stands out.", Role.PLAIN))
+        if not self._runs.items():
+            start = console.keys.shown("screen.new")
+            return [(label_span(f"No runs yet. {start} starts a test run.", Role.PLAIN),)]
+        looked = "Of the runs that ended in the last hour, nothing fails more than the rest."
+        lines: list[StyledSpans] = [good, line(looked if has_ended else "No run has ended in the last hour.")]
+        if missing_list_text(states["receipts"]):
+            lines.append(
+                line(f"Providers and models are known from receipts: {missing_list_text(states['receipts'])}.")
+            )
+        return lines
+
+    def _show_reasons(self, known: RunCounts) -> None:
+        context, lines = self.console.render_context(), self._lines("reasons")
+        has_receipts = not missing_list_text(self._state(Receipt))
+        table = build_failure_matrix(known, context, lines.room, has_receipts=has_receipts)
+        lines.show(table.lines)
+        ended = known.ended_within(HOUR, context.now)
+        lines.note = [
+            line("Nothing failed or expired in the last hour." if ended else "Nothing ended in the last hour.")
+        ]
+        title = (
+            "Failed and expired, last hour"
+            if self.is_narrow
+            else "Failed and expired, by reason and provider, last hour"
+        )
+        more = f"{table.left_out} more providers in a wider window" if table.left_out else ""
+        hint = "every number opens its list" if table.lines else ""
+        self._pane("reasons").set_border_text(
+            title=line(title), age=line(hint), counters=(label_span(more, Role.WARN),)
+        )
+
+    def _spending(self) -> AccountLimits:
+        desk = self.console.session
+        budget = desk.live.budget if desk is not None else None
+        read = self._problems
+        moments = None
+        if read is not None and read.state().age_s is not None:
+            moments = [entry.time for entry in read.items() if entry.time is not None]
+        return AccountLimits(
+            per_minute=budget.per_minute if budget else 0,
+            limit=budget.limit_rpm if budget else None,
+            left=budget.left if budget else None,
+            account=next(iter(self._records(Account)), None),
+            state=self._state(Account),
+            problems=moments,
+        )
+
+    def _lines(self, name: str) -> LinkLines:
+        return self.query_one(f"#{name}-lines", LinkLines)
+
+    def _pane(self, name: str) -> Pane:
+        return self.query_one(f"#{name}", Pane)

@@ -1,0 +1,273 @@
+"""Receipts: filtered by the service, added up in sight, compared with the usage report, and checked for content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.binding import BindingType
+
+from runwatch.records.receipt import Receipt
+from runwatch.records.run import Run
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.sources.receipt_totals import ReceiptTotalsModel, UsageReconciler
+from runwatch.tui.sources.row_sources import RowSource
+from runwatch.tui.sources.server_filter_source import ServerFilterSource
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.query.server_filter import describe_server_filter, server_parameters
+from runwatch.view.receipts.charts import spend_sections
+from runwatch.view.receipts.run_context import add_links, run_context_section
+from runwatch.view.receipts.totals import UsageReconciliation, total_text
+from runwatch.view.resources.receipts import RECEIPTS
+from runwatch.view.runs.decision_packet import parse_packet, run_outcome_title
+from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.format import short_id
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.records.record import Record
+    from runwatch.view.query.expressions import Query
+    from runwatch.view.text.format import RenderContext
+
+_TOTAL: Final = "Total"
+"""The section behind which stands what is known from elsewhere."""
+
+
+class ReceiptsScreen(ResourceScreen):
+    """The screen of receipts.
+
+    Args:
+        source: Where the whole list comes from.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.spend",))
+
+    def __init__(self, source: RowSource) -> None:
+        super().__init__(RECEIPTS, source)
+        self._whole = source
+        self._shown_sums: Final = ReceiptTotalsModel(self, "adding shown", self._added)
+        self._all_sums: Final = ReceiptTotalsModel(self, "adding all", self._added)
+        self._reconciling: UsageReconciler | None = None
+        self._shows_spend = False
+
+    # What it is made of.
+
+    def hints(self) -> Sequence[KeyHint]:
+        """What reviewers do with receipts."""
+        return (
+            "list.open", "screen.filter", "screen.spend", "screen.compare", "list.mark", "screen.export",
+            "screen.copy", "screen.raw", "screen.refresh", "screen.time", "app.quit",
+        )  # fmt: skip
+
+    def polled_lists(self) -> tuple[type[Record], ...]:
+        """The whole list, unless the service filters it."""
+        return () if self._narrowed is not None else super().polled_lists()
+
+    def on_unmount(self) -> None:
+        """Nobody looks any more."""
+        if self._narrowed is not None:
+            self._narrowed.close()
+        if self._reconciling is not None:
+            self._reconciling.close()
+        self._shown_sums.close()
+        self._all_sums.close()
+
+    # What they add up to.
+
+    def counters(self) -> StyledSpans:
+        """What the rows that are shown have cost."""
+        if self._source.state().age_s is None and not self.listing.shown:
+            return line("")
+        sums = self._shown_sums.take(self.listing.shown, _receipt_of_row)
+        if sums is None:
+            return (label_span(f"adding up{self.console.glyphs.ellipsis}"),)
+        return (label_span(total_text(sums, is_whole=self._source.end_is_proven()), Role.PLAIN),)
+
+    def action_spend(self) -> None:
+        """Show what the rows add up to in place of the record, or the record again."""
+        self._shows_spend = not self._shows_spend
+        self.query_one("#fields", DetailView).reset()
+        if self._shows_spend:
+            self.open_detail()
+        else:
+            self.show_detail()
+
+    def action_raw(self) -> None:
+        """Show fields or JSON, of the record."""
+        self._shows_spend = False
+        super().action_raw()
+
+    def action_back(self) -> None:
+        """One level, as everywhere; out of the sums it leads to the list."""
+        if self._shows_spend:
+            self._shows_spend = False
+            self.show_detail()
+        super().action_back()
+
+    def show_detail(self) -> None:
+        """Show the record under the cursor, or what all of them add up to."""
+        if not self._shows_spend:
+            super().show_detail()
+            return
+        view = self.query_one("#fields", DetailView)
+        sums = self._shown_sums.take(self.listing.shown, _receipt_of_row)
+        is_whole = self._source.end_is_proven()
+        if sums is None:
+            adding = line(f"adding up{self.console.glyphs.ellipsis}")
+            view.show([DetailSection(line(""), (DetailLine(line(""), adding, Role.QUIET),))])
+        else:
+            context = self.console.render_context()
+            view.show(spend_sections(sums, self._compared(), view.value_cells, context, is_whole=is_whole))
+        title = line("Spend of the receipts shown" if self.is_filtered else "Spend")
+        self.query_one("#detail", Pane).set_border_text(title=title, state=line(""))
+
+    def on_link_followed(self, message: LinkFollowed) -> None:
+        """Keep the rows that a line of the sums counts."""
+        if isinstance(message.link, str):
+            # Terms side by side must all hold; an alternative cannot be narrowed like that.
+            before = "" if "|" in self.filter_text else self.filter_text
+            if message.link not in before:
+                self.filter_by(f"{before} {message.link}".strip())
+
+    def _added(self) -> None:
+        if self.is_mounted:
+            self._show_edge()
+            self.show_detail()
+
+    def _compared(self) -> UsageReconciliation | SafeText:
+        desk = self.console.session
+        if desk is None:
+            return line("not compared: the service is not connected")
+        if self._reconciling is None:
+            self._reconciling = UsageReconciler(desk)
+        is_all = self._query is None and self._narrowed is None
+        whole = self._shown_sums.sums if is_all else self._all_sums.take(self._whole.items(), _itself)
+        return self._reconciling.compare(whole, is_whole=self._whole.end_is_proven())
+
+    # One receipt.
+
+    def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
+        """The id and how the run ended."""
+        glyphs, receipt = self.console.glyphs, row.subject
+        shown = run_outcome_title(receipt.status, parse_packet(receipt.decision_packet), glyphs)
+        status = (shown.text, str(shown.role))
+        return ((short_id(row.id, glyphs), Role.PLAIN), label_span("  "), status)
+
+    def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
+        """The receipt, and what is known of it from elsewhere."""
+        made = add_links(super().detail_sections(row, context), row.subject)
+        position = next((number for number, part in enumerate(made, 1) if part.title == _TOTAL), len(made))
+        desk = self.console.session
+        run = seen_at = None
+        if desk is not None:
+            known = desk.store.get(desk.scope.profile, Run.KIND, row.id)
+            run = known.record if known is not None and isinstance(known.record, Run) else None
+            read = desk.store.get(desk.scope.profile, Receipt.KIND, row.id)
+            seen_at = None if read is None else read.seen_at
+        made.insert(position, run_context_section(row.subject, run, seen_at, self._compared(), context))
+        return made
+
+    # The part of the filter that the service does.
+
+    @property
+    def _narrowed(self) -> ServerFilterSource | None:
+        return self._source if isinstance(self._source, ServerFilterSource) else None
+
+    def use(self, source: RowSource) -> None:
+        """Take the rows from somewhere else from now on, filtered by the service as before."""
+        self._widen()
+        self._whole = source
+        super().use(source)
+        self._narrow()
+
+    def data_changed(self, kinds: frozenset[str]) -> None:
+        """Draw the rows anew; a list that the service does not filter is read whole again."""
+        narrowed, desk = self._narrowed, self.console.session
+        if narrowed is not None and narrowed.is_refused and desk is not None:
+            desk.live.start_list(Receipt)
+            self.show_crumbs(self._filter_words())
+        super().data_changed(kinds)
+
+    def action_filters(self) -> None:
+        """Take the filter away or put it back, at the service too."""
+        super().action_filters()
+        self._narrow()
+
+    def action_refresh(self) -> None:
+        """Read now what is shown."""
+        if self._reconciling is not None:
+            self._reconciling.refresh()
+        if self._narrowed is None:
+            super().action_refresh()
+        else:
+            self._narrowed.open()
+
+    def server_filter_text(self) -> tuple[StyledSpan, ...]:
+        """What the service was asked for."""
+        narrowed = self._narrowed
+        if narrowed is None:
+            return ()
+        words, dot = describe_server_filter(narrowed.parameters, self.console.render_context()), self.console.glyphs.dot
+        if narrowed.is_refused:
+            return (label_span(f" {dot} refused, filtered here: {words}", Role.WARN),)
+        return (label_span(f" {dot} sent: "), label_span(words, Role.PLAIN))
+
+    def _filter_words(self) -> StyledSpans | None:
+        words = super()._filter_words()
+        narrowed = self._narrowed
+        if words is None or narrowed is None or narrowed.is_refused:
+            return words
+        return (*to_spans(words), label_span(f"  {self.console.glyphs.dot} sent to the service"))
+
+    def _apply_filter(self, text: str) -> bool:
+        is_read = super()._apply_filter(text)
+        # While a person types, the rows are filtered here; the service is asked for what was meant in the end.
+        if is_read and not self.has_class("-filtering"):
+            self._narrow()
+        return is_read
+
+    def _close_filter(self) -> None:
+        super()._close_filter()
+        self._narrow()
+
+    def _narrow(self) -> None:
+        """Have the service filter what it can; the answer replaces the rows when it is there."""
+        desk, query, narrowed = self.console.session, None if self._filter_is_off else self._query, self._narrowed
+        if desk is None or (narrowed and query and narrowed.query.text == query.text):
+            return
+        self._widen()
+        if query is not None and _asked(query, desk.clock.now()):
+            self._source = ServerFilterSource(self._whole, Receipt, desk, query, _asked)
+            desk.live.stop_list(Receipt)
+        self.show_crumbs(self._filter_words())
+        self.show_rows()
+
+    def _widen(self) -> None:
+        narrowed, desk = self._narrowed, self.console.session
+        if narrowed is not None:
+            narrowed.close()
+            self._source = self._whole
+            if desk is not None:
+                desk.live.start_list(Receipt)
+
+
+def _asked(query: Query, now: datetime) -> Mapping[str, str]:
+    """The part of a filter that the service does."""
+    assert Receipt.WIRE is not None
+    return server_parameters(query, Receipt.WIRE.filters, now)
+
+
+def _receipt_of_row(row: RecordRow[Any]) -> Receipt:
+    assert isinstance(row.item, Receipt)
+    return row.item
+
+
+def _itself(receipt: Receipt) -> Receipt:
+    return receipt

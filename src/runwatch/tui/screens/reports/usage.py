@@ -1,0 +1,133 @@
+"""Account and usage: what is left, what was used, and how output checks have judged, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Final
+
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.widget import Widget
+
+from runwatch.records.account import Account
+from runwatch.records.api_key import ApiKey
+from runwatch.records.arm import Arm
+from runwatch.records.evaluation import EvalSummary
+from runwatch.records.record import Record
+from runwatch.records.usage import Usage
+from runwatch.records.verifier import Verifier
+from runwatch.settings.view_state import ViewState
+from runwatch.store.live.poller import ACCOUNT_S
+from runwatch.store.live.report_poller import REPORT_S, ReportQuery
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.screens.base.report_screen import ReportScreen
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.reports.check_trends import overview_section
+from runwatch.view.reports.period import ReportPeriod
+from runwatch.view.reports.usage import NameLookup, usage_sections
+from runwatch.view.resources.account import ACCOUNT
+from runwatch.view.resources.account_sections import account_sections
+from runwatch.view.resources.organization import USAGE
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+_MORE: Final = DetailSection(
+    line("For auditors"),
+    (
+        DetailLine(
+            line("compliance export"), line("receipts, usage and decisions of a period"), target=ViewState("compliance")
+        ),
+    ),
+)
+
+
+class UsageScreen(ReportScreen):
+    """The screen of the account and of what was used."""
+
+    AUTO_FOCUS = "#usage-text"
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.new",))
+    DEFAULT_CSS = """
+    UsageScreen {
+        & #account {
+            width: 10fr;
+        }
+        & #usage {
+            width: 12fr;
+        }
+        &.-narrow #account {
+            width: 1fr;
+            height: 9;
+        }
+        &.-narrow #usage {
+            width: 1fr;
+            height: 1fr;
+        }
+    }
+    """
+
+    def body(self) -> Iterable[Widget]:
+        """What is left beside what was used."""
+        account = Pane(DetailView(id="account-text"), id="account")
+        usage = Pane(self.period_tabs(), DetailView(id="usage-text"), id="usage")
+        yield Container(account, usage, id="panes")
+        yield self.period_bar()
+
+    def breadcrumbs(self) -> Sequence[str]:
+        """The name."""
+        return ("Account and usage",)
+
+    def hints(self) -> Sequence[KeyHint]:
+        """What can be done here."""
+        return (
+            ("detail.open", "open list"), ("screen.next_tab", "next period"), ("screen.filter", "other period"),
+            ("screen.new", "add credit"), "screen.refresh", "screen.raw", "screen.full", "screen.time", "app.quit",
+        )  # fmt: skip
+
+    def action_new(self) -> None:
+        """Add sample credit, which is what can be made of an account."""
+        self.console.perform(self, None, ACCOUNT.create_actions[0])
+
+    def polled_lists(self) -> tuple[type[Record], ...]:
+        """What reports name by id is shown by its name."""
+        return (Arm, ApiKey, Verifier)
+
+    def reports_for(self, period: ReportPeriod) -> tuple[ReportQuery, ...]:
+        """What was used, and how checks have judged."""
+        query = tuple(period.query().items())
+        return ReportQuery("getUsage", Usage, query), ReportQuery("getEvalSummary", EvalSummary, query)
+
+    def draw(self) -> None:
+        """Both panes."""
+        self._draw_account()
+        context, period = self.console.render_context(), self.period
+        names = NameLookup(self.records_by_id(Arm), self.records_by_id(ApiKey))
+        room_of = self.room_of("usage")
+        usage, evals = self.reports_for(period)
+
+        def sections_of(record: Usage) -> Sequence[DetailSection]:
+            judged = self.record_of(evals.kind)
+            checks = (
+                overview_section(judged, self.records_by_id(Verifier), room_of, context)
+                if isinstance(judged, EvalSummary)
+                else []
+            )
+            return [*usage_sections(record, names, room_of, context), *checks, _MORE]
+
+        title = (label_span("Usage", Role.PLAIN), line(f"   {period.words()}"))
+        self.show_pane("usage", USAGE, usage.kind, title, REPORT_S, sections_of)
+
+    def _draw_account(self) -> None:
+        context = self.console.render_context()
+        title = (label_span("Account", Role.PLAIN),)
+        self.show_pane(
+            "account", ACCOUNT, Account.KIND, title, ACCOUNT_S, lambda record: account_sections(record, context)
+        )
+
+    def action_refresh(self) -> None:
+        """Read both now."""
+        super().action_refresh()
+        self.console.refresh_resource(ACCOUNT)

@@ -1,0 +1,1 @@
+"""Screens of resources that add something to the generic list and detail."""

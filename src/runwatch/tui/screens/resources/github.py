@@ -1,0 +1,107 @@
+"""GitHub connections, and the intents to connect a repository that were begun here and are not over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from runwatch.base.json import loads
+from runwatch.records.github import GithubConnection
+from runwatch.store.repositories.notes import LocalNote
+from runwatch.store.session import ServiceSession
+from runwatch.store.state.freshness import PaneState
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.sources.row_sources import RowSource
+from runwatch.view.resources.reviews import GITHUB
+from runwatch.view.text.values import parse_time
+
+LOCAL_INTENT_STATUS = "begun here"
+"""The status of an intent: no word of the service, which lists no intents."""
+
+
+class GithubScreen(ResourceScreen):
+    """The screen. The service lists connections alone, so that intents come from the notes of this machine."""
+
+    def __init__(self, source: RowSource) -> None:
+        super().__init__(GITHUB, _WithIntents(source, lambda: self.console.session))
+
+    def use(self, source: RowSource) -> None:
+        """Take the connections from somewhere else from now on."""
+        super().use(_WithIntents(source, lambda: self.console.session))
+
+
+class _WithIntents:
+    """Connections behind the intents that none of them has come of yet.
+
+    Args:
+        connections: Where the connections come from.
+        desk: Gives what keeps the intents; ``None`` before it is open.
+    """
+
+    def __init__(self, connections: RowSource, desk: Callable[[], ServiceSession | None]) -> None:
+        self._connections = connections
+        self._desk = desk
+        self._notes: list[LocalNote] = []
+        self._made_of: tuple[Sequence[Any], list[LocalNote]] | None = None
+        self._items: Sequence[Any] = ()
+
+    def items(self) -> Sequence[Any]:
+        """Intents first, then the connections."""
+        listed = self._connections.items()
+        if self._made_of is None or self._made_of[0] is not listed or self._made_of[1] is not self._notes:
+            connected = {one.repository for one in listed if isinstance(one, GithubConnection)}
+            begun = [intent for note in self._notes if (intent := parse_intent(note)) is not None]
+            self._items = [*(one for one in begun if one.repository not in connected), *listed]
+            self._made_of = (listed, self._notes)
+        return self._items
+
+    def state(self) -> PaneState:
+        """That of the connections."""
+        return self._connections.state()
+
+    def end_is_proven(self) -> bool:
+        """Whether all connections are there."""
+        return self._connections.end_is_proven()
+
+    async def read(self) -> None:
+        """Read the intents too, and forget those whose page works no longer."""
+        await self._connections.read()
+        desk = self._desk()
+        if desk is None:
+            return
+        kept = []
+        for note in await desk.notes.list_for(desk.scope, GithubConnection.KIND):
+            if note.purpose != "intent":
+                continue
+            if is_expired(note, desk.clock.now()):
+                await desk.notes.write(desk.scope, GithubConnection.KIND, note.record_id, "intent", "")
+            else:
+                kept.append(note)
+        if kept != self._notes:
+            self._notes = kept
+
+
+def parse_intent(note: LocalNote) -> GithubConnection | None:
+    """An intent as a row of the list; ``None`` where the note cannot be read."""
+    facts = _facts(note)
+    if facts is None:
+        return None
+    return GithubConnection({**facts, "connection_id": note.record_id, "status": LOCAL_INTENT_STATUS})
+
+
+def is_expired(note: LocalNote, now: datetime) -> bool:
+    """Whether the page of an intent works no longer; one that does not say until when is kept for a day."""
+    until = (_facts(note) or {}).get("expires_at")
+    expires = parse_time(until) if isinstance(until, str) else None
+    if expires is not None:
+        return expires <= now
+    return (now - note.at).total_seconds() > 24 * 3600
+
+
+def _facts(note: LocalNote) -> dict[str, Any] | None:
+    try:
+        facts = loads(note.text)
+    except ValueError:
+        return None
+    return facts if isinstance(facts, dict) else None

@@ -1,0 +1,73 @@
+"""Output checks: the record, its protected connection, the last test from here, and how it has judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Final
+
+from runwatch.records.evaluation import EvalSummary
+from runwatch.records.record import Record
+from runwatch.records.verifier import KeyConnection, VerifierTest
+from runwatch.store.live.report_poller import ReportQuery, name_response_collection
+from runwatch.tui.screens.base.tabbed_screen import RECORD, TabbedScreen, record_sections, text_section
+from runwatch.tui.sources.row_sources import RowSource
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.view.detail.pane_state import freshness_text
+from runwatch.view.detail.sections import DetailSection
+from runwatch.view.reports.check_trends import trend_sections
+from runwatch.view.reports.period import PERIODS
+from runwatch.view.resources.verifiers import KEY_CONNECTION, VERIFIER_TEST, VERIFIERS
+from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.safe_text import SafeText, line
+
+CONNECTION: Final = "connection"
+TEST: Final = "test"
+TREND: Final = "trend"
+
+TREND_PERIOD: Final = PERIODS["30d"]
+"""How far back the trend of a check goes."""
+
+NO_KEY_HERE: Final = "The key is entered on a private page; this console can neither show nor send it."
+
+
+class VerifiersScreen(TabbedScreen):
+    """The screen of output checks."""
+
+    TABS: ClassVar[tuple[tuple[str, SafeText], ...]] = (
+        (RECORD, line("Record")), (CONNECTION, line("Connection")), (TEST, line("Test")), (TREND, line("Trend")),
+    )  # fmt: skip
+
+    def __init__(self, source: RowSource) -> None:
+        super().__init__(VERIFIERS, source)
+
+    def report_for(self, tab: str, row: RecordRow[Any]) -> ReportQuery | None:
+        """The connection of this check; for the trend the summary of all checks, which is read once for all."""
+        if tab == CONNECTION:
+            path = (("verifier_id", row.id),)
+            return ReportQuery("getVerifiersByVerifierIdConnection", KeyConnection, path=path)
+        if tab == TREND:
+            period = TREND_PERIOD.at(self.console.clock.now())
+            return ReportQuery("getEvalSummary", EvalSummary, tuple(period.query().items()))
+        return None
+
+    def side_sections(
+        self, tab: str, row: RecordRow[Any], record: Record | None, context: RenderContext
+    ) -> Sequence[DetailSection]:
+        """The connection, the test or the trend."""
+        if tab == CONNECTION and record is not None:
+            return record_sections(KEY_CONNECTION, record, context, NO_KEY_HERE)
+        if tab == TREND and isinstance(record, EvalSummary):
+            return trend_sections(record, row.id, self.query_one("#fields", DetailView).value_cells, context)
+        return self._test(row, context)
+
+    def _test(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
+        """The last test that was started here, as long as the console is open."""
+        kind = name_response_collection(VerifierTest, row.id)
+        found = self._read(kind)
+        if found is None:
+            key = self.console.keys.shown("screen.test")
+            return [text_section(line("No test of it was started here yet."), line(f"{key} tests it."))]
+        read_at = self.console.store.collection(self.console.profile_name, kind).read_at
+        since = 0.0 if read_at is None else self.console.clock.monotonic() - read_at
+        return record_sections(VERIFIER_TEST, found, context, f"tested from here {freshness_text(max(0.0, since))}")

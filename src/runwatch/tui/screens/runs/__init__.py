@@ -1,0 +1,1 @@
+"""Screens of runs: list, form, adding ids and the merged tail."""

@@ -1,0 +1,260 @@
+"""Adding runs to the watch list by their ids, pasted in whatever form they came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.screen import ModalScreen
+from textual.widgets import Static, TextArea
+
+from runwatch.api.errors import ApiError, ApiProblem, NoResponseError, RateLimitedError
+from runwatch.base.text import cell_width
+from runwatch.records.run import Run
+from runwatch.store.session import ServiceSession
+from runwatch.store.state.changes import RecordRead
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.messages import WorkerFailed
+from runwatch.tui.core.rendering import StyledSpan, label_span, to_content, to_segment
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.widgets.inputs.button import TextButton
+from runwatch.tui.widgets.inputs.text_area import SafeTextArea
+from runwatch.tui.widgets.lists.line_list import LineList
+from runwatch.tui.widgets.panes.pane import BorderText, Pane
+from runwatch.view.text.format import state_label
+from runwatch.view.text.glyphs import Glyphs, Role, state_glyph
+from runwatch.view.text.pasted_text import find_ids, strip_controls
+from runwatch.view.text.safe_text import elide_middle, fit, line, truncate
+
+ID_CELLS: Final = 40
+"""The widest id in the list of outcomes; a longer one is cut in its middle."""
+
+_HELP: Final = "Paste ids, one a line or anywhere in a text. Each is read, and put on the watch list if it is there."
+
+
+@dataclass(frozen=True, slots=True)
+class AddedRun:
+    """What came of one id.
+
+    Attributes:
+        run_id: The id.
+        words: What came of it.
+        role: The role of these words.
+        status: The run's status, where it was found.
+        is_found: Whether the service has the run.
+    """
+
+    run_id: str
+    words: str
+    role: Role = Role.QUIET
+    status: str | None = None
+    is_found: bool = False
+
+    def shown(self, glyphs: Glyphs) -> tuple[StyledSpan, ...]:
+        """The outcome with its state."""
+        if not self.is_found:
+            return ((line(self.words), self.role),)
+        return (
+            (state_label(self.status, glyphs), str(state_glyph(self.status, glyphs)[1])),
+            label_span(f"   {self.words}"),
+        )
+
+
+async def add_to_watch_list(desk: ServiceSession, run_id: str) -> AddedRun:
+    """Read a run and put it on the watch list. One that nobody could read just now is put there too, to be read later.
+
+    Raises:
+        DataError: the watch list cannot be written.
+    """
+    await desk.live.scheduler.wait_for_user_turn()
+    try:
+        run = await desk.client.get_run(run_id)
+    except ApiError as error:
+        if isinstance(error, ApiProblem) and error.status == 404:
+            return AddedRun(run_id, "not found, not added", Role.BAD)
+        if isinstance(error, NoResponseError | RateLimitedError) or (
+            isinstance(error, ApiProblem) and error.status >= 500
+        ):
+            await desk.watch_list.add(desk.scope, [run_id])
+            return AddedRun(run_id, f"added, not read yet: {error.title}", Role.WARN)
+        return AddedRun(run_id, f"not added: {error.title}", Role.BAD)
+    await desk.watch_list.add(desk.scope, [run.id or run_id])
+    if run.id:
+        now, monotonic = desk.clock.now(), desk.clock.monotonic()
+        desk.store.apply(RecordRead(desk.scope.profile, Run.KIND, now, monotonic, run))
+    return AddedRun(run_id, "added", status=run.status, is_found=True)
+
+
+class AddRunsDialog(ModalScreen[str | None]):
+    """The window with the place to paste into and what came of each id. It answers with the first run that was found.
+
+    Args:
+        desk: Where the ids go.
+    """
+
+    AUTO_FOCUS = "#ids"
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("sheet", only=("sheet.leave",))
+    DEFAULT_CSS = """
+    AddRunsDialog {
+        background: $background;
+        align: center middle;
+        & > Pane {
+            width: 100%;
+            max-width: 100;
+            height: auto;
+            max-height: 100%;
+            background: $surface;
+            padding: 1 1 0 1;
+        }
+        & Static {
+            width: 100%;
+            height: auto;
+            margin-bottom: 1;
+        }
+        & TextArea {
+            height: 6;
+            margin-bottom: 1;
+            background: $background;
+            color: $role-plain;
+        }
+        & LineList {
+            height: auto;
+            max-height: 8;
+            background: $surface;
+            margin-bottom: 1;
+        }
+        & Horizontal {
+            height: 1;
+            align-horizontal: right;
+            & > TextButton {
+                margin-left: 2;
+            }
+        }
+    }
+    """
+
+    def __init__(self, desk: ServiceSession) -> None:
+        super().__init__()
+        self._desk: Final = desk
+        self._found: str | None = None
+
+    def compose(self) -> ComposeResult:
+        """What to do, the place for the ids, what came of them, buttons."""
+        title = line(f"Add runs on {line(self._desk.target.profile)}")
+        with Pane(edge=BorderText(title=title, counters=(label_span("tab moves  esc leaves"),))):
+            yield Static(to_content(line(_HELP), Role.QUIET))
+            yield _Paste(id="ids", compact=True, show_line_numbers=False, highlight_cursor_line=False)
+            yield _Outcomes(id="outcomes")
+            with Horizontal():
+                yield TextButton(line("Leave"), id="leave")
+                yield TextButton(line("Add"), id="add")
+
+    def on_mount(self) -> None:
+        """Begin with nothing to add."""
+        self.query_one(_Outcomes).display = False
+        self._count()
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Say how many ids are in the text."""
+        event.stop()
+        self._count()
+
+    def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
+        """Add, or leave."""
+        event.stop()
+        if event.button.id == "add":
+            start_worker(self, self._add(self._ids), "adding ids", group="add", exclusive=True)
+        else:
+            self.action_leave()
+
+    def on_worker_failed(self, message: WorkerFailed) -> None:
+        """Say what kept the ids from being added."""
+        message.stop()
+        self.query_one(Pane).set_border_text(age=((line(message.error), Role.BAD),))
+
+    def action_leave(self) -> None:
+        """Leave; what was added stays added."""
+        self.dismiss(self._found)
+
+    @property
+    def _ids(self) -> list[str]:
+        return find_ids(self.query_one(TextArea).text)
+
+    def _count(self) -> None:
+        count = len(self._ids)
+        self.query_one("#add", TextButton).label = line(f"Add {count} run{'s' * (count != 1)}" if count else "Add")
+        self.query_one("#add", TextButton).disabled = not count
+
+    async def _add(self, ids: list[str]) -> None:
+        rows = self.query_one(_Outcomes)
+        rows.begin(ids)
+        for run_id in ids:
+            outcome = await add_to_watch_list(self._desk, run_id)
+            self._found = self._found or (run_id if outcome.is_found else None)
+            rows.tell(outcome)
+        good = sum(outcome.is_found for outcome in rows.outcomes)
+        self.query_one(Pane).set_border_text(age=(label_span(f"{good} of {len(ids)} found", Role.PLAIN),))
+        self.query_one("#leave", TextButton).label = line("Close")
+        self.query_one("#leave", TextButton).focus()
+
+
+class _Paste(SafeTextArea):
+    """The place for the ids: ``tab`` leaves it, and nothing that a terminal acts on comes in."""
+
+    def __init__(self, *, id: str, compact: bool, show_line_numbers: bool, highlight_cursor_line: bool) -> None:
+        super().__init__(
+            id=id, compact=compact, show_line_numbers=show_line_numbers, highlight_cursor_line=highlight_cursor_line
+        )
+        self.cursor_blink = False
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        # The area's own method comes next by itself.
+        event.text = strip_controls(event.text)
+
+
+class _Outcomes(LineList):
+    """The ids with what came of each."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._ids: list[str] = []
+        self._told: dict[str, AddedRun] = {}
+
+    @property
+    def outcomes(self) -> list[AddedRun]:
+        return list(self._told.values())
+
+    def begin(self, ids: list[str]) -> None:
+        self._ids, self._told = ids, {}
+        self.display = True
+        self.set_size()
+        self.refresh(layout=True)
+
+    def tell(self, outcome: AddedRun) -> None:
+        self._told[outcome.run_id] = outcome
+        self.move_cursor(len(self._told) - 1)
+        self.refresh()
+
+    def line_count(self) -> int:
+        return len(self._ids)
+
+    def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
+        glyphs, run_id = get_app(self).glyphs, self._ids[index]
+        ids = min(max(cell_width(line(each)) for each in self._ids), ID_CELLS)
+        name = fit(elide_middle(line(run_id, None), ids, glyphs.ellipsis), ids)
+        outcome = self._told.get(run_id)
+        pieces = (label_span("waiting"),) if outcome is None else outcome.shown(glyphs)
+        room = max(0, width - ids - 4)
+        segments = [to_segment(line(" "), style), self.piece(name, Role.PLAIN, style), to_segment(line("   "), style)]
+        for text, role in pieces:
+            shown = truncate(text, room, glyphs.ellipsis)
+            room -= cell_width(shown)
+            segments.append(self.piece(shown, role, style))
+        return segments

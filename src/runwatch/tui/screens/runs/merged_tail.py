@@ -1,0 +1,359 @@
+"""The tail of several runs at once: their events in one list, each line with its run, in the order of their times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.widget import Widget
+from textual.widgets import Static
+
+from runwatch.records.record import Record
+from runwatch.records.run import Run
+from runwatch.settings.view_state import ViewState
+from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import StyledSpans, label_span, to_content
+from runwatch.tui.screens.base.event_screen import EventScreen
+from runwatch.tui.sources.event_tail import EventTail
+from runwatch.tui.sources.store_source import StoreSource
+from runwatch.tui.widgets.bars.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft, make_filter_suggester
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.lists.event_log import EventLog
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, pane_status
+from runwatch.view.resources.event_filter import MULTI_RUN_EVENTS, seen_values
+from runwatch.view.resources.runs import RUNS
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.store.live.run_tails import TailUpdate
+    from runwatch.store.repositories.event_sequence import MergedSequence
+
+NAME: Final = "tail"
+"""What the screen is called."""
+
+MAX_FOLLOWED_RUNS: Final = 50
+"""The most runs that are followed at once: more would read each of them too seldom to be called live."""
+
+_BETWEEN: Final = "\n"
+
+
+def tail_view(run_ids: Sequence[str] = ()) -> ViewState:
+    """The screen as it follows these runs; without any, every live one."""
+    return ViewState(NAME, selected=_BETWEEN.join(run_ids))
+
+
+class MergedTailScreen(EventScreen):
+    """The screen of the merged tail. Without runs of one's own choice it follows every live one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
+        "screen", only=("screen.filter", "screen.copy", "screen.open_run", "screen.new")
+    )
+    DEFAULT_CSS = """
+    MergedTailScreen {
+        & #tail-pane {
+            height: 1fr;
+        }
+        & #tail-note {
+            height: auto;
+            padding: 0 1;
+        }
+        & #tail-filter {
+            display: none;
+        }
+        &.-filtering #tail-filter {
+            display: block;
+        }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._chosen: tuple[str, ...] = ()
+        self._events: MergedSequence | None = None
+        self._filter = ""
+        self._left_out = 0
+        self._noted: SafeText | None = None
+
+    @cached_property
+    def tail(self) -> EventTail:
+        """The events of all the runs."""
+        bar = self.query_one(FilterBar)
+        return EventTail(
+            self,
+            self.query_one(EventLog),
+            changed=self.show_tail,
+            refused=bar.show_error,
+            counted=lambda found, total: bar.show_count(line(f"{found}/{total}")),
+        )
+
+    def body(self) -> Iterable[Widget]:
+        """The events, and the filter below them while one is typed."""
+        with Pane(id="tail-pane"), Vertical():
+            yield Static(id="tail-note")
+            yield EventLog(id="events")
+            yield FilterBar(
+                make_filter_suggester(seen_values(MULTI_RUN_EVENTS), tuple(MULTI_RUN_EVENTS.flags)), id="tail-filter"
+            )
+
+    def polled_lists(self) -> tuple[type[Record], ...]:
+        """Runs, which say what is live."""
+        return (Run,)
+
+    def breadcrumbs(self) -> Sequence[str]:
+        """What is followed."""
+        return ("Tail", "chosen runs" if self._chosen else "all live runs")
+
+    def hints(self) -> Sequence[KeyHint]:
+        """What people do with events."""
+        return (
+            "tail.open", "screen.filter", "tail.follow", "screen.open_run", ("screen.copy", "copy run id"),
+            "tail.context", "screen.refresh", "app.quit",
+        )  # fmt: skip
+
+    # When something changes.
+
+    def on_mount(self) -> None:
+        """Begin with what is known."""
+        self.query_one(EventLog).focus()
+        self._begin()
+
+    def on_unmount(self) -> None:
+        """Follow nothing that nobody sees."""
+        self._unfollow()
+
+    def session_opened(self) -> None:
+        """Begin now that there is a service."""
+        self._begin()
+
+    def view_state(self, name: str) -> ViewState:
+        """Which runs, and the filter."""
+        return ViewState(name, filter=self._filter, selected=_BETWEEN.join(self._chosen))
+
+    def restore_view(self, view: ViewState) -> None:
+        """Follow the same runs as then."""
+        chosen = tuple(filter(None, view.selected.split(_BETWEEN)))
+        if chosen != self._chosen:
+            self._unfollow()
+            self._chosen, self._events = chosen, None
+            self._begin()
+        if view.filter:
+            self._filter = view.filter
+            self.tail.filter_by(view.filter)
+        self.show_crumbs()
+
+    def data_changed(self, kinds: frozenset[str]) -> None:
+        """Take in the runs that have become live."""
+        self._begin()
+        self.show_tail()
+
+    def tail_moved(self, news: TailUpdate) -> None:
+        """Take in what came."""
+        if self._events is not None and news.run_id in self._events.run_ids:
+            self.tail.grow()
+
+    def tick(self) -> None:
+        """What is heard of the runs grows old."""
+        desk = self.console.session
+        if desk is not None and self._events is not None:
+            for run_id in self._events.run_ids:
+                # The screen before this one may have stopped a tail of its own after this one had begun it.
+                if not desk.live.tails.follows(run_id):
+                    desk.live.tails.follow(run_id, in_focus=False)
+        self.show_tail()
+
+    def show_tail(self) -> None:
+        """Say in the frame what is followed and how it is."""
+        pane = self.query_one("#tail-pane", Pane)
+        note = self._note()
+        if note != self._noted:
+            # The whole screen is laid out anew for it.
+            self._noted = note
+            place = self.query_one("#tail-note", Static)
+            place.display = bool(note)
+            place.update(to_content(note, Role.QUIET))
+        if self._events is None:
+            title = (label_span("Tail", Role.PLAIN),)
+            pane.set_border_text(title=title, state=line(""), age=self._list_words(), counters=line(""))
+            return
+        known = label_span(self.tail.known_words())
+        # Where the list of runs has its troubles, they are those of every tail.
+        silent = self._silent_words() or self._trouble_words()
+        pane.set_border_text(
+            title=(label_span(self._title(), Role.PLAIN),),
+            state=self.tail.mode_words(),
+            age=(known, (silent, Role.BAD)) if silent else (known,),
+            counters=self.tail.new_words(),
+        )
+
+    # What people do.
+
+    def on_filter_changed(self, message: FilterChanged) -> None:
+        """Filter while a person types."""
+        message.stop()
+        self._filter = message.text.strip()
+        self.tail.filter_by(message.text)
+
+    def on_filter_kept(self, message: FilterKept) -> None:
+        """Go back to the events."""
+        message.stop()
+        self.remove_class("-filtering")
+        self.focus_tail()
+
+    def on_filter_left(self, message: FilterLeft) -> None:
+        """Show all events again."""
+        message.stop()
+        self._take_filter_away()
+
+    def action_filter(self) -> None:
+        """Type a filter."""
+        self.add_class("-filtering")
+        self.query_one(FilterBar).edit(self._filter)
+
+    def action_refresh(self) -> None:
+        """Read the events of every run now."""
+        desk = self.console.session
+        if desk is not None and self._events is not None:
+            for run_id in self._events.run_ids:
+                desk.live.tails.hurry(run_id)
+
+    def action_new(self) -> None:
+        """Start a run."""
+        self.console.open_run_form()
+
+    async def action_copy(self) -> None:
+        """Copy the id of the run that the event under the cursor belongs to."""
+        from runwatch.view.problems.copy_options import find_id_text
+
+        run_id = self._run_under_cursor()
+        if run_id:
+            await self.console.copy_text(find_id_text(run_id), line("run id"))
+
+    def action_open_run(self) -> None:
+        """Go to the run that the event under the cursor belongs to."""
+        run_id = self._run_under_cursor()
+        if run_id:
+            # Later, because this screen cannot wait for its own end.
+            self.console.call_later(self.console.open_run, run_id)
+
+    def action_back(self) -> None:
+        """Close the drawer, then take the filter away, then leave."""
+        if self.close_drawer():
+            return
+        if self._filter:
+            self._take_filter_away()
+        else:
+            super().action_back()
+
+    @property
+    def is_at_root(self) -> bool:
+        """Whether going back would leave this screen."""
+        return not self.is_drawer_open and not self._filter
+
+    # Inside.
+
+    def _begin(self) -> None:
+        """Follow the chosen runs, or those that are live by now; one that has ended stays in the list."""
+        desk = self.console.session
+        if desk is None or not self.is_mounted:
+            return
+        from runwatch.store.repositories.event_sequence import MergedSequence
+
+        wanted = list(self._chosen or self._live())
+        have = () if self._events is None else self._events.run_ids
+        new = [run_id for run_id in wanted if run_id not in have]
+        room = max(0, MAX_FOLLOWED_RUNS - len(have))
+        self._left_out = max(0, len(new) - room)
+        if self._events is None and wanted:
+            self._events = MergedSequence(desk.events, desk.scope)
+            self.tail.show(self._events, is_merged=True)
+            if self._filter:
+                self.tail.filter_by(self._filter)
+        if self._events is None or not new[:room]:
+            return
+        for run_id in new[:room]:
+            self._events.add(run_id)
+            desk.live.tails.follow(run_id, in_focus=False)
+        self.tail.grow()
+
+    def _unfollow(self) -> None:
+        desk = self.console.session
+        if desk is not None and self._events is not None:
+            for run_id in self._events.run_ids:
+                desk.live.tails.unfollow(run_id)
+
+    def _live(self) -> list[str]:
+        """The live runs, in the order in which they began."""
+        desk = self.console.session
+        assert desk is not None
+        records = desk.store.collection(desk.scope.profile, Run.KIND).records
+        live = [record for record in records if isinstance(record, Run) and not record.is_final]
+        return [run.id for run in sorted(live, key=lambda run: str(run.raw.get("created_at") or ""))]
+
+    def _title(self) -> str:
+        assert self._events is not None
+        desk, runs = self.console.session, self._events.run_ids
+        ended = 0 if desk is None else sum(desk.live.tails.news(run_id).is_complete for run_id in runs)
+        many = f"{len(runs)} run{'s' * (len(runs) != 1)}"
+        more = f", {self._left_out} more are not followed" if self._left_out else ""
+        return f"Tail of {many} {self.console.glyphs.dot} {len(runs) - ended} live{more}"
+
+    def _silent_words(self) -> SafeText:
+        """How many runs do not answer, and why the first of them does not; or why no answer can be kept."""
+        desk = self.console.session
+        if desk is None or self._events is None:
+            return line("")
+        news = [desk.live.tails.news(run_id) for run_id in self._events.run_ids]
+        told = [failure for each in news if (failure := each.failure) is not None]
+        dot = self.console.glyphs.dot
+        if unkept := next((each.unkept for each in news if each.unkept is not None), None):
+            return line(f" {dot} not kept: {unkept}")
+        return line(f" {dot} no answer for {len(told)}: {told[0].title}" if told else "")
+
+    def _list_state(self) -> PaneState:
+        """How it is with the list of runs, which says what is live."""
+        console = self.console
+        return StoreSource(RUNS, console.store, console.profile_name, console.clock, console.session).state()
+
+    def _list_words(self) -> StyledSpans:
+        """The state of the list of runs; it shows nothing yet, so this is the state of the screen."""
+        if self.console.session is None:
+            return line("")
+        words = pane_status(self._list_state(), self.console.render_context())
+        return (label_span(words.text, str(words.role)),)
+
+    def _trouble_words(self) -> SafeText:
+        """What keeps the list of runs from being read, which no run that is followed may have noticed yet."""
+        state = self._list_state()
+        if state.load not in FAILED_STATES and state.load is not LoadState.RATE_LIMITED:
+            return line("")
+        return line(f" {self.console.glyphs.dot} {pane_status(state, self.console.render_context()).text}")
+
+    def _note(self) -> SafeText:
+        if self._events is not None:
+            return line("")
+        if self.console.session is None:
+            return line(self.console.startup_status)
+        keys, state = self.console.keys, self._list_state()
+        if state.age_s is None:
+            return line(" ".join(empty_state_lines(RUNS, state, self.console.render_context(), keys.shown)), None)
+        return line(
+            f"No run is live. {keys.shown('screen.new')} starts one; on Runs, {keys.shown('list.mark')} marks runs and"
+            f" {keys.shown('screen.tail_all')} follows the marked ones."
+        )
+
+    def _take_filter_away(self) -> None:
+        self._filter = ""
+        self.remove_class("-filtering")
+        self.tail.filter_by("")
+        self.show_hints()
+        self.focus_tail()
+
+    def _run_under_cursor(self) -> str:
+        event = self.tail.event(self.query_one(EventLog).cursor)
+        return "" if event is None else event.execution_id or ""

@@ -1,0 +1,84 @@
+"""Starting a run: the form of a run request, kept for the next time until the run is accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.widget import Widget
+from textual.widgets import Static
+
+from runwatch.tui.core.rendering import StyledSpans, to_content
+from runwatch.tui.flows.run_dialogs import build_submit_dialog
+from runwatch.tui.screens.base.form_screen import FormScreen
+from runwatch.view.actions.run_form import FORM, RunPrefill, start_values
+from runwatch.view.text.format import short_id
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+if TYPE_CHECKING:
+    from runwatch.store.session import ServiceSession
+    from runwatch.tui.flows.write_dialog import WriteDialog
+
+
+class RunFormScreen(FormScreen):
+    """The form. What is typed is kept for the next time, whichever way the form is left, until the run is accepted.
+
+    Args:
+        values: What it holds at first, by field; ``None`` for a new run.
+        field: The field to begin in; empty for the first one that people fill in.
+        like: The earlier run that the values are from.
+    """
+
+    BEGINS_IN: ClassVar[str] = "objective"
+    DEFAULT_CSS = """
+    RunFormScreen {
+        & #like {
+            height: auto;
+            padding: 0 1 1 1;
+        }
+    }
+    """
+
+    def __init__(
+        self, values: Mapping[str, str] | None = None, field: str = "", *, like: RunPrefill | None = None
+    ) -> None:
+        super().__init__(FORM, {**start_values(), **(values or {})}, field)
+        self._like = like
+
+    def form_title(self) -> StyledSpans:
+        """A new run, or one like another."""
+        title = "New run"
+        if self._like is not None:
+            title = f"New run like {short_id(self._like.run_id, self.console.glyphs)}"
+        return line(f"{title} {self.console.glyphs.dot} postExecutions")
+
+    def request_line(self) -> StyledSpans:
+        """Where runs are submitted."""
+        return line("POST /v1/executions")
+
+    def go_label(self) -> str:
+        """What comes next is the sheet."""
+        return "Start…"
+
+    def before_fields(self) -> Sequence[Widget]:
+        """What is not known of the earlier run."""
+        if self._like is None or not self._like.note:
+            return ()
+        return (Static(to_content(line(self._like.note, None), Role.WARN), id="like"),)
+
+    def breadcrumbs(self) -> Sequence[str]:
+        """Below the runs."""
+        return ("Runs", "New run")
+
+    def typed(self, values: Mapping[str, str]) -> None:
+        """Keep it with every letter, because a form can be left in more ways than by its own key."""
+        self.console.run_draft = dict(values)
+
+    def build_dialog(self, desk: ServiceSession, body: bytes, shown: Any, key: str) -> WriteDialog:
+        """The sheet that submits the run."""
+        return build_submit_dialog(self, desk, body, shown, key=key, done=self._accepted, refused=self.refused)
+
+    def _accepted(self, run_id: str) -> None:
+        self.console.run_draft = None
+        self.console.show_run(run_id)

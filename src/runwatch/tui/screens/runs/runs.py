@@ -1,0 +1,402 @@
+"""Runs, live: the list of all, and the tail of the one under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.binding import BindingType
+
+from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
+from runwatch.tui.screens.base.event_screen import EventScreen
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.pane_state import freshness_text
+from runwatch.view.resources.runs import RUNS
+from runwatch.view.runs.decision_packet import run_outcome_title
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.spec.action import ResourceAction
+from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.format import short_id
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.records.event import RunEvent
+    from runwatch.store.live.run_tails import TailUpdate
+    from runwatch.tui.sources.event_tail import EventTail
+    from runwatch.tui.sources.run_loader import RunLoader
+    from runwatch.tui.widgets.bars.tab_bar import TabBar
+    from runwatch.tui.widgets.panes.run_detail import RunDetail
+    from runwatch.view.detail.sections import DetailSection
+    from runwatch.view.problems.copy_options import CopyOption
+
+
+class RunsScreen(ResourceScreen, EventScreen):
+    """The screen of runs."""
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
+        "screen",
+        "tail",
+        only=(
+            "tail.follow",
+            "screen.new",
+            "screen.again",
+            "screen.add",
+            "screen.tail_all",
+            "screen.label",
+            "screen.destroy",
+            "screen.next_tab",
+            "screen.previous_tab",
+        ),
+    )
+
+    DETAIL_EVERY: ClassVar[int] = 1
+    """The clock of a live run goes second by second."""
+
+    def __init__(self, source: Any) -> None:
+        super().__init__(RUNS, source)
+        self._has_detail = False
+        self._counted: tuple[Sequence[RecordRow[Any]], dict[str, int]] = ((), {"live": 0, "failed": 0, "done": 0})
+
+    def detail_pane(self) -> Pane:
+        """The second pane, empty until the first paint is done, which its content would hold up."""
+        return Pane(id="detail")
+
+    def on_mount(self) -> None:
+        """Fill the second pane once there is something to look at."""
+        self.call_after_refresh(self._make_detail)
+        self.watch_notes()
+
+    def _make_detail(self) -> None:
+        # The screen may have gone before its first refresh.
+        if not self._has_detail and self.is_attached:
+            from runwatch.tui.widgets.panes.run_detail import RunDetail
+
+            self._has_detail = True
+            self.query_one("#detail").mount(RunDetail(lambda: self.console.render_context(), id="run"))
+            self.show_detail()
+            # A run that was opened before its pane was filled is named in the path from now on.
+            self.show_crumbs(self._filter_words())
+
+    @cached_property
+    def tail(self) -> EventTail:
+        """The events of the run under the cursor."""
+        from runwatch.tui.sources.event_tail import EventTail
+
+        detail = self.run_detail
+        return EventTail(
+            self,
+            detail.event_log,
+            changed=self.show_tail,
+            refused=detail.show_search_error,
+            counted=lambda found, total: detail.show_search(found=found, total=total),
+        )
+
+    @cached_property
+    def _reading(self) -> RunLoader:
+        from runwatch.tui.sources.run_loader import RunLoader
+
+        return RunLoader(self, self._show_read, self._show_story)
+
+    @property
+    def run_detail(self) -> RunDetail:
+        """The second pane's content."""
+        from runwatch.tui.widgets.panes.run_detail import RunDetail
+
+        self._make_detail()
+        return self.query_one(RunDetail)
+
+    def _note(self, state: PaneState) -> tuple[SafeText, ...]:
+        if state.load is not LoadState.EMPTY or self.is_filtered:
+            return super()._note(state)
+        keys = self.console.keys
+        return (
+            line("No runs yet."),
+            line(f"{keys.shown('screen.new')} starts a test run, {keys.shown('screen.add')} adds one by its id."),
+        )
+
+    def hints(self) -> Sequence[KeyHint]:
+        """What operators do all day."""
+        return (
+            "list.open", "screen.filter", "screen.copy", ("screen.new", "new run"), ("screen.destroy", "cancel"),
+            "tail.follow", "screen.pause", "screen.next_tab", "screen.add", "screen.again", "screen.refresh",
+            "screen.raw", "app.quit",
+        )  # fmt: skip
+
+    def focus_detail(self) -> None:
+        """Put the focus on the view that is shown."""
+        detail = self.run_detail
+        if detail.is_mounted:
+            detail.focus_inside()
+        else:
+            # A view that comes back opened is there before the second pane is filled.
+            detail.call_after_refresh(detail.focus_inside)
+
+    def counters(self) -> StyledSpans:
+        """How many runs are in which kind of state; nothing before the first answer, not even nought."""
+        if not self.listing.shown and self._source.state().age_s is None:
+            return line("")
+        if self.listing.shown is not self._counted[0]:
+            counts = {"live": 0, "failed": 0, "done": 0}
+            for row in self.listing.shown:
+                facts: RunFacts = row.subject
+                counts["live" if not facts.is_final else "failed" if facts.status == "failed" else "done"] += 1
+            self._counted = self.listing.shown, counts
+        counts = self._counted[1]
+        dot = self.console.glyphs.dot
+        parts: list[StyledSpan] = []
+        for name, number in counts.items():
+            if parts:
+                parts.append(label_span(f" {dot} "))
+            parts.append(label_span(f"{name} {number}", Role.LIVE if name == "live" and number else Role.QUIET))
+        return tuple(parts)
+
+    # The run under the cursor.
+
+    def on_screen_resume(self) -> None:
+        """Take in the events that came while a sheet or another screen stood in front."""
+        if self._shown is not None:
+            self.tail.grow()
+
+    def on_unmount(self) -> None:
+        """Follow nothing that nobody sees."""
+        if self.console.session is not None and self._shown is not None:
+            self.console.session.live.tails.unfollow(self._shown)
+
+    def show_detail(self) -> None:
+        """Show the run under the cursor, and follow it."""
+        if not self._has_detail:
+            return
+        row = self.row
+        if row is None:
+            self._leave_run()
+            self.run_detail.clear()
+            self.query_one("#detail", Pane).set_border_text(
+                title=line(""), state=line(""), age=line(""), counters=line("")
+            )
+            return
+        is_other = row.id != self._shown
+        if is_other:
+            self._leave_run()
+            self._shown = row.id
+            self._follow(row.id)
+        self.run_detail.show(row.subject, is_other=is_other)
+        self._read_for(self.run_detail.tab, row)
+        self.show_tail()
+
+    def tail_moved(self, news: TailUpdate) -> None:
+        """Something about a followed run's events changed."""
+        if news.run_id == self._shown:
+            if news.count != self.tail.length:
+                self.tail.grow()
+            self.show_tail()
+
+    def tick(self) -> None:
+        """Ages grow."""
+        super().tick()
+        desk = self.console.session
+        if desk is not None and self._shown is not None and not desk.live.tails.follows(self._shown):
+            # The screen before this one may have stopped the tail after this one had begun it.
+            desk.live.tails.follow(self._shown)
+        self.show_tail()
+
+    def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
+        """Id and status."""
+        glyphs = self.console.glyphs
+        facts: RunFacts = row.subject
+        shown = run_outcome_title(facts.status, facts.packet.value, glyphs)
+        return (
+            label_span(f"{short_id(row.id, glyphs)}  ", Role.PLAIN),
+            (shown.text, str(shown.role)),
+        )
+
+    def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
+        """Read what the view needs."""
+        row = self.row
+        if row is not None:
+            self._read_for(message.tab, row)
+        self.show_tail()
+
+    def on_run_detail_search_changed(self, message: RunDetail.SearchChanged) -> None:
+        """Filter the events."""
+        message.stop()
+        self.tail.filter_by(message.text)
+
+    def focus_tail(self) -> None:
+        """Put the focus on the view of the run."""
+        self.focus_detail()
+
+    def action_next_tab(self) -> None:
+        """Show the next view of the run."""
+        self.run_detail.action_next_tab()
+
+    def action_previous_tab(self) -> None:
+        """Show the view before."""
+        self.run_detail.action_previous_tab()
+
+    def action_raw(self) -> None:
+        """Show the run's JSON, or what was shown before it."""
+        self.run_detail.turn_raw()
+
+    def action_follow(self) -> None:
+        """Follow the events beside the list too, or stop following."""
+        self.run_detail.event_log.action_follow()
+
+    async def action_new(self) -> None:
+        """Start a run."""
+        self.console.open_run_form()
+
+    def action_again(self) -> None:
+        """Start a run like the one under the cursor."""
+        row = self.row
+        if row is None:
+            self.notify_user("There is no run to start again.", Role.WARN)
+        else:
+            self.console.open_run_form(row.subject)
+
+    def action_add(self) -> None:
+        """Add ids to the watch list."""
+        self.console.open_add_runs()
+
+    def action_label(self) -> None:
+        """Write a label and a note about the run, or one label for all marked ones."""
+        from runwatch.tui.flows.run_notes import open_run_notes
+
+        open_run_notes(self, [row.id for row in self.selected_rows()])
+
+    def action_tail_all(self) -> None:
+        """Follow the marked runs, or all live ones, in one list."""
+        from runwatch.tui.screens.runs.merged_tail import tail_view
+
+        marked = self.table.marks
+        view = tail_view([row.id for row in self._all_rows() if row.key in marked])
+        # Later, because this screen cannot wait for its own end.
+        self.console.call_later(self.console.go_to_view, view)
+
+    def action_refresh(self) -> None:
+        """Read the list now, the events of the run too, and what could not be read for it."""
+        self._reading.forget()
+        desk = self.console.session
+        if desk is not None and self._shown is not None:
+            desk.live.tails.hurry(self._shown)
+        super().action_refresh()
+
+    async def action_destroy(self) -> None:
+        """Cancel the marked runs, or the one under the cursor."""
+        self.console.open_cancel([row.subject for row in self.selected_rows()])
+
+    def copies_in_focus(self) -> Iterable[CopyOption]:
+        """The event under the cursor too."""
+        yield from super().copies_in_focus()
+        yield from self.event_copies()
+
+    async def run_record_action(self, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
+        """Cancel, start one like it, or show the view that the action reads."""
+        self.table.select(row.key)
+        if action.id == "cancel":
+            self.console.open_cancel([row.subject])
+            return
+        if action.id == "again":
+            self.console.open_run_form(row.subject)
+            return
+        if action.id == "label":
+            self.action_label()
+            return
+        from runwatch.tui.widgets.panes.run_detail import TABS
+
+        tab = {"watch": "events"}.get(action.id, action.id)
+        if tab in dict(TABS):
+            self.run_detail.choose(tab)
+            self.open_detail()
+        else:
+            await super().run_record_action(row, action)
+
+    def action_back(self) -> None:
+        """Close the drawer first."""
+        if not self.close_drawer():
+            super().action_back()
+
+    @property
+    def is_at_root(self) -> bool:
+        """Whether going back would leave this screen."""
+        return super().is_at_root and not self.is_drawer_open
+
+    # Inside.
+
+    def _follow(self, run_id: str) -> None:
+        desk = self.console.session
+        if desk is None:
+            if not self.console.has_file:
+                self._shown = None
+                return
+            from runwatch.tui.sources.file_source import find_events_in_file
+
+            self.tail.show(find_events_in_file(self.console, run_id))
+            return
+        from runwatch.store.repositories.event_sequence import RunSequence
+
+        self.tail.show(RunSequence(desk.events, desk.scope, run_id))
+        desk.live.tails.follow(run_id)
+
+    def _leave_run(self) -> None:
+        if self._shown is None:
+            return
+        if self.console.session is not None:
+            self.console.session.live.tails.unfollow(self._shown)
+        self._shown = None
+        self._reading.forget()
+        self.tail.clear()
+        self.run_detail.clear_search()
+
+    def _read_for(self, tab: str, row: RecordRow[Any]) -> None:
+        """Read what a view needs; the events, which most people look at, need nothing."""
+        if tab != "events":
+            self._reading.read_for(tab, row.subject, self.tail.length)
+
+    def _show_story(self, run_id: str, events: Sequence[RunEvent], is_cut: bool) -> None:
+        if run_id == self._shown:
+            self.run_detail.show_story(events, is_cut=is_cut)
+
+    def _show_read(self, run_id: str, tab: str, found: tuple[DetailSection, ...]) -> None:
+        if run_id == self._shown:
+            self.run_detail.show_read(tab, found)
+
+    def show_tail(self) -> None:
+        """Say in the frame how it is with the run's events."""
+        row, desk = self.row, self.console.session
+        if row is None or not self.tail.is_showing:
+            return
+        pane = self.query_one("#detail", Pane)
+        if desk is None or self.run_detail.tab != "events":
+            known = self.tail.known_words() if self.run_detail.tab == "events" else line("")
+            pane.set_border_text(
+                title=self.detail_title(row), state=line(""), age=(label_span(known),), counters=line("")
+            )
+            return
+        news = desk.live.tails.news(row.id)
+        dot = self.console.glyphs.dot
+        pace = "" if news.is_complete or not news.pause_s else f" {dot} poll {news.pause_s:.0f}s"
+        if news.is_complete:
+            pace = f" {dot} ended"
+        pane.set_border_text(
+            title=self.detail_title(row),
+            state=(*to_spans(self.tail.mode_words()), label_span(pace)),
+            age=self._tail_age(news),
+            counters=self.tail.new_words(),
+        )
+
+    def _tail_age(self, news: TailUpdate) -> StyledSpans:
+        dot, known = self.console.glyphs.dot, self.tail.known_words()
+        if news.unkept is not None:
+            return (label_span(f"{known} {dot} "), label_span(f"not kept: {news.unkept}", Role.BAD))
+        if news.failure is not None:
+            return (label_span(f"{known} {dot} "), label_span(f"no answer: {news.failure.title}", Role.BAD))
+        if news.answered_at is None or news.is_complete:
+            return (label_span(known),)
+        heard = freshness_text(self.console.clock.monotonic() - news.answered_at)
+        return (label_span(f"{known} {dot} heard {heard}"),)

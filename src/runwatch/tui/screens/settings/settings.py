@@ -1,0 +1,258 @@
+"""Settings: what holds and where it comes from, changed in place; a theme is shown while the cursor stands on it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from runwatch.base.errors import RunwatchError, SettingsError
+from runwatch.settings import settings_file
+from runwatch.settings.declarations import Settings
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.messages import PanelClosed
+from runwatch.tui.core.themes import Palette, describe_themes, theme_names
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.flows.connection_test import key_sources_text, run_connection_test
+from runwatch.tui.screens.settings.settings_menus import (
+    SettingChoice,
+    choice_menu,
+    find_choice_theme,
+    removal_menu,
+    validate_setting,
+)
+from runwatch.tui.screens.settings.settings_table import SettingsTableScreen
+from runwatch.tui.widgets.bars.status_bar import KeyHint, StatusBar
+from runwatch.tui.widgets.inputs.value_editor import ValueEditor
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.panes.menu import Menu
+from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
+from runwatch.view.settings.rows import takes_effect_at_once
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import StyledText
+
+if TYPE_CHECKING:
+    from runwatch.tui.widgets.lists.record_table import RowOpened
+
+
+class SettingsScreen(SettingsTableScreen):
+    """The screen of the settings."""
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
+        "screen", only=("screen.test", "screen.copy", "screen.destroy")
+    )
+    DEFAULT_CSS = """
+    SettingsScreen {
+        & ProblemPanel {
+            height: 12;
+            display: none;
+        }
+        & ValueEditor {
+            display: none;
+        }
+        &.-editing ValueEditor {
+            display: block;
+        }
+        &.-problem ProblemPanel {
+            display: block;
+        }
+        &.-problem #settings-about {
+            display: none;
+        }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._before: Palette | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """The table, what is said of the row under the cursor, and the line for another value."""
+        yield from super().body()
+        yield ProblemPanel(id="settings-problem")
+        yield ValueEditor(self._fault, id="settings-value")
+
+    def hints(self) -> Sequence[KeyHint]:
+        """What can be done here."""
+        return (
+            ("list.open", "change"), ("screen.filter", "find"), ("screen.destroy", "default"),
+            ("screen.next_tab", "next part"), "screen.test", ("screen.copy", "copy key"), "screen.back", "app.quit",
+        )  # fmt: skip
+
+    @property
+    def is_at_root(self) -> bool:
+        """Whether going back would leave this screen."""
+        return not (self.has_class("-editing") or self.has_class("-problem") or not super().is_at_root)
+
+    def on_mount(self) -> None:
+        """Show what holds, and find out where keys come from."""
+        self.themes = dict.fromkeys(theme_names(self.console.theme_directories), "")
+        self.show_rows()
+        start_worker(self, self._read_again(), "reading the settings")
+
+    # What people do.
+
+    def on_row_opened(self, message: RowOpened) -> None:
+        """Change the value, or test the connection of a profile."""
+        message.stop()
+        row = self.row
+        if row is None:
+            return
+        if row.choices:
+            self._before = self.console.palette
+            self.open_overlay(choice_menu(row))
+        elif row.edits:
+            self.add_class("-editing")
+            self.query_one(ValueEditor).edit(row)
+        elif row.profile:
+            self.action_test()
+        else:
+            self.query_one("#settings-text").focus()
+
+    def on_menu_item_highlighted(self, message: Menu.ItemHighlighted) -> None:
+        """Show the theme under the cursor at once."""
+        message.stop()
+        theme = find_choice_theme(message.item.target)
+        if theme is not None and message.item.disabled_reason is None:
+            self._preview(theme)
+
+    def on_menu_cancelled(self, message: Menu.Cancelled) -> None:
+        """Draw everything again as it was drawn before."""
+        message.stop()
+        self._put_back()
+
+    async def take_choice(self, target: object) -> None:
+        """Write what was chosen."""
+        if isinstance(target, SettingChoice):
+            start_worker(self, self._write(target.key, target.value), "writing the settings", group="write")
+        else:
+            await super().take_choice(target)
+
+    def on_value_editor_submitted(self, message: ValueEditor.Submitted) -> None:
+        """Write what was typed."""
+        message.stop()
+        start_worker(self, self._write(message.key, message.value), "writing the settings", group="write")
+
+    def on_value_editor_cancelled(self, message: ValueEditor.Cancelled) -> None:
+        """Go back to the table."""
+        message.stop()
+        self._close_editor()
+
+    def action_test(self) -> None:
+        """Read the account of the profile under the cursor."""
+        row = self.row
+        if row is None or not row.profile:
+            self.notify_user("Put the cursor on a profile to test its connection.", Role.WARN)
+            return
+        self.tests[row.profile] = StyledText(line(f"testing{self.console.glyphs.ellipsis}"), Role.LIVE)
+        self.show_rows()
+        start_worker(self, self._test(row.profile), "testing the connection", group="test", exclusive=True)
+
+    def action_destroy(self) -> None:
+        """Take what the row shows out of the file, once a person has confirmed it: its default holds then."""
+        row = self.row
+        if row is None or not row.removes:
+            self.notify_user("The file holds nothing here that could be taken out.", Role.WARN)
+            return
+        self.open_overlay(removal_menu(row))
+
+    async def action_copy(self) -> None:
+        """Copy the key of the setting."""
+        row = self.row
+        if row is not None and row.edits:
+            await self.console.copy_text(row.edits, line("key of the setting"))
+
+    def on_panel_closed(self, message: PanelClosed) -> None:
+        """Close the problem."""
+        message.stop()
+        self.action_back()
+
+    def action_refresh(self) -> None:
+        """Read the file again."""
+        start_worker(self, self._read_again(), "reading the settings")
+
+    def action_back(self) -> None:
+        """One level."""
+        if self.has_class("-problem"):
+            self.remove_class("-problem")
+            self.table.focus()
+            self.show_hints()
+        elif self.has_class("-editing"):
+            self._close_editor()
+        else:
+            super().action_back()
+
+    # Inside.
+
+    def _close_editor(self) -> None:
+        self.remove_class("-editing")
+        self.table.focus()
+        self.show_hints()
+
+    async def _read_again(self) -> None:
+        console = self.console
+        loaded = await asyncio.to_thread(
+            settings_file.load_settings_file, console.launch.paths.settings_file, clock=console.clock
+        )
+        console.apply_settings(loaded)
+        self.themes = await asyncio.to_thread(describe_themes, console.theme_directories)
+        self.query_one(StatusBar).refresh()
+        self.show_rows()
+        self.key_sources = await key_sources_text(console)
+        self.show_rows()
+
+    async def _write(self, key: str, value: str | None) -> None:
+        path = self.console.launch.paths.settings_file
+        try:
+            if value is None:
+                await asyncio.to_thread(settings_file.remove_setting, path, key)
+            else:
+                await asyncio.to_thread(settings_file.write_setting, path, key, value)
+        except SettingsError as error:
+            self._put_back()
+            if self.has_class("-editing"):
+                self.query_one(ValueEditor).refuse(line(str(error)))
+            else:
+                self.notify_user(str(error), Role.BAD)
+            return
+        self._before = None
+        self._close_editor()
+        await self._read_again()
+        if key == Settings.theme.key:
+            self._preview(self.console.settings.theme)
+        self.table.select(key)
+        done = "taken out of the file" if value is None else "written"
+        holds = "holds now" if takes_effect_at_once(key) else "holds from the next start"
+        self.notify_user(f"{key} {done}, {holds}")
+
+    async def _test(self, name: str) -> None:
+        tried = await run_connection_test(self.console, name)
+        self.tests[name] = tried.word
+        if tried.problem is not None:
+            panel = self.query_one(ProblemPanel)
+            panel.show(tried.problem, next_step=tried.next_step)
+            self.add_class("-problem")
+            panel.query_one(DetailView).focus()
+        elif tried.refused:
+            self.notify_user(tried.refused, Role.BAD)
+        self.show_rows()
+
+    # Choosing.
+
+    def _preview(self, theme: str) -> None:
+        try:
+            self.console.apply_theme(theme)
+        except RunwatchError as error:
+            self.notify_user(str(error), Role.BAD)
+
+    def _put_back(self) -> None:
+        if self._before is not None:
+            self.console.apply_palette(self._before)
+            self._before = None
+
+    def _fault(self, key: str, value: str) -> str:
+        return validate_setting(self.console.loaded.settings, key, value)

@@ -1,0 +1,97 @@
+"""What the settings screen asks of the key map, the lists and the themes: what may be chosen, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from runwatch.settings.declarations import Settings
+from runwatch.tui.core.key_bindings import KEY_ACTIONS, SCOPE_TITLES, KeyMap
+from runwatch.tui.core.themes import NOT_USABLE
+from runwatch.tui.widgets.panes.menu import Menu, MenuItem
+from runwatch.view.resources.registry import resource_named
+from runwatch.view.settings.rows import KeyedAction, SettingsRow
+from runwatch.view.settings.tables import NO_LIST, find_lists_accepting
+from runwatch.view.table.column_choice import choose_columns, unknown_columns_text
+from runwatch.view.text.safe_text import line
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChoice:
+    """A value for a setting.
+
+    Attributes:
+        key: The dotted key.
+        value: The value as it is typed; ``None`` takes the key out of the file.
+    """
+
+    key: str
+    value: str | None
+
+
+def choice_menu(row: SettingsRow) -> Menu:
+    """Everything that may be chosen for a setting, beginning with what the file says; a broken theme says why."""
+    present = {row.text: "in the file" if row.removes else "the default"}
+    items = [
+        MenuItem(
+            line(value),
+            SettingChoice(row.edits, value),
+            line("   ".join(filter(None, (word, present.get(value))))),
+            disabled_reason=line(word, None) if word.startswith(NOT_USABLE) else None,
+        )
+        for value, word in row.choices.items()
+    ]
+    return Menu(
+        line(row.edits), items, start=next((at for at, value in enumerate(row.choices) if value == row.text), 0)
+    )
+
+
+def removal_menu(row: SettingsRow) -> Menu:
+    """The question whether a key goes out of the file; the cursor stands on leaving it."""
+    words = line(f"take {row.removes} out of the settings file", None)
+    return Menu(
+        line(row.removes), (MenuItem(line("leave it"), None), MenuItem(words, SettingChoice(row.removes, None)))
+    )
+
+
+def find_choice_theme(choice: object) -> str | None:
+    """The theme that a choice stands for; ``None`` for any other choice."""
+    return choice.value if isinstance(choice, SettingChoice) and choice.key == Settings.theme.key else None
+
+
+def validate_setting(settings: Settings, key: str, value: str) -> str:
+    """What is wrong with a value beyond its form: keys that clash, a filter that no list takes, an unknown column.
+
+    Args:
+        settings: What the file says now.
+        key: The dotted key.
+        value: What was typed for it.
+    """
+    table, _, name = key.partition(".")
+    if table == Settings.keys.key:
+        return KeyMap({**settings.keys, name: value}).refused.get(name, "")
+    if table == Settings.filters.key:
+        return find_lists_accepting(name, value, settings.filters)[1]
+    if table == Settings.columns.key:
+        try:
+            spec = resource_named(name)
+        except KeyError:
+            return NO_LIST
+        typed: Mapping[str, list[str]] = {name: Settings.columns.read({name: value})[name]}
+        return unknown_columns_text(spec, choose_columns(spec, typed))
+    return ""
+
+
+def list_keyed_actions(keys: KeyMap) -> list[KeyedAction]:
+    """Every action with the keys that it has now."""
+    return [
+        KeyedAction(
+            action.id,
+            " ".join(keys.keys(action.id)),
+            " ".join(action.keys),
+            action.help,
+            SCOPE_TITLES[action.scope],
+            keys.refused.get(action.id, ""),
+        )
+        for action in KEY_ACTIONS
+    ]

@@ -1,0 +1,206 @@
+"""The table of the settings: what holds, where it comes from and what it means, found by words and by parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.screens.registry import PAGE_CLASSES
+from runwatch.tui.screens.settings.settings_menus import list_keyed_actions
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.widgets.bars.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.record_table import HeaderClicked, RecordTable, RowHighlighted
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.sections import DetailSection
+from runwatch.view.resources.registry import RESOURCES
+from runwatch.view.settings.page import search_rows, settings_rows
+from runwatch.view.settings.rows import COLUMNS, SettingsContext, SettingsRow
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import StyledText
+
+
+class SettingsTableScreen(ConsoleScreen):
+    """The table, and below it what is said of the row under the cursor.
+
+    Attributes:
+        themes: Names of the themes there are, each with its title.
+        key_sources: Where the key of each profile comes from.
+        tests: What came of the last test of a profile's connection.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
+        "screen", only=("screen.filter", "screen.next_tab", "screen.previous_tab")
+    )
+    AUTO_FOCUS = "#settings-table"
+    DEFAULT_CSS = """
+    SettingsTableScreen {
+        & #settings-list {
+            height: 1fr;
+        }
+        & #settings-about {
+            height: 8;
+        }
+        & FilterBar {
+            display: none;
+        }
+        &.-filtering FilterBar {
+            display: block;
+        }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.themes: dict[str, str] = {}
+        self.key_sources: dict[str, str] = {}
+        self.tests: dict[str, StyledText] = {}
+        self._rows: list[SettingsRow] = []
+        self._words = ""
+
+    def body(self) -> Iterable[Widget]:
+        """The table, what is said of the row under the cursor, and the line in which words are typed."""
+        yield Pane(RecordTable(COLUMNS, id="settings-table"), id="settings-list")
+        yield Pane(DetailView(id="settings-text"), id="settings-about")
+        yield FilterBar(id="settings-filter")
+
+    def breadcrumbs(self) -> Sequence[str]:
+        """The name."""
+        return ("Settings",)
+
+    @property
+    def table(self) -> RecordTable:
+        """The table."""
+        return self.query_one(RecordTable)
+
+    @property
+    def row(self) -> SettingsRow | None:
+        """The row under the cursor."""
+        return next((row for row in self._rows if row.key == self.table.cursor_key), None)
+
+    @property
+    def is_at_root(self) -> bool:
+        """Whether going back would leave this screen."""
+        return not (self._is_in_about or self._words)
+
+    def show_rows(self) -> None:
+        """Draw the table anew."""
+        console = self.console
+        target = console.session.target if console.session is not None else None
+        around = SettingsContext(
+            in_use=target.profile if target else console.profile_name,
+            address=target.origin if target else "",
+            key_sources={**self.key_sources, **({target.profile: target.key_source} if target else {})},
+            tests=self.tests,
+            themes=self.themes,
+            screens=tuple(dict.fromkeys((*(spec.name for spec in RESOURCES if spec.has_screen), *PAGE_CLASSES))),
+            actions=list_keyed_actions(console.keys),
+            glyphs=console.glyphs,
+        )
+        rows = settings_rows(console.resolver, console.loaded, around)
+        before, self._rows = self._rows, search_rows(rows, self._words)
+        # The rows keep their keys when the service has told where they come from.
+        if self._rows != before:
+            self.table.measure_again()
+        self.table.show(self._rows)
+        problems = len(console.loaded.problems)
+        state = label_span(f"{problems} problem{'s' * (problems != 1)} in the file" if problems else "", Role.BAD)
+        self.query_one("#settings-list", Pane).set_border_text(
+            title=line("Settings"), state=(state,), age=line(str(console.launch.paths.settings_file))
+        )
+        self._show_about()
+
+    def session_opened(self) -> None:
+        """Say which service it is and where its key comes from."""
+        self.show_rows()
+
+    def data_changed(self, kinds: frozenset[str]) -> None:
+        """Nothing here depends on records."""
+
+    # What people do.
+
+    def on_row_highlighted(self, message: RowHighlighted) -> None:
+        """Say what the row means."""
+        message.stop()
+        self._show_about()
+
+    def on_header_clicked(self, message: HeaderClicked) -> None:
+        """Keep the order, which is that of the documentation."""
+        message.stop()
+
+    def action_filter(self) -> None:
+        """Show only the rows that hold what is typed: in the key, the value or what is said of it."""
+        self.add_class("-filtering")
+        self.query_one(FilterBar).edit(self._words)
+
+    def on_filter_changed(self, message: FilterChanged) -> None:
+        """Find while a person types."""
+        message.stop()
+        self._find(message.text)
+
+    def on_filter_kept(self, message: FilterKept) -> None:
+        """Go to the rows that were found."""
+        message.stop()
+        self._find(message.text)
+        self._close_filter()
+
+    def on_filter_left(self, message: FilterLeft) -> None:
+        """Go back to all rows."""
+        message.stop()
+        self._find("")
+        self._close_filter()
+
+    def action_next_tab(self) -> None:
+        """Go to the next part of the table."""
+        self._to_part(1)
+
+    def action_previous_tab(self) -> None:
+        """Go to the part before."""
+        self._to_part(-1)
+
+    def action_back(self) -> None:
+        """One level: out of what is said, then back to all rows."""
+        if self._is_in_about:
+            self.table.focus()
+        elif self._words:
+            self._find("")
+        else:
+            super().action_back()
+
+    # Inside.
+
+    @property
+    def _is_in_about(self) -> bool:
+        return self.query_one("#settings-about").has_focus_within
+
+    def _show_about(self) -> None:
+        row = self.row
+        view = self.query_one("#settings-text", DetailView)
+        view.show([] if row is None else [DetailSection(line(""), row.about)])
+        shown = line(row.key if row is not None and row.edits else "")
+        self.query_one("#settings-about", Pane).set_border_text(title=shown)
+
+    def _find(self, words: str) -> None:
+        self._words = words.strip()
+        self.show_rows()
+        self.show_crumbs((label_span("find "), label_span(self._words, Role.PLAIN)) if self._words else None)
+        if self.has_class("-filtering"):
+            found = sum(not row.is_heading for row in self._rows)
+            self.query_one(FilterBar).show_count(line(f"{found} found"))
+
+    def _close_filter(self) -> None:
+        self.remove_class("-filtering")
+        self.table.focus()
+
+    def _to_part(self, step: int) -> None:
+        cursor = next((place for place, row in enumerate(self._rows) if row.key == self.table.cursor_key), 0)
+        starts = [place for place, row in enumerate(self._rows) if row.is_heading]
+        ahead = [place for place in starts if (place > cursor if step > 0 else place < cursor)]
+        if ahead:
+            self.table.select(self._rows[ahead[0] if step > 0 else ahead[-1]].key)

@@ -1,0 +1,1 @@
+"""Screens of templates and their applications."""

@@ -1,0 +1,332 @@
+"""Applying a template: its plan with what it may spend, then the application while it goes on, which can be resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from runwatch.api.errors import ApiError
+from runwatch.api.operations import OPERATIONS
+from runwatch.api.secrets import strip_secrets
+from runwatch.base.errors import RunwatchError
+from runwatch.base.json import encode_body
+from runwatch.base.shell_words import quote_active
+from runwatch.records.template import Application, Plan, Template
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.flows.next_actions import follow_next_action
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.lists.detail_layout import DetailLink
+from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.actions.private_page import find_page_address
+from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
+from runwatch.view.resources.applications import APPLICATION, PLAN
+from runwatch.view.spec.action import PrivatePageSpec, ResourceAction
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.templates.applications import choose_poll_interval_s, encode_application_note
+from runwatch.view.templates.next_actions import AUTHORIZE, NextActionTarget
+from runwatch.view.text.format import short_duration, short_id
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import json_block, line
+
+if TYPE_CHECKING:
+    from runwatch.store.session import ServiceSession
+
+_PLAN: Final = "postTenantTemplatePlans"
+_READ: Final = "getTenantTemplateApplicationsByApplicationId"
+
+_CONSENT: Final = PrivatePageSpec[Application](what="enter the key of the model source")
+"""What goes on at the private page that an application may name."""
+
+
+def open_plan(screen: ConsoleScreen, template_id: str) -> None:
+    """Show what applying a template would do and spend, in front of a screen."""
+    if screen.console.has_file:
+        screen.connected_session()
+    else:
+        screen.app.push_screen(ApplicationScreen(template_id, screen.breadcrumbs()))
+
+
+def open_application(screen: ConsoleScreen, template_id: str, application_id: str) -> None:
+    """Show an application while it goes on, in front of a screen."""
+    screen.app.push_screen(ApplicationScreen(template_id, screen.breadcrumbs(), application_id))
+
+
+class ApplicationScreen(ConsoleScreen):
+    """A template's plan, or its application.
+
+    Args:
+        template_id: The template.
+        place: The way to the screen it was opened from.
+        application_id: The application; without one a plan is made.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
+        "screen", only=("screen.raw", "screen.copy", "screen.actions", "screen.refresh")
+    )
+    AUTO_FOCUS = "#fields"
+    DEFAULT_CSS = """
+    ApplicationScreen {
+        & > Pane {
+            height: 1fr;
+        }
+    }
+    """
+
+    def __init__(self, template_id: str, place: Sequence[str], application_id: str = "") -> None:
+        super().__init__()
+        self._template_id: Final = template_id
+        self._place: Final = tuple(place[:1])
+        self._application_id = application_id
+        self._record: Plan | Application | None = None
+        self._read_at: float | None = None
+        self._is_reading = False
+        self._failure: RunwatchError | None = None
+        self._is_raw = False
+        self._offered: tuple[object, object] | None = None
+
+    # What it is made of.
+
+    def body(self) -> Iterable[Widget]:
+        """One pane."""
+        yield Pane(DetailView(id="fields"), id="detail")
+
+    def breadcrumbs(self) -> Sequence[str]:
+        """The template, and which of the two is shown."""
+        return (*self._place, self._template_id, "Application" if self._application_id else "Plan")
+
+    def hints(self) -> Sequence[KeyHint]:
+        """Standing on a next action is how it goes on."""
+        return (
+            ("detail.open", "run next action"), ("screen.actions", "actions"), ("screen.copy", "copy value"),
+            "screen.refresh", "screen.raw", "screen.back",
+        )  # fmt: skip
+
+    @property
+    def is_at_root(self) -> bool:
+        """Never: it stands in front of another screen."""
+        return False
+
+    # When something changes.
+
+    def on_mount(self) -> None:
+        """Read what is to be shown."""
+        self.action_refresh()
+        self._show()
+
+    def session_opened(self) -> None:
+        """Read it now that the service is there."""
+        self.action_refresh()
+
+    def tick(self) -> None:
+        """Read an application that goes on when it is due; a plan is made when a person asks for it."""
+        if self._is_due():
+            self.action_refresh()
+        self._show()
+
+    def on_write_succeeded(self, operation: str, answer: Any) -> None:
+        """Take the application that came of what was done here."""
+        if not isinstance(answer, dict) or not isinstance(answer.get("state"), str):
+            self.action_refresh()
+            return
+        self._take(Application(answer))
+        start_worker(self, self._keep(), "keeping the application")
+
+    # What people do.
+
+    def action_refresh(self) -> None:
+        """Make the plan anew, or read the application."""
+        desk = self.console.session
+        if desk is not None and not self._is_reading:
+            self._is_reading = True
+            start_worker(self, self._read(desk), "reading", group="read")
+
+    def action_raw(self) -> None:
+        """Show fields, or the JSON as it came."""
+        self._is_raw = not self._is_raw
+        self._show()
+
+    async def action_copy(self) -> None:
+        """Copy the value under the cursor."""
+        value = self.query_one(DetailView).value
+        if value:
+            await self.console.copy_text(quote_active(value), line("value"), several_lines=True)
+
+    def action_show_actions(self) -> None:
+        """Show what can be done, and why the rest of it cannot."""
+        record = self._record
+        if record is None:
+            self.notify_user("There is nothing to act on yet.", Role.WARN)
+            return
+        from runwatch.tui.widgets.panes.menu import Menu, MenuItem
+
+        items = [
+            MenuItem(
+                line(action.label), action, line(f"runwatch {action.command}"),
+                None if action.enabled_when(record) else line(action.off_because),
+            )
+            for action in self._spec.actions
+        ]  # fmt: skip
+        self.open_overlay(Menu((label_span(f"Actions   {self._spec.singular}"),), items, id="action-menu"))
+
+    async def take_choice(self, target: object) -> None:
+        """Do what was chosen."""
+        if isinstance(target, ResourceAction):
+            self.console.perform(self, self._record, target)
+        else:
+            await super().take_choice(target)
+
+    def on_link_followed(self, message: LinkFollowed) -> None:
+        """Do what the next action asks for, or go to what was made."""
+        message.stop()
+        link = message.link
+        if isinstance(link, tuple):
+            self.console.call_later(self.console.open_record, *link)
+        elif isinstance(link, NextActionTarget):
+            self._follow(link)
+
+    def action_back(self) -> None:
+        """Back to the screen it was opened from; an application goes on without being looked at."""
+        self.app.pop_screen()
+
+    # Inside.
+
+    @property
+    def _spec(self) -> ResourceSpec[Any]:
+        return APPLICATION if isinstance(self._record, Application) else PLAN
+
+    def _follow(self, wanted: NextActionTarget) -> None:
+        kind = None if wanted.step is None else wanted.step.kind
+        if kind == "plan" and isinstance(self._record, Application):
+            behind = self.app.screen_stack[-2]
+            assert isinstance(behind, ConsoleScreen)
+            self.app.pop_screen()
+            open_plan(behind, wanted.template_id or self._template_id)
+        elif wanted.step is not None and kind in {"apply", "resume", "select"}:
+            id = "authorize" if wanted.step.action == AUTHORIZE else str(kind)
+            action = next((each for each in self._spec.actions if each.id == id), None)
+            if action is not None:
+                self.console.perform(self, self._record, action)
+        else:
+            follow_next_action(self, wanted, None, open_plan)
+
+    def _is_due(self) -> bool:
+        if self._read_at is None or not isinstance(self._record, Application):
+            return False
+        again = choose_poll_interval_s(self._record)
+        return again is not None and self.console.clock.monotonic() - self._read_at >= again
+
+    async def _read(self, desk: ServiceSession) -> None:
+        try:
+            await desk.live.scheduler.wait_for_user_turn()
+            if self._application_id:
+                path: Mapping[str, str] = {"application_id": self._application_id}
+                answer = await desk.client.request(_READ, path=path)
+            else:
+                answer = await desk.client.request(_PLAN, body=encode_body({"template_id": self._template_id}))
+        except ApiError as error:
+            # What is shown stays, with why it could not be read again.
+            self._failure = error
+            self._read_at = self.console.clock.monotonic()
+            self._show()
+            return
+        finally:
+            self._is_reading = False
+        if not isinstance(answer.value, dict):
+            return
+        if not self._application_id:
+            self._take(Plan(answer.value))
+            return
+        self._take(Application(strip_secrets(OPERATIONS[_READ], answer.value)))
+        if isinstance(consent := answer.value.get("consent"), dict) and find_page_address(consent):
+            self._offer_page(desk, consent)
+
+    def _offer_page(self, desk: ServiceSession, consent: Mapping[str, Any]) -> None:
+        """Offer a private page, once for each attempt; its address is kept nowhere."""
+        attempt = (consent.get("handoff_intent_id"), consent.get("attempt"))
+        if attempt != self._offered:
+            self._offered = attempt
+            from runwatch.tui.flows.private_page import open_private_page
+
+            open_private_page(self, desk, self._record, _CONSENT, consent, None)
+
+    def _take(self, record: Plan | Application) -> None:
+        is_first = isinstance(record, Application) and not isinstance(self._record, Application)
+        self._record, self._failure = record, None
+        self._read_at = self.console.clock.monotonic()
+        if isinstance(record, Application) and record.id:
+            self._application_id = record.id
+        if is_first and self.is_mounted:
+            self.query_one(DetailView).reset()
+            self.show_crumbs()
+        self._show()
+        self.query_one(DetailView).go_to_target(NextActionTarget)
+
+    async def _keep(self) -> None:
+        """Keep which application was begun, so that it can be resumed in a later session."""
+        desk = self.console.session
+        if desk is not None and self._application_id:
+            text = encode_application_note(self._application_id)
+            await desk.notes.write(desk.scope, Template.KIND, self._template_id, "intent", text)
+
+    def _show(self) -> None:
+        if not self.is_mounted:
+            return
+        view, record = self.query_one(DetailView), self._record
+        if record is None:
+            view.show(self._nothing())
+        elif self._is_raw:
+            shown = {name: value for name, value in record.raw.items() if name != "consent"}
+            view.show([DetailSection(line(""), (DetailLine(line(""), json_block(shown)),))])
+        else:
+            spec = self._spec
+            head = ((line(spec.note), Role.QUIET),) if spec.note else ()
+            view.show(build_sections(spec, record, self.console.render_context()), self._links(record), head=head)
+        self._show_edge()
+
+    def _nothing(self) -> list[DetailSection]:
+        if self._failure is None:
+            return [DetailSection(line(""), (DetailLine(line(""), line("reading…"), Role.QUIET),))]
+        error = self._failure
+        told = [DetailLine(line("what"), line(str(error), None), Role.BAD)]
+        if error.hint:
+            told.append(DetailLine(line("next"), line(error.hint, None)))
+        key = self.console.keys.shown("screen.refresh")
+        told.append(DetailLine(line(""), line(f"{key} reads it again."), Role.QUIET))
+        return [DetailSection(line(""), tuple(told))]
+
+    def _links(self, record: Plan | Application) -> list[DetailLink]:
+        found = ((link, link.target(record)) for link in self._spec.links)
+        return [
+            DetailLink(line(link.label), line(short_id(target, self.console.glyphs)), (link.kind, target))
+            for link, target in found
+            if target
+        ]
+
+    def _show_edge(self) -> None:
+        if not self.is_mounted:
+            return
+        record = self._record
+        name = short_id(self._application_id, self.console.glyphs) if self._application_id else self._template_id
+        state: StyledSpans = line("")
+        if isinstance(record, Application) and record.state:
+            state = (label_span(record.state, Role.LIVE if choose_poll_interval_s(record) is not None else Role.PLAIN),)
+        self.query_one("#detail", Pane).set_border_text(
+            title=line(f"{self._spec.singular} {name}"), state=state, age=self._age_words()
+        )
+
+    def _age_words(self) -> StyledSpans:
+        if self._failure is not None:
+            return (label_span(f"no answer: {self._failure.title}", Role.BAD),)
+        if self._read_at is None:
+            return (label_span("not connected" if self.console.session is None else "reading"),)
+        age = short_duration(max(0.0, self.console.clock.monotonic() - self._read_at))
+        again = choose_poll_interval_s(self._record) if isinstance(self._record, Application) else None
+        pace = "" if again is None else f" {self.console.glyphs.dot} read every {again:.0f}s"
+        return (label_span(f"read {age} ago{pace}"),)

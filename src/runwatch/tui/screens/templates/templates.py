@@ -1,0 +1,217 @@
+"""Templates: eligibility first, every next action within reach, and what changed since it was looked at last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.binding import BindingType
+
+from runwatch.base.shell_words import quote_active
+from runwatch.records.source import SourceConnection
+from runwatch.records.template import Template
+from runwatch.store.repositories.record_versions import RecordVersion
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.sources.row_sources import RowSource
+from runwatch.tui.sources.template_source import TemplateSource
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.lists.detail_layout import DetailLink
+from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
+from runwatch.tui.widgets.panes.menu import Menu, MenuItem
+from runwatch.view.export.file_formats import FileFormat, encode_for_file
+from runwatch.view.export.template_report import render_report
+from runwatch.view.resources.templates import TEMPLATES
+from runwatch.view.spec.action import ResourceAction
+from runwatch.view.table.rows import RecordRow
+from runwatch.view.templates.eligibility import TemplateFacts, describe_changes
+from runwatch.view.templates.next_actions import NextActionTarget
+from runwatch.view.text.format import ago, short_id, time_of_day
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+if TYPE_CHECKING:
+    from runwatch.records.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A way to an application that was begun here."""
+
+    application_id: str
+
+
+class TemplatesScreen(ResourceScreen):
+    """The screen of templates."""
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("review")
+
+    def __init__(self, source: RowSource) -> None:
+        super().__init__(TEMPLATES, self._with_the_rest(source))
+        self._acted_on: Template | None = None
+
+    def _with_the_rest(self, source: RowSource) -> TemplateSource:
+        return TemplateSource(source, lambda: self.console.session)
+
+    # What it is made of.
+
+    def polled_lists(self) -> tuple[type[Record], ...]:
+        """Connections too: next actions are about them."""
+        return (Template, SourceConnection)
+
+    def hints(self) -> Sequence[KeyHint]:
+        """What reviewers do."""
+        return (
+            ("list.open", "open and act"), "review.decide", "screen.compare",
+            ("screen.export", "report"), "screen.filter", "screen.copy", "screen.raw", "app.quit",
+        )  # fmt: skip
+
+    def counters(self) -> StyledSpans:
+        """How many there are of each."""
+        items = [row.subject.template for row in self._all_rows()]
+        if not items:
+            return line("")
+        eligible = sum(template.eligible is True for template in items)
+        blocked = sum(template.eligible is False for template in items)
+        dot = self.console.glyphs.dot
+        return (
+            label_span(f"{eligible} eligible", Role.GOOD if eligible else Role.QUIET),
+            label_span(f" {dot} "),
+            label_span(f"{blocked} blocked", Role.BAD if blocked else Role.QUIET),
+        )
+
+    def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
+        """The template whole, because it has no other name, and its version."""
+        version = row.subject.template.template_version
+        return line(f"{line(row.id)}" + (f"  version {version}" if version else ""))
+
+    def _links(self, row: RecordRow[Any]) -> list[DetailLink]:
+        application_id = row.subject.application_id
+        if not application_id:
+            return super()._links(row)
+        shown = short_id(application_id, self.console.glyphs)
+        mine = DetailLink(line("application begun here"), line(shown), _Begun(application_id))
+        return [mine, *super()._links(row)]
+
+    def focus_detail(self) -> None:
+        """Stand on the first next action."""
+        super().focus_detail()
+        self.query_one(DetailView).go_to_target(NextActionTarget)
+
+    # When something changes.
+
+    def on_mount(self) -> None:
+        """Decisions of another console come by themselves."""
+        self.watch_notes()
+
+    def use(self, source: RowSource) -> None:
+        """Take the templates from somewhere else from now on."""
+        super().use(self._with_the_rest(source))
+
+    def data_changed(self, kinds: frozenset[str]) -> None:
+        """Another version may have become an earlier one, or a person comes back from an application."""
+        super().data_changed(kinds)
+        if not kinds or Template.KIND in kinds:
+            self.read_source()
+
+    def rows_shown(self) -> None:
+        """Stand on the first next action again when the one that was followed has changed the template."""
+        super().rows_shown()
+        row, before = self.row, self._acted_on
+        if before is not None and row is not None and row.id == before.id and row.subject.template != before:
+            self._acted_on = None
+            view = self.query_one(DetailView)
+            view.reset()
+            view.go_to_target(NextActionTarget)
+
+    # What people do.
+
+    def on_link_followed(self, message: LinkFollowed) -> None:
+        """Do what a next action asks for, compare, or go to the application; other links are followed as everywhere."""
+        row, link = self.row, message.link
+        if row is None:
+            return
+        if isinstance(link, NextActionTarget):
+            from runwatch.tui.flows.next_actions import follow_next_action
+            from runwatch.tui.screens.templates.application import open_plan
+
+            self._acted_on = row.subject.template
+            follow_next_action(self, link, row.subject.template, open_plan)
+        elif isinstance(link, RecordVersion):
+            self._compare_with(row.subject, link)
+        elif isinstance(link, _Begun):
+            from runwatch.tui.screens.templates.application import open_application
+
+            open_application(self, row.id, link.application_id)
+
+    async def run_record_action(self, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
+        """Both begin with the plan."""
+        from runwatch.tui.screens.templates.application import open_plan
+
+        open_plan(self, row.id)
+
+    async def action_copy(self) -> None:
+        """Copy the value under the cursor where a person stands on one, such as an evidence reference; else the id."""
+        focused = self.focused
+        if isinstance(focused, DetailView) and focused.value:
+            await self.console.copy_text(quote_active(focused.value), line("value"), several_lines=True)
+        else:
+            await super().action_copy()
+
+    def action_decide(self) -> None:
+        """Keep a go or no-go."""
+        from runwatch.tui.flows.decision_editor import open_decision_menu
+
+        row = self.row
+        if row is None:
+            self.notify_user("There is nothing to decide on.", Role.WARN)
+        else:
+            open_decision_menu(self, row.subject.template, self.read_source)
+
+    def action_compare(self) -> None:
+        """Compare a template with an earlier version of itself, or with another one."""
+        row = self.row
+        if row is None or self.compared is not None or not row.subject.earlier or len(self.table.marks) == 2:
+            super().action_compare()
+            return
+        items = [*self._versions(row), MenuItem(line("another template"), super().action_compare)]
+        title = (label_span("Compare   ", Role.PLAIN), label_span(f"{line(row.id)} as it is now with …"))
+        self.open_overlay(Menu(title, items, id="compare-menu"))
+
+    def action_export(self) -> None:
+        """Write the report, or the records."""
+        from runwatch.tui.flows.exports import open_export_menu
+
+        what = "eligibility: a row a blocker, with its next action and your decision"
+        forms: tuple[FileFormat, ...] = ("md", "csv")
+        open_export_menu(
+            self, [MenuItem(line(f"report {form}"), partial(self._report, form), line(what)) for form in forms]
+        )
+
+    # Inside.
+
+    def _report(self, form: FileFormat) -> None:
+        from runwatch.tui.flows.exports import choose_export_path, write_export
+
+        facts = [row.subject for row in self.rows_to_export()]
+        at = self.console.clock.now()
+        pieces = [encode_for_file(text) for text in render_report(form, facts, self.console.profile_name, at)]
+        path = choose_export_path(self.console, "template-report", form)
+        write_export(self, path, pieces, f"report on {len(facts)} template{'s' * (len(facts) != 1)}")
+
+    def _versions(self, row: RecordRow[Any]) -> Iterator[MenuItem]:
+        context = self.console.render_context()
+        for version in row.subject.earlier:
+            seen = f"{time_of_day(version.first_seen_at, context)} to {time_of_day(version.last_seen_at, context)}"
+            told = "; ".join(describe_changes(version.record, row.subject.template)) or "only what a comparison shows"
+            yield MenuItem(line(f"as seen {seen}"), partial(self._compare_with, row.subject, version), line(told))
+
+    def _compare_with(self, facts: TemplateFacts, version: RecordVersion[Template]) -> None:
+        from runwatch.tui.flows.comparison import ComparisonSide, open_comparison
+
+        context = self.console.render_context()
+        before = ComparisonSide(line(f"until {ago(version.last_seen_at, context.now)}"), version.record.raw)
+        open_comparison(self, before, ComparisonSide(line("now"), facts.raw))

@@ -1,0 +1,188 @@
+"""Stored events as lines of a list: a few pages in memory, the rest in the database."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from runwatch.records.event import RunEvent
+from runwatch.view.runs.event_lines import EventLine, is_fallback, render_event, render_gap
+from runwatch.view.text.format import RenderContext, short_id
+
+if TYPE_CHECKING:
+    from runwatch.store.repositories.event_sequence import EventSequence
+    from runwatch.store.repositories.event_store import EventGap
+
+PAGE_EVENTS: Final = 256
+"""Events fetched at once."""
+
+FALLBACK_LOOKAHEAD: Final = 50
+"""How far behind a fallback the check is looked for that names the saved model which took over."""
+
+MAX_PAGES: Final = 16
+"""Pages held in memory."""
+
+
+class EventLineSource:
+    """Lines over a sequence of events: all of them with the gaps between, or those that a filter found.
+
+    :meth:`window` answers at once with what is in memory and names the rest to ``fetch``, which ends in :meth:`load`.
+
+    Args:
+        events: The events.
+        context: What lines are drawn with, asked anew for every line.
+        fetch: Has a page loaded beside the screen; told the page's number.
+        names_runs: Whether each line says which run it belongs to.
+    """
+
+    def __init__(
+        self,
+        events: EventSequence,
+        context: Callable[[], RenderContext],
+        fetch: Callable[[int], None],
+        *,
+        names_runs: bool = False,
+    ) -> None:
+        self._events = events
+        self._context = context
+        self._fetch = fetch
+        self._names_runs = names_runs
+        self._pages: OrderedDict[int, list[RunEvent]] = OrderedDict()
+        self._wanted: set[int] = set()
+        self._count = 0
+        self._gaps: tuple[EventGap, ...] = ()
+        self._gap_lines: list[int] = []
+        self._found: Sequence[int] | None = None
+
+    def update(self) -> None:
+        """Take note of how many events there are now and where the gaps are."""
+        # The last page may have more events now; what it has stays in sight until it has been fetched again.
+        count = self._count = self._events.length
+        self._gaps = tuple(sorted(self._events.gaps, key=lambda gap: gap.position))
+        self._gap_lines = [min(gap.position, count) + number for number, gap in enumerate(self._gaps)]
+
+    @property
+    def events_count(self) -> int:
+        """How many events there are, gaps and filter left aside."""
+        return self._count
+
+    def only(self, found: Sequence[int] | None) -> None:
+        """Show only the events with these numbers, in order; ``None`` shows all of them and the gaps."""
+        self._found = found
+
+    def count(self) -> int:
+        """How many lines there are."""
+        return self._count + len(self._gaps) if self._found is None else len(self._found)
+
+    def mark(self) -> int:
+        """The number that the next event will have."""
+        return self._count
+
+    def since(self, mark: int) -> int:
+        """How many events from that number on are shown; gaps are no events."""
+        return self._count - mark if self._found is None else len(self._found) - bisect_left(self._found, mark)
+
+    def number(self, index: int) -> int | None:
+        """The number of the event on a line; ``None`` on a gap."""
+        if self._found is not None:
+            return self._found[index] if index < len(self._found) else None
+        place = bisect_left(self._gap_lines, index)
+        if place < len(self._gap_lines) and self._gap_lines[place] == index:
+            return None
+        return index - place
+
+    def index(self, number: int) -> int | None:
+        """The line of an event by its number; ``None`` when the filter leaves it out."""
+        if self._found is not None:
+            place = bisect_left(self._found, number)
+            return place if place < len(self._found) and self._found[place] == number else None
+        return number + sum(gap.position <= number for gap in self._gaps)
+
+    def event(self, index: int) -> RunEvent | None:
+        """The event on a line, where it is in memory; otherwise it is fetched."""
+        number = self.number(index)
+        return None if number is None else self._event(number)
+
+    def window(self, start: int, count: int) -> Sequence[EventLine | None]:
+        """Lines from ``start`` on; ``None`` for what is being fetched."""
+        context = self._context()
+        return [self._line(index, context) for index in range(start, min(start + count, self.count()))]
+
+    async def catch_up(self, count: int) -> None:
+        """Fetch what is not in memory of the ``count`` newest events, so that they are drawn as soon as they are shown.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        end = self._events.length
+        page = max(0, end - count) // PAGE_EVENTS
+        while page * PAGE_EVENTS < end:
+            held = self._pages.get(page, [])
+            first = page * PAGE_EVENTS + len(held)
+            last = min(end, (page + 1) * PAGE_EVENTS)
+            if first < last:
+                self._hold(page, held + await self._events.window(first, last - first))
+            page += 1
+
+    async def load(self, page: int) -> tuple[int, int]:
+        """Load a page and answer the lines that can be drawn now, as start and count.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        try:
+            events = await self._events.window(page * PAGE_EVENTS, PAGE_EVENTS)
+        finally:
+            self._wanted.discard(page)
+        self._hold(page, events)
+        if self._found is not None:
+            return 0, len(self._found)
+        first = page * PAGE_EVENTS
+        return first, PAGE_EVENTS + len(self._gaps)
+
+    def _hold(self, page: int, events: list[RunEvent]) -> None:
+        # Of two reads at once the one that began earlier may know less, and end later.
+        if len(events) >= len(self._pages.get(page, ())):
+            self._pages[page] = events
+        self._pages.move_to_end(page)
+        while len(self._pages) > MAX_PAGES:
+            self._pages.popitem(last=False)
+
+    def _line(self, index: int, context: RenderContext) -> EventLine | None:
+        number = self.number(index)
+        if number is None:
+            gap = self._gaps[bisect_left(self._gap_lines, index)]
+            return render_gap(gap.began_at, gap.ended_at, context)
+        event = self._event(number)
+        if event is None:
+            return None
+        drawn = render_event(event, context, next_arm=self._next_arm(number, event))
+        return drawn._replace(run=short_id(event.execution_id, context.glyphs)) if self._names_runs else drawn
+
+    def _next_arm(self, number: int, event: RunEvent) -> str | None:
+        """The saved model that took over, as the next check of the slice names it, where that is in memory already."""
+        if not is_fallback(event):
+            return None
+        for later in range(number + 1, min(number + FALLBACK_LOOKAHEAD, self._count)):
+            page, place = divmod(later, PAGE_EVENTS)
+            held = self._pages.get(page, ())
+            found = held[place] if place < len(held) else None
+            if found is None or (found.execution_id, found.slice_id) != (event.execution_id, event.slice_id):
+                continue
+            if found.verification_check is not None:
+                return found.verification_check.arm_id
+        return None
+
+    def _event(self, number: int) -> RunEvent | None:
+        page, place = divmod(number, PAGE_EVENTS)
+        held = self._pages.get(page)
+        if held is not None:
+            self._pages.move_to_end(page)
+            if place < len(held):
+                return held[place]
+        if page not in self._wanted:
+            self._wanted.add(page)
+            self._fetch(page)
+        return None

@@ -1,0 +1,279 @@
+"""Events on a screen: shown as they come in, filtered where they are kept, marked where they match."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from runwatch.base.errors import UsageError
+from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.sources.event_lines import EventLineSource
+from runwatch.view.text.format import grouped_number
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from runwatch.records.event import RunEvent
+    from runwatch.store.repositories.event_sequence import EventSequence
+    from runwatch.tui.shell.console_screen import ConsoleScreen
+    from runwatch.tui.widgets.lists.event_log import EventLog
+    from runwatch.view.resources.event_filter import EventFilter
+
+FILTER_BATCH_EVENTS: Final = 1_000
+"""How many events one step of a filter looks at, so that the events to be drawn come in between."""
+
+SQL_PREFILTER_EVENTS: Final = 2_000
+"""From so many events on a single word is looked for by the database first, which finds most of it at once."""
+
+FILTER_CELLS: Final = 24
+"""How much of the filter stands in the frame."""
+
+
+GATHER_S: Final = 0.1
+FLOOD_S: Final = 0.25
+"""How long after one drawing events are gathered for the next: usually, and when more came than the list shows."""
+
+
+class EventTail:
+    """What a list of events shows.
+
+    Args:
+        screen: The screen that it is on.
+        log: The list.
+        changed: Called when what the frame says has changed.
+        refused: Told why a filter cannot be read; the one before stays.
+        counted: Told how many events a filter has found, and among how many.
+    """
+
+    def __init__(
+        self,
+        screen: ConsoleScreen,
+        log: EventLog,
+        *,
+        changed: Callable[[], None],
+        refused: Callable[[SafeText], None],
+        counted: Callable[[int, int], None],
+    ) -> None:
+        self._screen = screen
+        self._log = log
+        self._changed = changed
+        self._refused = refused
+        self._counted = counted
+        self._events: EventSequence | None = None
+        self._lines: EventLineSource | None = None
+        self._is_merged = False
+        self._has_news = False
+        self._is_growing = False
+        self._rest: Timer | None = None
+        self._filter: EventFilter | None = None
+        self._hides_others = True
+        # What the filter has found, in order, and the stretch of numbers that it has looked at.
+        self._found: list[int] = []
+        self._looked_from = self._looked_to = 0
+        self._is_looking = False
+        self._is_refused = False
+
+    # What the screen asks for.
+
+    def show(self, events: EventSequence, *, is_merged: bool = False) -> None:
+        """Show these events and follow their end, without any filter.
+
+        Args:
+            events: The events.
+            is_merged: Whether they are of several runs, so that each line names its run.
+        """
+        self.clear()
+
+        def fetch(page: int) -> None:
+            async def load() -> None:
+                start, length = await lines.load(page)
+                if lines is self._lines:
+                    self._log.refresh_lines_of(start, length)
+
+            start_worker(self._screen, load(), "reading events", group="pages")
+
+        lines = EventLineSource(events, self._screen.console.render_context, fetch, names_runs=is_merged)
+        self._events, self._lines, self._is_merged = events, lines, is_merged
+        self._log.show(lines, following=True)
+        if self._rest is not None:
+            # What is gathered belongs to the events before; somebody waits for these.
+            self._rest.stop()
+            self._go_on()
+        self.grow()
+
+    def clear(self) -> None:
+        """Show nothing, and filter by nothing."""
+        self._events = self._lines = self._filter = None
+        self._has_news = self._is_looking = False
+        self._found = []
+        self._log.highlighter = None
+
+    @property
+    def is_showing(self) -> bool:
+        """Whether there are events to show, or may come."""
+        return self._lines is not None
+
+    @property
+    def length(self) -> int:
+        """How many events there are."""
+        return 0 if self._lines is None else self._lines.events_count
+
+    def grow(self) -> None:
+        """Take in what was kept meanwhile; news that come while that is done are taken in afterwards."""
+        self._has_news = True
+        if not self._is_growing and self._events is not None:
+            self._is_growing = True
+            start_worker(self._screen, self._grow(), "reading events", group="tail")
+
+    def filter_by(self, text: str) -> None:
+        """Show only what a filter keeps, or mark it; empty shows everything."""
+        from runwatch.view.resources.event_filter import parse_event_filter
+
+        try:
+            found = parse_event_filter(text, is_merged=self._is_merged, named=self._screen.console.settings.filters)
+        except UsageError as error:
+            self._is_refused = True
+            self._refused(line(error.detail or error.title))
+            return
+        self._is_refused = False
+        self._filter, self._found = found, []
+        self._looked_from = self._looked_to = self.length
+        self._is_looking = False
+        self._look()
+        self._show_found()
+
+    def toggle_context(self) -> SafeText:
+        """Hide what does not match, or mark what does and show everything; answers which."""
+        self._hides_others = not self._hides_others
+        self._show_found()
+        return line("other events are hidden" if self._hides_others else "matches are marked, other events are shown")
+
+    def move_match(self, index: int, step: int) -> bool:
+        """Go to the next event that matches, round the end; answers whether there is any."""
+        lines = self._lines
+        if lines is None or not self._found:
+            return False
+        here = lines.number(index)
+        place = bisect_left(self._found, -1 if here is None else here)
+        is_on_match = place < len(self._found) and self._found[place] == here
+        move = step if is_on_match or step < 0 else 0
+        target = lines.index(self._found[(place + move) % len(self._found)])
+        if target is not None:
+            self._log.move_cursor(target)
+        return True
+
+    def event(self, index: int) -> RunEvent | None:
+        """The event on a line; ``None`` on a gap, and as long as it is being fetched."""
+        return None if self._lines is None else self._lines.event(index)
+
+    # What the frame says.
+
+    def mode_words(self) -> StyledSpans:
+        """Whether the end is followed."""
+        return (label_span("follow", Role.LIVE) if self._log.following else label_span("PAUSED", Role.WARN),)
+
+    def new_words(self) -> StyledSpans:
+        """How many events came in since the end is no longer followed."""
+        new = self._log.new_lines
+        return (label_span(f"+{grouped_number(new)} new", Role.WARN if new else Role.QUIET),)
+
+    def known_words(self) -> SafeText:
+        """How many events there are; whoever looks at a filtered list has to see that it is one."""
+        events = self.length
+        known = f"{grouped_number(events)} event{'s' * (events != 1)}" if events else "no event yet"
+        if self._filter is None or not events:
+            return line(known)
+        so_far = f" so far{self._screen.console.glyphs.ellipsis}" if self._is_looking else ""
+        return line(
+            f"{grouped_number(len(self._found))} of {known} match {line(self._filter.text, FILTER_CELLS)}{so_far}"
+        )
+
+    # Inside.
+
+    async def _grow(self) -> None:
+        rest_s = 0.0
+        try:
+            if (events := self._events) is not None:
+                self._has_news = False
+                await events.grow()
+                lines = self._lines
+                if lines is not None and self._log.following:
+                    await lines.catch_up(self._log.rows_in_sight)
+                if lines is not None and lines is self._lines:
+                    rest_s = self._take_in(lines)
+        finally:
+            if rest_s:
+                self._rest = self._screen.set_timer(rest_s, self._go_on)
+            else:
+                self._go_on()
+
+    def _take_in(self, lines: EventLineSource) -> float:
+        """Draw what came, and answer for how long what comes next is gathered."""
+        before, shown = lines.events_count, lines.count()
+        lines.update()
+        if (lines.events_count, lines.count()) != (before, shown):
+            self._log.update_count()
+            self._look()
+        self._changed()
+        came = lines.events_count - before
+        # More than the list shows at once is more than anybody reads.
+        return 0.0 if not came else FLOOD_S if came > self._log.rows_in_sight else GATHER_S
+
+    def _go_on(self) -> None:
+        self._rest = None
+        self._is_growing = False
+        if self._has_news:
+            self.grow()
+
+    def _look(self) -> None:
+        """Let the filter look at what it has not seen yet."""
+        if self._filter is not None and not self._is_looking:
+            self._is_looking = True
+            start_worker(self._screen, self._look_through(), "filtering events", group="search", exclusive=True)
+
+    async def _look_through(self) -> None:
+        """New events first, because they are in sight; then back to the first one, slice by slice."""
+        events, wanted = self._events, self._filter
+        if events is None or wanted is None:
+            return
+        keep = wanted.keeps(self._screen.console.render_context())
+        if wanted.word and self._looked_from > SQL_PREFILTER_EVENTS:
+            quick = await events.holding(wanted.word)
+            if wanted is not self._filter:
+                return
+            self._found = quick[: bisect_left(quick, self._looked_from)] + self._found
+            self._show_found()
+        while True:
+            if self._looked_to < self.length:
+                start, stop = self._looked_to, min(self._looked_to + FILTER_BATCH_EVENTS, self.length)
+            elif self._looked_from > 0:
+                start, stop = max(0, self._looked_from - FILTER_BATCH_EVENTS), self._looked_from
+            else:
+                break
+            part = await events.scan(start, stop, keep)
+            if wanted is not self._filter:
+                return
+            known = len(self._found)
+            self._found[bisect_left(self._found, start) : bisect_left(self._found, stop)] = part
+            self._looked_from, self._looked_to = min(start, self._looked_from), max(stop, self._looked_to)
+            # What the database has found already is found again, so that the number says whether there is more.
+            if len(self._found) != known:
+                self._show_found()
+        self._is_looking = False
+        self._show_found()
+
+    def _show_found(self) -> None:
+        lines, wanted = self._lines, self._filter
+        if lines is None:
+            return
+        lines.only(self._found if wanted is not None and self._hides_others else None)
+        self._log.highlighter = None if wanted is None else wanted.match_spans
+        self._log.update_count()
+        # Events that come meanwhile do not take away what is wrong with the filter.
+        if wanted is not None and not self._is_refused:
+            self._counted(len(self._found), self.length)
+        self._changed()

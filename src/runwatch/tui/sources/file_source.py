@@ -1,0 +1,97 @@
+"""Records and events of a file that was opened, which are all in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runwatch.records.event import RunEvent
+from runwatch.store.repositories.id_search import match_ids, normalize_id
+from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.tui.sources.row_sources import FILE_PROFILE
+from runwatch.tui.sources.store_source import StoreSource
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from runwatch.base.clock import Clock
+    from runwatch.store.repositories.event_sequence import EventPredicate
+    from runwatch.store.repositories.event_store import EventGap
+    from runwatch.store.state.store import Store
+    from runwatch.tui.shell.console import Console
+    from runwatch.view.spec.resource import ResourceSpec
+
+
+class FileSource(StoreSource):
+    """The records of one kind that a file holds.
+
+    Args:
+        spec: Their resource.
+        store: What was read.
+        clock: For ages.
+    """
+
+    def __init__(self, spec: ResourceSpec[Any], store: Store, clock: Clock) -> None:
+        super().__init__(spec, store, FILE_PROFILE, clock, None)
+        self._sought = ""
+
+    def seek(self, text: str) -> None:
+        """Give the records whose id stands in a text from now on; ``""`` ends it."""
+        self._sought = text
+
+    def items(self) -> Sequence[Any]:
+        """The records, or those that are sought."""
+        every = super().items()
+        if not self._sought:
+            return every
+        return [every[position] for position in match_ids(self._sought, [normalize_id(each.id) for each in every])]
+
+    def state(self) -> PaneState:
+        """Nothing changes any more; of a kind that the file does not hold nothing was ever known."""
+        return PaneState(LoadState.ENDED, reading="from the file")
+
+    def end_is_proven(self) -> bool:
+        """A file ends."""
+        return True
+
+
+class FileSequence:
+    """The events of one run that a file holds, in its order; they are in memory, as everything of the file is.
+
+    Args:
+        events: The events.
+    """
+
+    def __init__(self, events: Sequence[RunEvent]) -> None:
+        self._events = events
+
+    @property
+    def length(self) -> int:
+        """How many events there are."""
+        return len(self._events)
+
+    @property
+    def gaps(self) -> Sequence[EventGap]:
+        """None: nobody waited for an answer."""
+        return ()
+
+    async def grow(self) -> None:
+        """Nothing comes any more."""
+
+    async def window(self, start: int, count: int) -> list[RunEvent]:
+        """Up to ``count`` events from number ``start`` on."""
+        return list(self._events[start : start + count])
+
+    async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
+        """The numbers from ``start`` to before ``stop`` whose events a filter keeps."""
+        return [number for number in range(start, min(stop, self.length)) if keep(self._events[number])]
+
+    async def holding(self, text: str) -> list[int]:
+        """The numbers of events whose JSON holds a text."""
+        folded = text.casefold()
+        return [number for number, event in enumerate(self._events) if folded in event.wire_text.casefold()]
+
+
+def find_events_in_file(console: Console, run_id: str) -> FileSequence:
+    """The events of a run, where the file holds any."""
+    records = console.store.collection(FILE_PROFILE, RunEvent.KIND).records
+    return FileSequence([event for event in records if isinstance(event, RunEvent) and event.execution_id == run_id])

@@ -1,0 +1,108 @@
+"""Rows of requests and problems from the local journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runwatch.base.clock import Clock
+from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.view.problems.journal_entries import attach_problems, problem_from_journal, request_from_journal
+from runwatch.view.spec.resource import ResourceSpec
+
+if TYPE_CHECKING:
+    from runwatch.store.repositories.journal import Journal, JournalPosition
+    from runwatch.store.session import ServiceSession
+
+
+MAX_JOURNAL_ROWS = 500
+"""The newest journal lines that a screen shows."""
+
+
+ALL_JOURNAL_ROWS = 20_000
+"""More lines than the journal keeps."""
+
+
+class JournalSource:
+    """Problems met and requests sent from this machine, newest first.
+
+    Args:
+        spec: Which of them.
+        clock: For ages.
+        desk: The desk, or ``None`` before it is open.
+        profiles: The profiles whose problems are listed; ``None`` for all that the journal knows.
+    """
+
+    def __init__(
+        self,
+        spec: ResourceSpec[Any],
+        clock: Clock,
+        desk: ServiceSession | None,
+        *,
+        profiles: Callable[[], Sequence[str] | None] = lambda: None,
+    ) -> None:
+        self._profiles = profiles
+        self._spec = spec
+        self._clock = clock
+        self._desk = desk
+        self._read_at: float | None = None
+        self._items: Sequence[Any] = ()
+        self._sought = ""
+        self._found: Sequence[Any] | None = None
+        self._limit = MAX_JOURNAL_ROWS
+        self._end: JournalPosition | None = None
+
+    def widen(self, *, everything: bool) -> bool:
+        """List all that is kept from the next read on, or the newest lines again; answer whether that is a change."""
+        limit = ALL_JOURNAL_ROWS if everything else MAX_JOURNAL_ROWS
+        is_other, self._limit = limit != self._limit, limit
+        if is_other:
+            # What was read up to now is no beginning of what is listed from now on.
+            self._end = None
+        return is_other
+
+    def seek(self, text: str) -> None:
+        """Give the problems whose id stands in a text, of all that are kept, from the next read on; ``""`` ends it."""
+        self._sought = text
+        if not text:
+            self._found = None
+
+    def items(self) -> Sequence[Any]:
+        """The newest lines, or what was sought."""
+        return self._items if self._found is None else self._found
+
+    def state(self) -> PaneState:
+        """Fresh as soon as it was read, because nothing but this machine changes it."""
+        if self._read_at is None:
+            return PaneState(LoadState.LOADING)
+        load = LoadState.FRESH if self._items else LoadState.EMPTY
+        return PaneState(load, age_s=self._clock.monotonic() - self._read_at)
+
+    def end_is_proven(self) -> bool:
+        """Whether all lines are there."""
+        return self._found is not None or len(self._items) < self._limit
+
+    async def read(self) -> None:
+        """Read the journal again."""
+        if self._desk is None:
+            return
+        journal = self._desk.journal
+        await journal.flush()
+        if self._spec.kind == "problem":
+            from runwatch.store.repositories.activity import list_latest_problems
+
+            if self._sought:
+                self._found = [problem_from_journal(line) for line in await journal.find(self._sought)]
+            listed = await list_latest_problems(journal, self._profiles(), self._limit)
+            self._items = [problem_from_journal(line) for line in listed]
+        else:
+            await self._read_requests(journal)
+        self._read_at = self._clock.monotonic()
+
+    async def _read_requests(self, journal: Journal) -> None:
+        """Take in what was sent since: a request that stands in the journal never changes."""
+        sent = await journal.sent(limit=self._limit, after=self._end)
+        if sent.requests:
+            new = attach_problems(map(request_from_journal, sent.requests), map(problem_from_journal, sent.problems))
+            self._items = [*new, *self._items][: self._limit]
+        self._end = sent.end

@@ -1,0 +1,71 @@
+"""One list made of the lists of several profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.tui.sources.row_sources import NotedSource, RowSource
+from runwatch.view.detail.pane_state import FAILED_STATES
+from runwatch.view.table.profile_column import RecordProfiles
+
+
+class MergedSource:
+    """The records of several sources, one after another.
+
+    Args:
+        parts: The source of each profile that is shown.
+        owners: Is told whose each record is.
+        is_unreached: Whether one of them has no service to read from.
+    """
+
+    def __init__(
+        self, parts: Callable[[], Mapping[str, RowSource]], owners: RecordProfiles, is_unreached: Callable[[], bool]
+    ) -> None:
+        self._parts = parts
+        self._is_unreached = is_unreached
+        self._owners = owners
+        self._made_of: list[tuple[str, Sequence[Any]]] = []
+        self._items: Sequence[Any] = ()
+
+    def items(self) -> Sequence[Any]:
+        """Every record; the same object as before as long as nothing of it has changed."""
+        found = [(name, part.items()) for name, part in self._parts().items()]
+        is_same = len(found) == len(self._made_of) and all(
+            one[0] == other[0] and one[1] is other[1] for one, other in zip(found, self._made_of, strict=True)
+        )
+        if not is_same:
+            self._owners.clear()
+            for name, items in found:
+                for item in items:
+                    self._owners.note(item, name)
+            self._made_of, self._items = found, [item for _, items in found for item in items]
+        return self._items
+
+    def state(self) -> PaneState:
+        """An error as soon as one of them has one; otherwise that of the one that was read longest ago."""
+        states = [part.state() for part in self._parts().values()]
+        troubled = next((state for state in states if state.load in FAILED_STATES), None)
+        if troubled is not None:
+            # Rows of the others are as good as ever, and are not drawn as old ones.
+            return PaneState(LoadState.ERROR, age_s=troubled.age_s, failure=troubled.failure)
+        known = [state for state in states if state.age_s is not None]
+        if self._is_unreached():
+            return PaneState(LoadState.ERROR, age_s=max((state.age_s or 0.0 for state in known), default=None))
+        return max(known, key=lambda state: state.age_s or 0.0, default=PaneState(LoadState.LOADING))
+
+    def end_is_proven(self) -> bool:
+        """Whether all of them are whole."""
+        return all(part.end_is_proven() for part in self._parts().values())
+
+    async def read_notes(self) -> None:
+        """Read what people wrote about the records of each."""
+        for part in list(self._parts().values()):
+            if isinstance(part, NotedSource):
+                await part.read_notes()
+
+    async def read(self) -> None:
+        """Read what each of them has to fetch."""
+        for part in list(self._parts().values()):
+            await part.read()

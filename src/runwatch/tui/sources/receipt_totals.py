@@ -1,0 +1,120 @@
+"""Receipts added up beside the screen, and against the service's usage report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC
+from typing import TYPE_CHECKING, Any, Final
+
+from runwatch.records.receipt import Receipt
+from runwatch.records.usage import Usage
+from runwatch.tui.core.time_slices import run_in_slices
+from runwatch.tui.core.workers import start_worker
+from runwatch.view.receipts.totals import ReceiptTotals, UsageReconciliation, comparable_days, reconcile_with_usage
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.store.live.report_poller import ReportPoller
+    from runwatch.store.session import ServiceSession
+    from runwatch.tui.shell.console_screen import ConsoleScreen
+
+MAX_SYNC_RECEIPTS: Final = 500
+"""Up to so many receipts are added up at once, which takes less than a frame; more beside the screen."""
+
+
+class ReceiptTotalsModel:
+    """The sums of some receipts, kept until the receipts are others.
+
+    Args:
+        screen: Works for this screen.
+        group: Names the work.
+        done: Called when sums that took longer are there.
+    """
+
+    def __init__(self, screen: ConsoleScreen, group: str, done: Callable[[], None]) -> None:
+        self._screen = screen
+        self._group = group
+        self._done = done
+        self._of: Sequence[Any] | None = None
+        self.sums: ReceiptTotals | None = None
+
+    def take(self, things: Sequence[Any], receipt_of: Callable[[Any], Receipt]) -> ReceiptTotals | None:
+        """The sums of these things; those of before while many are added up, and ``None`` before the first.
+
+        Args:
+            things: The same objects as before, or others.
+            receipt_of: Gives the receipt of one.
+        """
+        # Lists made anew from the same objects are compared by identity, which takes no time.
+        if self._of is not None and (things is self._of or things == self._of):
+            return self.sums
+        self._of = things
+        if len(things) <= MAX_SYNC_RECEIPTS:
+            sums = ReceiptTotals()
+            for thing in things:
+                sums.add(receipt_of(thing))
+            self.sums = sums
+        else:
+            start_worker(self._screen, self._add(things, receipt_of), "adding up", group=self._group, exclusive=True)
+        return self.sums
+
+    def close(self) -> None:
+        """Hold the things no longer: they may be very many."""
+        self._of = None
+
+    async def _add(self, things: Sequence[Any], receipt_of: Callable[[Any], Receipt]) -> None:
+        sums = ReceiptTotals()
+        await run_in_slices(things, lambda thing: sums.add(receipt_of(thing)))
+        self.sums = sums
+        self._done()
+
+
+class UsageReconciler:
+    """All receipts against the usage report of the same days.
+
+    Args:
+        desk: Asks for the report, again once a minute.
+    """
+
+    def __init__(self, desk: ServiceSession) -> None:
+        from runwatch.store.live.report_poller import ReportPoller
+
+        self._desk = desk
+        self._reports: ReportPoller = ReportPoller(desk.client, desk.scope, desk.store, desk.live.scheduler, desk.clock)
+        self._made_of: tuple[object, ...] = ()
+        self._made: UsageReconciliation | SafeText = line("")
+
+    def compare(self, sums: ReceiptTotals | None, *, is_whole: bool) -> UsageReconciliation | SafeText:
+        """What came of it, or why there is no comparison yet.
+
+        Args:
+            sums: The sums of all receipts that are listed; ``None`` while they are added up.
+            is_whole: Whether the end of the list is proven.
+        """
+        from runwatch.store.live.report_poller import ReportQuery
+
+        if sums is None:
+            return line("not compared yet: the receipts are being added up")
+        today = self._desk.clock.now().astimezone(UTC).date().isoformat()
+        days = comparable_days(sums, today, is_whole=is_whole)
+        if days is None:
+            return line("not compared: there is no day whose receipts are all known")
+        report = ReportQuery("getUsage", Usage, (("from", days[0]), ("to", days[1])))
+        self._reports.show(report)
+        collection = self._desk.store.collection(self._desk.scope.profile, report.kind)
+        usage = next((record for record in collection.records if isinstance(record, Usage)), None)
+        if usage is None:
+            failure = collection.failure
+            return line("not compared yet: reading usage" if failure is None else f"not compared: {failure.title}")
+        if self._made_of != (id(sums), id(usage), *days):
+            self._made_of = (id(sums), id(usage), *days)
+            self._made = reconcile_with_usage(sums.days, usage, *days)
+        return self._made
+
+    def refresh(self) -> None:
+        """Ask again now."""
+        self._reports.refresh()
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._reports.show()

@@ -1,0 +1,130 @@
+"""Receipt and result of a run, read when a person looks at their view, once a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from runwatch.records.event import RunEvent
+from runwatch.records.receipt import Receipt
+from runwatch.tui.core.workers import start_worker
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.runs.run_narrative import MAX_NARRATED_EVENTS
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, block, line
+
+if TYPE_CHECKING:
+    from runwatch.api.errors import ApiError
+    from runwatch.records.run import RunResult
+    from runwatch.store.session import ServiceSession
+    from runwatch.tui.shell.console_screen import ConsoleScreen
+
+ShowSections = Callable[[str, str, tuple[DetailSection, ...]], None]
+"""Shows what was read: the run, the view, and the sections in it."""
+
+ShowEvents = Callable[[str, Sequence[RunEvent], bool], None]
+"""Shows the story of a run: the run, its first events, and whether there are more."""
+
+
+class RunLoader:
+    """Reads what a view of a run needs and the list of runs does not tell.
+
+    Args:
+        screen: The screen that shows it.
+        show: Puts it there, if the run is still the one that is shown.
+        show_events: The same for the events that its story is told from.
+    """
+
+    def __init__(self, screen: ConsoleScreen, show: ShowSections, show_events: ShowEvents) -> None:
+        self._screen = screen
+        self._show = show
+        self._show_events = show_events
+        self._asked: set[str] = set()
+
+    def forget(self) -> None:
+        """Read everything again when it is wanted next, as for another run."""
+        self._asked.clear()
+
+    def read_for(self, tab: str, facts: RunFacts, events: int) -> None:
+        """Read what a view needs and what is not there yet.
+
+        Args:
+            tab: The view.
+            facts: The run.
+            events: How many of its events are kept; the story is told anew when there are more.
+        """
+        desk = self._screen.console.session
+        if desk is None:
+            return
+        if tab == "summary" and self._asks(f"events {events}"):
+            start_worker(
+                self._screen, self._read_events(desk, facts.id), "reading events", group="story", exclusive=True
+            )
+        if not facts.is_final:
+            return
+        if tab in {"receipt", "summary"} and facts.receipt is None and self._asks("receipt"):
+            work = self._read_receipt(desk, facts.id)
+            start_worker(self._screen, work, "reading the receipt", group="receipt", exclusive=True)
+        if tab == "result" and not facts.is_test and self._asks("result"):
+            work = self._read_result(desk, facts.id)
+            start_worker(self._screen, work, "reading the result", group="result", exclusive=True)
+
+    def _asks(self, what: str) -> bool:
+        """Whether something is still to be read; each is read once a run, and again when a person asks."""
+        is_new = what not in self._asked
+        self._asked.add(what)
+        return is_new
+
+    async def _read_events(self, desk: ServiceSession, run_id: str) -> None:
+        """The run's first events, for its story; the whole of it stands under Events."""
+        found = await desk.events.window(desk.scope, run_id, 0, MAX_NARRATED_EVENTS + 1)
+        self._show_events(run_id, found[:MAX_NARRATED_EVENTS], len(found) > MAX_NARRATED_EVENTS)
+
+    async def _read_receipt(self, desk: ServiceSession, run_id: str) -> None:
+        from runwatch.api.errors import ApiError
+        from runwatch.store.state.changes import RecordRead
+
+        await desk.live.scheduler.wait_for_user_turn()
+        try:
+            receipt = await desk.client.get_receipt(run_id)
+        except ApiError as error:
+            self._tell(run_id, "receipt", error)
+            return
+        now = desk.clock.now()
+        desk.store.apply(RecordRead(desk.scope.profile, Receipt.KIND, now, desk.clock.monotonic(), receipt))
+
+    async def _read_result(self, desk: ServiceSession, run_id: str) -> None:
+        from runwatch.api.errors import ApiError
+
+        await desk.live.scheduler.wait_for_user_turn()
+        try:
+            result = await desk.client.get_result(run_id)
+        except ApiError as error:
+            self._tell(run_id, "result", error)
+            return
+        self._show(run_id, "result", _result_sections(result))
+
+    def _tell(self, run_id: str, what: str, error: ApiError) -> None:
+        """Say why something could not be read, in the place where it would stand."""
+        key = self._screen.console.keys.shown("screen.refresh")
+        self._show(run_id, what, _failed_sections(what, error, key))
+
+
+def _failed_sections(what: str, error: ApiError, key: SafeText) -> tuple[DetailSection, ...]:
+    from runwatch.api.errors import ApiProblem
+
+    told = [DetailLine(line(what), line(str(error), None), Role.BAD)]
+    if isinstance(error, ApiProblem) and error.problem.instance:
+        told.append(DetailLine(line("instance"), line(error.problem.instance, None)))
+    if error.hint:
+        told.append(DetailLine(line("next"), line(error.hint, None)))
+    told.append(DetailLine(line(""), line(f"{key} reads it again."), Role.QUIET))
+    return (DetailSection(line(""), tuple(told)),)
+
+
+def _result_sections(result: RunResult) -> tuple[DetailSection, ...]:
+    """Output of a model: shown when asked for and kept nowhere."""
+    kept = DetailLine(line("kept until"), line(result.retention_expires_at))
+    text = DetailLine(line(""), block(result.final_text))
+    return (DetailSection(line(""), (kept,)), DetailSection(line("final_text"), (text,)))

@@ -1,0 +1,133 @@
+"""Rows of a list from the store, which polls the service."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from runwatch.base.clock import Clock
+from runwatch.records.receipt import Receipt
+from runwatch.records.run import Run
+from runwatch.store.state.collection import Collection
+from runwatch.store.state.freshness import PaneState, pane_state
+from runwatch.store.state.store import Store
+from runwatch.view.runs.run_facts import RunFacts, SubmittedRequest
+from runwatch.view.spec.resource import ResourceSpec
+
+if TYPE_CHECKING:
+    from runwatch.store.session import ServiceSession
+
+
+LEAST_INTERVAL_S = 5.0
+"""A list is not called stale sooner than after twice this, however often it is read."""
+
+
+class StoreSource:
+    """Records of one kind that the service lists.
+
+    Args:
+        spec: Their resource.
+        store: What is known.
+        profile: Whose records.
+        clock: For ages.
+        desk: The desk, or ``None`` before it is open.
+    """
+
+    def __init__(
+        self, spec: ResourceSpec[Any], store: Store, profile: str, clock: Clock, desk: ServiceSession | None
+    ) -> None:
+        self._spec = spec
+        self._store = store
+        self._profile = profile
+        self._clock = clock
+        self._desk = desk
+        self._requests: dict[str, SubmittedRequest] = {}
+        self._notes: dict[tuple[str, str], str] = {}
+        self._local_read = 0
+        self._made_of: object = None
+        self._items: Sequence[Any] = ()
+
+    @property
+    def _collection(self) -> Collection:
+        return self._store.collection(self._profile, self._spec.kind)
+
+    def items(self) -> Sequence[Any]:
+        """The records; runs with what this console sent for them and their receipts where those are known."""
+        present = self._revision()
+        if present != self._made_of:
+            self._items = self._make()
+            self._made_of = present
+        return self._items
+
+    def _revision(self) -> object:
+        """What goes up, or is another, with every change of what the items are made of."""
+        if self._spec.record is not Run:
+            return self._collection.revision
+        receipts = self._store.collection(self._profile, Receipt.KIND)
+        heard = 0 if self._desk is None else self._desk.live.tails.heard
+        return self._collection.revision, receipts.revision, self._local_read, heard
+
+    def _make(self) -> Sequence[Any]:
+        records = self._collection.records
+        if self._spec.record is not Run:
+            return records
+        receipts = self._store.collection(self._profile, Receipt.KIND).by_id
+        live = self._desk.live if self._desk is not None else None
+        return [
+            RunFacts(
+                record,
+                self._requests.get(record.id),
+                _receipt(receipts.get(record.id)),
+                None if live is None else live.tails.last_event(record.id),
+                self._notes.get((record.id, "label"), ""),
+                self._notes.get((record.id, "note"), ""),
+            )
+            for record in records
+            if isinstance(record, Run)
+        ]
+
+    def state(self) -> PaneState:
+        """From the collection, the budget and the gate."""
+        return pane_state(
+            self._collection,
+            now=self._clock.now(),
+            monotonic=self._clock.monotonic(),
+            interval_s=self._interval_s(),
+            held_s=self._desk.live.held_s if self._desk else 0.0,
+        )
+
+    def _interval_s(self) -> float:
+        if self._desk is None:
+            return LEAST_INTERVAL_S
+        live = self._desk.live
+        return max(LEAST_INTERVAL_S, live.sweep_s) if self._spec.record is Run else live.intervals.lists_s
+
+    def end_is_proven(self) -> bool:
+        """As the last list said."""
+        return self._collection.end_is_proven
+
+    async def read(self) -> None:
+        """Read our own requests for runs and what people wrote about them; the service's records come by themselves."""
+        if self._desk is not None and self._spec.record is Run:
+            watched = await self._desk.watch_list.list(self._desk.scope)
+            self._requests = {
+                entry.run_id: SubmittedRequest(dict(entry.request)) for entry in watched if entry.request is not None
+            }
+            self._local_read += 1
+            await self.read_notes()
+
+    async def read_notes(self) -> None:
+        """Read what people wrote about the records, here or in another console on this machine."""
+        if self._desk is None:
+            return
+        notes: dict[tuple[str, str], str] = {
+            (note.record_id, note.purpose): note.text
+            for note in await self._desk.notes.list_for(self._desk.scope, self._spec.kind)
+        }
+        if notes != self._notes:
+            self._notes = notes
+            self._local_read += 1
+
+
+def _receipt(known: Any) -> Receipt | None:
+    return known.record if known is not None and isinstance(known.record, Receipt) else None

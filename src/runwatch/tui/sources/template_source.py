@@ -1,0 +1,94 @@
+"""Templates with what this machine knows beside them: decisions, earlier versions, applications begun here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runwatch.records.template import Template
+from runwatch.store.state.freshness import PaneState
+from runwatch.tui.sources.row_sources import RowSource
+from runwatch.view.templates.applications import decode_application_note
+from runwatch.view.templates.decisions import ReviewDecision, group_decisions
+from runwatch.view.templates.eligibility import TemplateFacts
+
+if TYPE_CHECKING:
+    from runwatch.store.repositories.notes import LocalNote
+    from runwatch.store.repositories.record_versions import RecordVersion
+    from runwatch.store.session import ServiceSession
+
+
+class TemplateSource:
+    """A source of templates, each with the rest of what is known.
+
+    Args:
+        inner: Where the templates come from.
+        desk: Where the rest is kept; gives ``None`` before there is a service.
+    """
+
+    def __init__(self, inner: RowSource, desk: Callable[[], ServiceSession | None]) -> None:
+        self._inner = inner
+        self._desk = desk
+        self._notes: list[LocalNote] = []
+        self._decisions: dict[str, ReviewDecision] = {}
+        self._applications: dict[str, str] = {}
+        self._versions: dict[str, list[RecordVersion[Template]]] = {}
+        self._made_of: Sequence[Any] | None = None
+        self._items: Sequence[Any] = ()
+
+    def items(self) -> Sequence[Any]:
+        """The templates, each with what is known beside it."""
+        inner = self._inner.items()
+        if inner is not self._made_of:
+            self._made_of = inner
+            self._items = [self._facts(item) if isinstance(item, Template) else item for item in inner]
+        return self._items
+
+    def state(self) -> PaneState:
+        """That of the list."""
+        return self._inner.state()
+
+    def end_is_proven(self) -> bool:
+        """As the list says."""
+        return self._inner.end_is_proven()
+
+    async def read(self) -> None:
+        """Read what is kept here.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        await self._inner.read()
+        desk = self._desk()
+        if desk is None:
+            return
+        await self.read_notes()
+        self._versions = await desk.versions.of(desk.scope, Template)
+        self._made_of = None
+
+    async def read_notes(self) -> None:
+        """Read what people decided and began, here or in another console on this machine.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        desk = self._desk()
+        if desk is None:
+            return
+        notes = await desk.notes.list_for(desk.scope, Template.KIND)
+        if notes != self._notes:
+            self._notes = notes
+            self._decisions = group_decisions(notes)
+            self._applications = {
+                note.record_id: decode_application_note(note.text) for note in notes if note.purpose == "intent"
+            }
+            self._made_of = None
+
+    def _facts(self, template: Template) -> TemplateFacts:
+        known = template.id
+        return TemplateFacts(
+            template,
+            self._decisions.get(known),
+            tuple(self._versions.get(known, ())),
+            self._applications.get(known, ""),
+        )

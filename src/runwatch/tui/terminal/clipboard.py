@@ -1,0 +1,142 @@
+"""Copying: by the way the settings name, else by the best one that is there.
+
+A tool of this machine when the console runs here; tmux's own buffer inside tmux, because its default drops what a
+program sends to the terminal's clipboard; else the terminal itself, by OSC 52 (DESIGN 4, Terminal). Whoever copies gets
+the name of the way and shows it, since nobody can see whether a terminal obeyed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from runwatch.base.errors import RunwatchError
+from runwatch.base.text import is_clean
+
+CopyRoute = Literal["auto", "native", "tmux", "osc52"]
+"""What the settings may say."""
+
+TOOL_TIMEOUT_S: Final = 1.0
+OSC52_BYTES: Final = 74_000
+"""What terminals take in one OSC 52, encoded."""
+
+_PASTEBOARD: Final = ("pbcopy",)
+_WAYLAND: Final = ("wl-copy",)
+_X11: Final = (("xclip", "-selection", "clipboard", "-in"), ("xsel", "--clipboard", "--input"))
+_TMUX: Final = ("tmux", "load-buffer", "-w", "-")
+
+
+def run_tool(command: Sequence[str], text: bytes) -> bool:
+    """Run a tool that takes the text on its input; answer whether it succeeded in time."""
+    try:
+        done = subprocess.run(  # noqa: S603 - the command is one of the constants above
+            command,
+            input=text,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=TOOL_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+@dataclass(frozen=True, slots=True)
+class ClipboardEnvironment:
+    """Where the console runs, as far as copying is concerned.
+
+    Attributes:
+        environment: The environment variables.
+        platform: As ``sys.platform`` has it.
+        find: Looks up a program and answers its path, or ``None``.
+        run: Runs a command with the given input; answers whether it succeeded in time.
+    """
+
+    environment: Mapping[str, str]
+    platform: str = sys.platform
+    find: Callable[[str], str | None] = shutil.which
+    run: Callable[[Sequence[str], bytes], bool] = run_tool
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the person sits at another machine."""
+        return any(self.environment.get(name) for name in ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"))
+
+
+async def copy_text(
+    text: str,
+    around: ClipboardEnvironment,
+    send: Callable[[str], None],
+    *,
+    route: CopyRoute = "auto",
+    several_lines: bool = False,
+) -> str:
+    """Copy a text and answer by which way it went: the name of a tool, or ``OSC 52``.
+
+    Args:
+        text: What to copy. Ids are copied exactly, never in the form in which they are shown.
+        around: Where the console runs.
+        send: Sends a control sequence to the terminal.
+        route: What the settings say.
+        several_lines: Whether the text may have more than one line.
+
+    Raises:
+        RunwatchError: the text holds characters that a paste would act on, no way is there, or it is too long.
+    """
+    if not text or not is_clean(text) or ("\n" in text and not several_lines):
+        raise RunwatchError(
+            "Nothing was copied",
+            detail="the text is empty or holds control characters, which a paste could act on",
+            hint="Export the record to a file to get its exact value.",
+        )
+    encoded = text.encode("utf-8")
+    for command in _commands(around, route):
+        if await asyncio.to_thread(around.run, command, encoded):
+            return command[0]
+    if route in {"auto", "osc52"}:
+        return _by_terminal(encoded, send)
+    raise RunwatchError(
+        "Nothing was copied",
+        detail=f"the settings ask for {route}, and no tool for that is there or answers",
+        hint="Set copy to auto in the settings.",
+    )
+
+
+def _commands(around: ClipboardEnvironment, route: CopyRoute) -> list[Sequence[str]]:
+    commands: list[Sequence[str]] = []
+    if route == "native" or (route == "auto" and not around.is_remote):
+        commands += _native(around)
+    if route == "tmux" or (route == "auto" and around.environment.get("TMUX")):
+        commands.append(_TMUX)
+    return [command for command in commands if around.find(command[0])]
+
+
+def _native(around: ClipboardEnvironment) -> list[Sequence[str]]:
+    if around.platform == "darwin":
+        return [_PASTEBOARD]
+    tools: list[Sequence[str]] = []
+    if around.environment.get("WAYLAND_DISPLAY"):
+        tools.append(_WAYLAND)
+    if around.environment.get("DISPLAY"):
+        tools += _X11
+    return tools
+
+
+def _by_terminal(encoded: bytes, send: Callable[[str], None]) -> str:
+    payload = base64.b64encode(encoded).decode("ascii")
+    if len(payload) > OSC52_BYTES:
+        raise RunwatchError(
+            "Nothing was copied",
+            detail=f"{len(encoded):,} bytes are more than a terminal takes",
+            hint="Export the record to a file instead.",
+        )
+    # Ended by ST, because some terminals ring at the BEL that would do as well.
+    send(f"\x1b]52;c;{payload}\x1b\\")
+    return "OSC 52"

@@ -1,0 +1,269 @@
+"""Between Textual and the terminal: reading and writing that outlive what terminals do.
+
+Textual's own driver reads a closed terminal for ever, blocks the console when a write fails, may miss the last of many
+sizes, stops for the shell wherever the console is, also where it holds the lock that giving the terminal back needs,
+and takes the terminal twice when it goes on after a stop that it did not notice. This one notices that the terminal is
+gone and ends the console, stops and goes on between two turns of the event loop, and reads keys by
+:mod:`runwatch.tui.terminal.input_parser`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import signal
+import sys
+import termios
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from textual.drivers.linux_driver import LinuxDriver
+from textual.events import MouseEvent, Resize
+from textual.geometry import Size
+
+from runwatch.tui.terminal.input_parser import InputParser
+
+if TYPE_CHECKING:
+    from textual.app import App
+    from textual.message import Message
+
+HUNG_UP: Final = 129
+"""Exit code when the terminal went away: that of a process which SIGHUP ended."""
+
+READ_BYTES: Final = 4096
+LOOK_UP_S: Final = 0.1
+"""How often the reading thread looks whether a lone escape key is complete, while there is one."""
+
+MODES_OFF: Final = (
+    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"  # every kind of mouse report
+    "\x1b[?2004l"  # bracketed paste
+    "\x1b[?1004l"  # focus reports
+    "\x1b[?2048l"  # size reports in the input
+    "\x1b[?2026l"  # held back output
+    "\x1b[?7h"  # long lines wrap again
+    "\x1b[0m"
+)
+"""Switches off what a full-screen program may have switched on; without effect where it is off already."""
+
+RESET: Final = f"{MODES_OFF}\x1b[<u\x1b[?1049l\x1b[?25h"
+"""As :data:`MODES_OFF`, and leaves the keyboard protocol and the alternate screen. Only for a terminal still held."""
+
+
+class TerminalWriter:
+    """The terminal as the writing thread sees it: a failed write ends the console, not the thread.
+
+    Args:
+        stream: The stream that leads to the terminal.
+        on_loss: Called once, from the writing thread, when the terminal is gone.
+
+    Attributes:
+        taken: How many texts the terminal has taken, or will never take.
+    """
+
+    def __init__(self, stream: TextIO, on_loss: Callable[[], None]) -> None:
+        self.taken = 0
+        self._descriptor: Final = stream.fileno()
+        self._encoding: Final = stream.encoding or "utf-8"
+        self._on_loss: Final = on_loss
+        self._is_lost = False
+
+    def fileno(self) -> int:
+        """The descriptor of the terminal."""
+        return self._descriptor
+
+    def isatty(self) -> bool:
+        """Whether a terminal listens."""
+        return not self._is_lost and os.isatty(self._descriptor)
+
+    def write(self, text: str) -> int:
+        """Send the text, waiting for a slow terminal; without effect once the terminal is gone."""
+        data = memoryview(text.encode(self._encoding, "replace"))
+        while data and not self._is_lost:
+            try:
+                data = data[os.write(self._descriptor, data) :]
+            except BlockingIOError:
+                select.select([], [self._descriptor], [])
+            except OSError:
+                self._is_lost = True
+                self._on_loss()
+        self.taken += 1
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
+class ConsoleDriver(LinuxDriver):
+    """The terminal of the console, on Linux and macOS.
+
+    Attributes:
+        holds_terminal: Whether the terminal is in the console's modes right now.
+    """
+
+    def __init__(
+        self,
+        app: App[Any],
+        *,
+        debug: bool = False,
+        mouse: bool = True,
+        size: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._output: Final = TerminalWriter(_screen_stream(), self._hang_up)
+        self._file = self._output  # type: ignore[assignment]
+        self._given = 0
+        # Whatever is written into it wakes the reading thread; both ends are open as long as the process.
+        self._woken, self._wakes = os.pipe()
+        self.holds_terminal = False
+        # Whether it was told to go on since it took the terminal last.
+        self._goes_on = False
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the terminal has not yet taken all that was drawn: it is slow, or somebody holds it with ctrl+s."""
+        return self._given > self._output.taken
+
+    def write(self, data: str) -> None:
+        """Have the writing thread send this, unless another program has the terminal: afterwards all is drawn anew."""
+        if self.holds_terminal:
+            super().write(data)
+            self._given += 1
+
+    def start_application_mode(self) -> None:
+        """Take the terminal, as soon as the shell lets this program have it; end the console where it never can."""
+        if not self._wait_for_terminal():
+            self._hang_up()
+            return
+        self.holds_terminal, self._goes_on = True, False
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        self.holds_terminal = self._writer_thread is not None and self._writer_thread.is_alive()
+        self._loop.add_signal_handler(signal.SIGWINCH, self._tell_size)
+
+    def _tell_size(self) -> None:
+        """Tell the app how large the window is by now, one signal after the other.
+
+        A signal may interrupt Textual's own handler of the one before, which then tells the older size last.
+        """
+        if not self._in_band_window_resize:
+            size = Size(*self._get_terminal_size())
+            self._app.post_message(Resize(size, size))
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back, with every mode off that may have been switched on."""
+        super().stop_application_mode()
+        self.write(MODES_OFF)
+        self.holds_terminal = False
+
+    def _sigtstp_application(self, *_: object) -> None:
+        """Stop for the shell in the next turn of the loop: this handler runs wherever the console is."""
+        if self.holds_terminal and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._stop_in_turn)
+        else:
+            _stop()
+
+    def _stop_in_turn(self) -> None:
+        if self.holds_terminal:
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+        _stop()
+
+    def _sigcont_application(self, *_: object) -> None:
+        """Go on in the next turn of the loop; whoever gave the terminal to another program takes it back himself."""
+        if self._auto_restart and not self._loop.is_closed():
+            self._goes_on = True
+            self._loop.call_soon_threadsafe(self._go_on_in_turn)
+
+    def _go_on_in_turn(self) -> None:
+        """Take the terminal again, also after a stop that came without a word, in which the shell has used it."""
+        if not self._goes_on or not self._auto_restart or self._app._exit or not self._output.isatty():
+            return
+        if self.holds_terminal and self._wait_for_terminal():
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+        self.resume_application_mode()
+
+    def _wait_for_terminal(self) -> bool:
+        """Whether this program may change the terminal; in the background the system stops it here until it may.
+
+        The answer is no for a program in the background that no shell knows any more: nobody would let it go on.
+        """
+        while os.isatty(self.fileno):
+            try:
+                termios.tcsetattr(self.fileno, termios.TCSANOW, termios.tcgetattr(self.fileno))
+            except termios.error as error:
+                # It was stopped and goes on, perhaps in the background again.
+                if error.args[0] != errno.EINTR:
+                    return False
+            else:
+                break
+        return True
+
+    def close(self) -> None:
+        """Wait until all that was written has reached the terminal; harmless when called again."""
+        if self._writer_thread is not None and self._writer_thread.is_alive():
+            super().close()
+
+    def disable_input(self) -> None:
+        """Have the reading thread end, and wait for it."""
+        os.write(self._wakes, b"\0")
+        super().disable_input()
+        os.read(self._woken, 1)
+
+    def run_input_thread(self) -> None:
+        """Read keys, mouse and reports until the console ends or the terminal is gone."""
+        reader = InputParser()
+        while not self.exit_event.is_set():
+            patience = LOOK_UP_S if reader.is_undecided else None
+            readable, _, _ = select.select([self.fileno, self._woken], [], [], patience)
+            if not readable:
+                self._take(reader.rest(LOOK_UP_S))
+            if self.fileno not in readable:
+                continue
+            try:
+                data = os.read(self.fileno, READ_BYTES)
+            except OSError:
+                data = b""
+            if not data:
+                self._hang_up()
+                return
+            self._take(reader.feed(data))
+
+    def _take(self, found: Iterable[Message]) -> None:
+        for message in found:
+            if not self._is_outside(message):
+                self.process_message(message)
+
+    def _is_outside(self, message: Message) -> bool:
+        """Whether something is said to have happened with the mouse where the window has no cell.
+
+        Textual would take a click there for one beside everything, and whatever has the focus would lose it.
+        """
+        width, height = self._app.size
+        return isinstance(message, MouseEvent) and not (message.x < width and message.y < height)
+
+    def _run_input_thread(self) -> None:
+        try:
+            self.run_input_thread()
+        except Exception as error:
+            # Whatever goes wrong while reading ends the console in the way every other fault does.
+            self._loop.call_soon_threadsafe(self._app._handle_exception, error)
+
+    def _hang_up(self) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(partial(self._app.exit, return_code=HUNG_UP))
+
+
+def _stop() -> None:
+    """Stop this process until the shell lets it go on."""
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def _screen_stream() -> TextIO:
+    """Where to draw: standard error as Textual does, or standard output when that alone leads to a terminal."""
+    error, output = sys.__stderr__, sys.__stdout__
+    if output is not None and output.isatty() and (error is None or not error.isatty()):
+        return output
+    assert error is not None
+    return error

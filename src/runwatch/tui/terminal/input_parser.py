@@ -1,0 +1,232 @@
+"""What a terminal sends, read so that nothing becomes a key that nobody pressed.
+
+Textual's own parser types whatever it does not understand: half a mouse report, the answer to a question of another
+program, the rest of a pasted text behind an escape character. It also ends with an exception on keys that no Unicode
+has. This one knows where every control sequence ends (ECMA-48, 5.4 and 5.6; for the mouse xterm's control sequences),
+hands on those that mean something, and leaves the others out.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from textual import constants, events, messages
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual._keyboard_protocol import FUNCTIONAL_KEYS
+from textual._xterm_parser import IS_ITERM, XTermParser
+from textual.keys import Keys
+from textual.message import Message
+
+ESCAPE_TIMEOUT_S: Final = 0.5
+"""How long the rest of a sequence is waited for; a half one is left out then."""
+
+PASTE_TIMEOUT_S: Final = 2.0
+"""After such a pause within a paste a single key is a person's: the end of the paste was lost."""
+
+MAX_SEQUENCE_CHARACTERS: Final = 4096
+"""Bytes of an unfinished sequence that are kept; none that means something is as long."""
+
+_ESC: Final = b"\x1b"
+_PASTE_START: Final = b"\x1b[200~"
+_PASTE_END: Final = b"\x1b[201~"
+
+# A character that is not of ASCII, and the beginning of one.
+_WIDE: Final = rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+_WIDE_BEGUN: Final = rb"[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2}"
+
+# What stands in a mouse report of the oldest form behind its beginning: any value but that of a control character.
+_REPORTED: Final = rb"[\x00\x20-\xff]"
+# The parameters of a control sequence, and the inside of a string, which no other control character may interrupt.
+_PARAMETERS: Final = rb"[ -?]*"
+_INSIDE: Final = rb"[^\x00-\x1f\x7f]*"
+
+# One sequence, whole. What comes first is not of the general form of those behind it: mouse reports of the oldest form
+# end in three bytes of any value, the function keys of Linux have a second bracket, and those of rxvt end in a dollar.
+_WHOLE: Final = re.compile(
+    rb"(?P<legacy>\x1b\[M" + _REPORTED + rb"{3})"
+    rb"|(?P<key>\x1b\[\[[A-E]|\x1b\[(?:3|7|8|23|24)\$|\x1bO[ -~])"
+    rb"|(?P<control>\x1b\[(?![M\[])" + _PARAMETERS + rb"[@-~])"
+    rb"|(?P<string>\x1b[\]P_^X]" + _INSIDE + rb"(?:\x07|\x1b\\))"
+    rb"|(?P<alt>\x1b(?:[^\x1b\[O\]P_^X\x80-\xff]|" + _WIDE + rb"))"
+)
+
+# A sequence that may go on. A string that an escape character ends lacks the second half of its end.
+_BEGUN: Final = re.compile(
+    rb"\x1b(?:\[(?:M" + _REPORTED + rb"{0,2}|\[|" + _PARAMETERS + rb")|O|[\]P_^X]" + _INSIDE + rb"\x1b?"
+    rb"|" + _WIDE_BEGUN + rb")?\Z"
+)
+
+# What is left of a sequence that something else interrupts.
+_BROKEN: Final = re.compile(
+    rb"\x1b(?:\[(?:M" + _REPORTED + rb"{0,2}|\[|" + _PARAMETERS + rb")|O|[\]P_^X]" + _INSIDE + rb")?"
+)
+
+_ONE_KEY: Final = re.compile(rb"[\x00-\x7f]|\x1b\[" + _PARAMETERS + rb"[@-~]|\x1bO[ -~]")
+_MOUSE: Final = re.compile(r"\x1b\[<(?P<buttons>\d{1,3});\d{1,5};\d{1,5}[Mm]")
+_CURSOR: Final = re.compile(r"\x1b\[(?P<row>\d{1,5});(?P<column>\d{1,5})R")
+_SIZE: Final = re.compile(
+    r"\x1b\[48;(\d{1,5})(?::[\d:]*)?;(\d{1,5})(?::[\d:]*)?;(\d{1,5})(?::[\d:]*)?;(\d{1,5})(?::[\d:]*)?t"
+)
+_FUNCTION: Final = re.compile(r"\x1b\[(?P<number>\d*)[\d:;]*(?P<end>[~A-Z])")
+_MODE: Final = re.compile(r"\x1b\[\?(?P<mode>\d+);(?P<value>\d)\$y")
+
+_MORE_BUTTONS: Final = 128
+"""From here on a report is of a button that a mouse with three does not have."""
+
+
+class InputParser:
+    """Turns the bytes of a terminal into what Textual handles.
+
+    Bytes that are no UTF-8 are left out, and within a paste they become U+FFFD. What is pasted is never a key, whatever
+    it holds.
+    """
+
+    def __init__(self) -> None:
+        self._textual: Final = XTermParser()
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="ignore")
+        self._held = b""
+        self._pasted: bytearray | None = None
+        self._quiet_s = 0.0
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        """What these bytes mean; what is unfinished at their end is kept until its rest comes."""
+        if self._pasted is not None and self._quiet_s >= PASTE_TIMEOUT_S and _ONE_KEY.fullmatch(data):
+            yield self._end_paste()
+        self._quiet_s = 0.0
+        data = self._held + data
+        self._held = b""
+        while data:
+            if self._pasted is not None:
+                end = self._paste(data)
+                if end < 0:
+                    return
+                yield self._end_paste()
+                data = data[end:]
+            elif not data.startswith(_ESC):
+                text, escape, rest = data.partition(_ESC)
+                for character in self._decoder.decode(text):
+                    yield from self._keys(character)
+                data = escape + rest
+            else:
+                # No character goes on behind the beginning of a sequence.
+                self._decoder.reset()
+                found = _WHOLE.match(data)
+                if found is not None:
+                    yield from self._sequence(found)
+                    data = data[found.end() :]
+                elif _BEGUN.match(data):
+                    self._held = data if len(data) <= MAX_SEQUENCE_CHARACTERS else data[:2]
+                    return
+                else:
+                    broken = _BROKEN.match(data)
+                    assert broken is not None
+                    if broken[0] == _ESC:
+                        yield events.Key("escape", "\x1b")
+                    data = data[broken.end() :]
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether it counts for how long nothing comes: behind a beginning, and within a paste."""
+        return bool(self._held) or self._pasted is not None
+
+    def rest(self, waited_s: float) -> Iterator[Message]:
+        """What the bytes that are kept mean now that nothing has come for so many seconds more.
+
+        An escape character is a key of its own when nothing follows it for Textual's ``ESCAPE_DELAY``.
+        """
+        self._quiet_s += waited_s
+        held = self._held
+        if self._pasted is not None or self._quiet_s < constants.ESCAPE_DELAY:
+            return
+        if held == _ESC:
+            self._held = b""
+            yield events.Key("escape", "\x1b")
+        elif len(held) == 2 and held != b"\x1b[" and held.isascii():
+            self._held = b""
+            yield from self._keys(held[1:].decode("ascii"), alt=True)
+        elif self._quiet_s >= ESCAPE_TIMEOUT_S:
+            self._held = b""
+
+    def _paste(self, data: bytes) -> int:
+        """Take in pasted bytes; where in them the paste ends, and -1 where it goes on."""
+        assert self._pasted is not None
+        end = data.find(_PASTE_END)
+        if end >= 0:
+            self._pasted += data[:end]
+            return end + len(_PASTE_END)
+        # The last bytes may be the beginning of the end.
+        keep = next((size for size in range(len(_PASTE_END) - 1, 0, -1) if data.endswith(_PASTE_END[:size])), 0)
+        self._pasted += data[: len(data) - keep]
+        self._held = data[len(data) - keep :]
+        return -1
+
+    def _end_paste(self) -> events.Paste:
+        assert self._pasted is not None
+        text = self._pasted.decode("utf-8", "replace").replace("\0", "")
+        self._pasted = None
+        self._held = b""
+        return events.Paste(text)
+
+    def _sequence(self, found: re.Match[bytes]) -> Iterator[Message]:
+        if found["alt"] is not None:
+            text = found["alt"][1:].decode("utf-8", "ignore")
+            known = list(self._keys(f"\x1b{text}"))
+            yield from known or (self._keys(text, alt=True) if text else ())
+        elif found["key"] is not None:
+            yield from self._keys(found["key"].decode("ascii"))
+        elif found["control"] == _PASTE_START:
+            self._pasted = bytearray()
+        elif found["control"] is not None:
+            yield from self._control(found["control"].decode("ascii"))
+
+    def _keys(self, sequence: str, *, alt: bool = False) -> Iterator[Message]:
+        """The keys of a character or of a sequence; none where it is no key."""
+        try:
+            keys = list(self._textual._sequence_to_key_events(sequence, alt=alt))
+        except (ValueError, OverflowError):
+            # The number of a character that Unicode does not have.
+            return
+        yield from (key for key in keys if key.key != Keys.Ignore)
+
+    def _control(self, sequence: str) -> Iterator[Message]:
+        """What a control sequence means, in the order in which Textual asks."""
+        if sequence == "\x1b[I":
+            yield events.AppFocus()
+        elif sequence == "\x1b[O":
+            yield events.AppBlur()
+        elif (size := _SIZE.fullmatch(sequence)) is not None:
+            yield self._resize(*map(int, size.groups()))
+        elif (cursor := _CURSOR.fullmatch(sequence)) is not None:
+            yield events.CursorPosition(int(cursor["column"]) - 1, int(cursor["row"]) - 1)
+        elif (mouse := _MOUSE.fullmatch(sequence)) is not None:
+            moved = self._textual.parse_mouse_code(sequence) if int(mouse["buttons"]) < _MORE_BUTTONS else None
+            if moved is not None:
+                yield moved
+        elif (mode := _MODE.fullmatch(sequence)) is not None:
+            yield from self._mode(mode["mode"], int(mode["value"]))
+        elif _is_key(sequence):
+            yield from self._keys(sequence)
+
+    def _resize(self, height: int, width: int, pixel_height: int, pixel_width: int) -> Message:
+        resize = events.Resize.from_dimensions((width, height), (pixel_width, pixel_height))
+        self._textual.terminal_size, self._textual.terminal_pixel_size = resize.size, resize.pixel_size
+        self._textual.mouse_pixels = True
+        return resize
+
+    def _mode(self, mode: str, value: int) -> Iterator[Message]:
+        """What the terminal says of a mode that it was asked about."""
+        if mode == "2026" and value > 0:
+            yield messages.TerminalSupportsSynchronizedOutput()
+        elif mode == "2048" and constants.SMOOTH_SCROLL and not IS_ITERM:
+            yield messages.InBandWindowResize.from_setting_parameter(value)
+
+
+def _is_key(sequence: str) -> bool:
+    """Whether a control sequence is a key. Textual takes the number of any other one for that of a character."""
+    function = _FUNCTION.fullmatch(sequence)
+    if function is None or sequence in ANSI_SEQUENCES_KEYS:
+        return True
+    return f"{function['number'] or 1}{function['end']}" in FUNCTIONAL_KEYS

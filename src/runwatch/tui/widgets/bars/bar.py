@@ -1,0 +1,129 @@
+"""One line of a screen with something at its left and its right end, parts of which can be clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.color import Color
+from textual.strip import Strip
+from textual.widget import Widget
+
+from runwatch.base.text import cell_width
+from runwatch.tui.core.rendering import StyledSpan, to_segment
+from runwatch.tui.core.widget_app import get_app
+from runwatch.view.text.safe_text import line, truncate
+
+MARGIN: Final = 1
+"""Cells that stay free at both ends."""
+
+MIN_GAP: Final = 3
+"""Cells between what is left and what is right."""
+
+
+class BarPart(NamedTuple):
+    """A stretch of a bar.
+
+    Attributes:
+        pieces: What it says.
+        target: What a click on it means; ``None`` when it means nothing.
+        gap: Cells between it and the part before.
+        colour: The ground it stands on, ``#rrggbb``, where that is not the bar's.
+    """
+
+    pieces: tuple[StyledSpan, ...]
+    target: object = None
+    gap: int = 2
+    colour: str | None = None
+
+    @property
+    def width(self) -> int:
+        """Its cells, without the gap."""
+        return sum(cell_width(text) for text, _ in self.pieces)
+
+
+def measure_parts(parts: Sequence[BarPart]) -> int:
+    """The cells of several parts in a row."""
+    return sum(part.width for part in parts) + sum(part.gap for part in parts[1:])
+
+
+class Bar(Widget):
+    """A line. Subclasses say what stands in it."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    Bar {
+        height: 1;
+        width: 1fr;
+        background: $surface;
+        color: $role-plain;
+    }
+    """
+
+    def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
+        """What stands left and what stands right in ``width`` cells; the right side is cut only where it is alone."""
+        raise NotImplementedError
+
+    def part_clicked(self, target: object) -> None:
+        """Called when a person clicks a part that means something."""
+
+    def render_line(self, y: int) -> Strip:
+        """The line."""
+        ground = self.rich_style
+        if y:
+            return Strip.blank(self.size.width, ground)
+        segments: list[Segment] = []
+        position = 0
+        for start, part, shown in self._placed():
+            segments.append(to_segment(line(" " * (start - position)), ground))
+            style = ground if part.colour is None else ground + _on(part.colour)
+            for text, role in shown:
+                own = style if part.colour is not None else style + get_app(self).role_style(role)
+                segments.append(to_segment(text, own))
+            position = start + sum(cell_width(text) for text, _ in shown)
+        return Strip(segments).adjust_cell_length(self.size.width, ground)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Find out what was clicked."""
+        place = event.get_content_offset(self)
+        if place is None:
+            return
+        for start, part, shown in self._placed():
+            if part.target is not None and start <= place.x < start + sum(cell_width(text) for text, _ in shown):
+                event.stop()
+                self.part_clicked(part.target)
+
+    def _placed(self) -> list[tuple[int, BarPart, tuple[StyledSpan, ...]]]:
+        """Every part with its first cell and what of it is shown."""
+        width = self.size.width - 2 * MARGIN
+        if width < 1:
+            return []
+        left, right = self.parts(width)
+        right_start = max(0, width - measure_parts(right))
+        placed = self._run(left, 0, right_start - MIN_GAP if right else width)
+        return placed + self._run(right, right_start, width)
+
+    def _run(self, parts: Sequence[BarPart], start: int, end: int) -> list[tuple[int, BarPart, tuple[StyledSpan, ...]]]:
+        placed: list[tuple[int, BarPart, tuple[StyledSpan, ...]]] = []
+        mark = get_app(self).glyphs.ellipsis
+        for number, part in enumerate(parts):
+            start += part.gap if number else 0
+            if start >= end:
+                break
+            shown: list[StyledSpan] = []
+            room = end - start
+            for text, role in part.pieces:
+                piece = truncate(text, max(0, room), mark)
+                room -= cell_width(piece)
+                shown.append((piece, role))
+            placed.append((start + MARGIN, part, tuple(shown)))
+            start = end - room
+        return placed
+
+
+def _on(colour: str) -> Style:
+    ground = Color.parse(colour)
+    return Style(bgcolor=ground.rich_color, color=ground.get_contrast_text(1.0).rich_color, bold=True)

@@ -1,0 +1,79 @@
+"""The second line of a screen: the way to what is shown, and the filter that is on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from runwatch.tui.core.messages import WidgetMessage
+from runwatch.tui.core.rendering import StyledSpans, label_span, to_spans
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.bars.bar import Bar, BarPart, measure_parts
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line, truncate
+
+
+@dataclass(eq=False, repr=False)
+class CrumbChosen(WidgetMessage):
+    """A person clicked a level of the path above the panes.
+
+    Attributes:
+        level: The level, counted from 0.
+    """
+
+    widget: Breadcrumbs
+    level: int
+
+
+class Breadcrumbs(Bar):
+    """The line; a click on a level asks for it."""
+
+    DEFAULT_CSS = """
+    Breadcrumbs {
+        background: $background;
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._levels: tuple[SafeText, ...] = ()
+        self._filter: StyledSpans = line("")
+
+    def show(self, levels: Sequence[SafeText], filter: StyledSpans | None = None) -> None:
+        """Say where we are and what is filtered by."""
+        self._levels = tuple(levels)
+        self._filter = line("") if filter is None else filter
+        self.refresh()
+
+    def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
+        """The levels, outer ones left out where there is no room; the filter gets half of the line at most."""
+        app = get_app(self)
+        right = self._filter_parts(width // 2)
+        first = 0
+        left = self._level_parts(first)
+        while first < len(self._levels) - 1 and measure_parts(left) + 3 + measure_parts(right) > width:
+            first += 1
+            left = [BarPart((label_span(app.glyphs.ellipsis),)), *self._level_parts(first)]
+        return left, right
+
+    def part_clicked(self, target: object) -> None:
+        """Ask for the level."""
+        assert isinstance(target, int)
+        self.post_message(CrumbChosen(self, target))
+
+    def _level_parts(self, first: int) -> list[BarPart]:
+        crumb = BarPart((label_span(get_app(self).chrome_glyphs.crumb),), gap=1)
+        parts: list[BarPart] = []
+        for number, level in enumerate(self._levels[first:], first):
+            if number:
+                parts.append(crumb)
+            role = Role.PLAIN if number == len(self._levels) - 1 else Role.QUIET
+            parts.append(BarPart(((level, role),), target=number, gap=1))
+        return parts
+
+    def _filter_parts(self, room: int) -> list[BarPart]:
+        pieces: list[tuple[SafeText, str]] = []
+        for text, role in to_spans(self._filter):
+            shown = truncate(text, max(0, room - BarPart(tuple(pieces)).width), get_app(self).glyphs.ellipsis)
+            pieces.append((shown, role))
+        return [BarPart(tuple(pieces))] if any(text for text, _ in pieces) else []

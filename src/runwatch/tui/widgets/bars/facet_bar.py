@@ -1,0 +1,71 @@
+"""A line above a list that counts its rows by facets; a click on a count keeps just those rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.core.themes import ACCENT
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.bars.bar import Bar, BarPart
+from runwatch.view.table.facets import Facet, FacetValue, is_facet_active
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+
+class FacetBar(Bar):
+    """The line. It takes no focus: a key of the screen opens the same as a menu."""
+
+    DEFAULT_CSS = """
+    FacetBar {
+        background: $background;
+    }
+    """
+
+    @dataclass
+    class FacetClicked(Message):
+        """A count was chosen.
+
+        Attributes:
+            value: What it counts.
+        """
+
+        value: FacetValue
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._facets: tuple[Facet, ...] = ()
+        self._filter = ""
+
+    def show(self, facets: Sequence[Facet], filter: str) -> None:
+        """Count these, and mark what the filter keeps."""
+        if (tuple(facets), filter) != (self._facets, self._filter):
+            self._facets, self._filter = tuple(facets), filter
+            self.refresh()
+
+    def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
+        """The facets with their counts; those that tell no rows apart come last."""
+        app = get_app(self)
+        ordered = sorted(self._facets, key=lambda facet: len(facet.values) < 2)
+        parts: list[BarPart] = []
+        for number, facet in enumerate(ordered):
+            parts.append(
+                BarPart(
+                    (label_span(f"{facet.field}:" if number == 0 else f"{app.chrome_glyphs.bar} {facet.field}:"),),
+                    gap=1,
+                )
+            )
+            for value in facet.values:
+                on = is_facet_active(self._filter, value)
+                text = f"{line(value.words, 24)} {value.count}"
+                shown = f"[{text}]" if on and app.palette.is_plain else text
+                parts.append(BarPart(((line(shown), ACCENT if on else Role.PLAIN),), target=value, gap=1))
+        return parts, ()
+
+    def part_clicked(self, target: object) -> None:
+        """Tell the screen what was clicked."""
+        if isinstance(target, FacetValue):
+            self.post_message(self.FacetClicked(target))

@@ -1,0 +1,131 @@
+"""The first line of every screen: which service, in which mode, with which key, and how the connection is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from textual.timer import Timer
+
+from runwatch.tui.core.rendering import StyledSpans, label_span, to_spans
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.bars.bar import MIN_GAP, Bar, BarPart, measure_parts
+from runwatch.view.text.format import elapsed_clock
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line, truncate
+
+PROFILE_CELLS: Final = 24
+HOST_CELLS: Final = 40
+KEY_CELLS: Final = 32
+
+NOTHING: Final = line("")
+
+
+class RateLimitHold(NamedTuple):
+    """A 429 that holds every read back.
+
+    Attributes:
+        code: The error code.
+        until: When reading goes on.
+    """
+
+    code: SafeText
+    until: datetime
+
+
+class HeaderInfo(NamedTuple):
+    """What the bar says.
+
+    Attributes:
+        profile: The profile's name.
+        colour: The profile's colour from the settings, ``#rrggbb``; ``None`` for none.
+        read_only: Whether the client refuses to change anything.
+        host: Host and port of the service.
+        key: Where the key comes from and its id, never the key.
+        connection: Glyph and word of how the connection is.
+        requests: Requests a minute and what is left of them.
+        hold: What holds reading back, in place of connection and requests.
+    """
+
+    profile: SafeText
+    colour: str | None = None
+    read_only: bool = False
+    host: SafeText = NOTHING
+    key: SafeText = NOTHING
+    connection: StyledSpans = NOTHING
+    requests: SafeText = NOTHING
+    hold: RateLimitHold | None = None
+
+
+class HeaderBar(Bar):
+    """The line. Profile and mode never leave it, and neither does the countdown of a hold."""
+
+    def __init__(self, place: HeaderInfo | None = None, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._place = place or HeaderInfo(NOTHING)
+        self._timer: Timer | None = None
+
+    @property
+    def place(self) -> HeaderInfo:
+        """What the bar says."""
+        return self._place
+
+    def show(self, place: HeaderInfo) -> None:
+        """Say something else."""
+        if place != self._place:
+            self._place = place
+            self._set_timer()
+            self.refresh()
+
+    def on_mount(self) -> None:
+        """Let the time go by."""
+        self._set_timer()
+
+    def tick(self) -> None:
+        """Draw the time, or what is left of a hold, anew."""
+        self.refresh()
+        self._set_timer()
+
+    def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
+        """Everything there is room for; the key's source leaves first, then host, time and requests."""
+        place = self._place
+        mode = label_span("READ-ONLY", Role.WARN) if place.read_only else label_span("write", Role.PLAIN)
+        profile = BarPart(((truncate(place.profile, PROFILE_CELLS), Role.PLAIN),), colour=place.colour)
+        left = {
+            "profile": profile,
+            "mode": BarPart((mode,)),
+            "host": BarPart(((truncate(place.host, HOST_CELLS), Role.QUIET),)),
+            "key": BarPart(((truncate(place.key, KEY_CELLS), Role.QUIET),)),
+        }
+        if place.hold is None:
+            right = {
+                "connection": BarPart(to_spans(place.connection)),
+                "requests": BarPart(((place.requests, Role.QUIET),), gap=3),
+                "time": BarPart(((line(f"{get_app(self).clock.now().astimezone(UTC):%H:%M} UTC"), Role.QUIET),), gap=3),
+            }
+        else:
+            right = {"hold": BarPart(self._countdown(place.hold))}
+        for side in (left, right):
+            for name in [name for name, part in side.items() if not part.width]:
+                del side[name]
+        for name in ("key", "host", "time", "requests"):
+            if measure_parts([*left.values()]) + MIN_GAP + measure_parts([*right.values()]) <= width:
+                break
+            left.pop(name, None)
+            right.pop(name, None)
+        return [*left.values()], [*right.values()]
+
+    def _countdown(self, hold: RateLimitHold) -> tuple[tuple[SafeText, str], ...]:
+        dot = get_app(self).glyphs.dot
+        seconds = max(0.0, (hold.until - get_app(self).clock.now()).total_seconds())
+        again = line(f"held {dot} 429 {hold.code} {dot} reading again in {elapsed_clock(seconds)}")
+        return ((again, Role.WARN),)
+
+    def _set_timer(self) -> None:
+        """Wake when something that is shown changes: each second of a countdown, each minute of the time."""
+        if self._timer is not None:
+            self._timer.stop()
+        now = get_app(self).clock.now()
+        seconds = 1.0 if self._place.hold is not None else 60.0 - now.second - now.microsecond / 1e6
+        self._timer = self.set_timer(max(0.05, seconds), self.tick)

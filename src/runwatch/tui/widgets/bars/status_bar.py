@@ -1,0 +1,77 @@
+"""The last line of every screen: what can be done here, and always how to find everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from textual.timer import Timer
+
+from runwatch.tui.core.key_bindings import BY_ID, PINNED
+from runwatch.tui.core.messages import HintClicked
+from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
+from runwatch.tui.core.themes import ACCENT
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.bars.bar import MIN_GAP, Bar, BarPart, measure_parts
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+NOTICE_S: Final = 5.0
+"""How long a notice stands in place of the hints."""
+
+KeyHint = str | tuple[str, str]
+"""The id of an action, and its label here where that is not the one of the table."""
+
+
+class StatusBar(Bar):
+    """The line. Hints leave from the back, and their number is named; the way to the help never leaves."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._hints: tuple[KeyHint, ...] = ()
+        self._notice: tuple[StyledSpan, ...] = ()
+        self._timer: Timer | None = None
+
+    def show_hints(self, hints: Sequence[KeyHint]) -> None:
+        """Offer these actions, the most important first."""
+        if self._hints != tuple(hints):
+            self._hints = tuple(hints)
+            self.refresh()
+
+    def say(self, notice: StyledSpans, seconds: float = NOTICE_S) -> None:
+        """Say something in place of the hints for a while; nothing else on the screen moves for it."""
+        self._notice = to_spans(notice)
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(seconds, self.clear_notice)
+        self.refresh()
+
+    def clear_notice(self) -> None:
+        """Take the notice away."""
+        self._notice = ()
+        self.refresh()
+
+    def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
+        """As many hints as there is room for, or the notice; and what is pinned."""
+        pinned = [self._hint(id) for id in PINNED]
+        if self._notice:
+            return [BarPart(self._notice)], pinned
+        room = width - measure_parts(pinned) - MIN_GAP
+        hints = [self._hint(hint) for hint in self._hints]
+        shown = len(hints)
+        while shown and measure_parts(self._with_rest(hints, shown)) > room:
+            shown -= 1
+        return self._with_rest(hints, shown), pinned
+
+    def part_clicked(self, target: object) -> None:
+        """Ask for the action."""
+        self.post_message(HintClicked(str(target)))
+
+    def _hint(self, hint: KeyHint) -> BarPart:
+        id, label = hint if isinstance(hint, tuple) else (hint, BY_ID[hint].label)
+        return BarPart(((get_app(self).keys.shown(id), ACCENT), (line(f" {label}"), Role.QUIET)), target=id)
+
+    def _with_rest(self, hints: Sequence[BarPart], shown: int) -> list[BarPart]:
+        """The first hints, and the number of those that are not shown; a click on it leads to the help."""
+        rest = len(hints) - shown
+        return [*hints[:shown], *([BarPart((label_span(f"+{rest}"),), target="app.help")] if rest else [])]

@@ -1,0 +1,92 @@
+"""The views of one pane by name, one of them chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.core.themes import ACCENT
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.bars.bar import Bar, BarPart, measure_parts
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+
+class TabBar(Bar):
+    """The line; a click chooses a view. It takes no focus: keys of the screen step through the views.
+
+    Args:
+        tabs: Id and label of each view.
+        id: The widget's id.
+    """
+
+    DEFAULT_CSS = """
+    TabBar {
+        background: $background;
+    }
+    """
+
+    @dataclass
+    class TabActivated(Message):
+        """A view was chosen.
+
+        Attributes:
+            bar: The bar.
+            tab: The view's id.
+        """
+
+        bar: TabBar
+        tab: str
+
+        @property
+        def control(self) -> TabBar:
+            """The bar."""
+            return self.bar
+
+    def __init__(self, tabs: Sequence[tuple[str, SafeText]], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._tabs = tuple(tabs)
+        self._active = tabs[0][0]
+
+    @property
+    def active(self) -> str:
+        """The chosen view's id."""
+        return self._active
+
+    def choose(self, tab: str) -> None:
+        """Choose a view."""
+        if tab != self._active:
+            self._active = tab
+            self.refresh()
+            self.post_message(self.TabActivated(self, tab))
+
+    def step(self, step: int) -> None:
+        """Choose the view that stands ``step`` further, round the end."""
+        ids = [tab for tab, _ in self._tabs]
+        self.choose(ids[(ids.index(self._active) + step) % len(ids)])
+
+    def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
+        """The labels with rules between them, where there is room for rules.
+
+        The chosen one stands in the accent, and between brackets without colour.
+        """
+        app = get_app(self)
+        parts: list[BarPart] = []
+        for number, (tab, label) in enumerate(self._tabs):
+            if number:
+                parts.append(BarPart((label_span(app.chrome_glyphs.bar),), gap=1))
+            is_active = tab == self._active
+            shown = line(f"[{label}]") if is_active and app.palette.is_plain else label
+            parts.append(BarPart(((shown, ACCENT if is_active else Role.QUIET),), target=tab, gap=1))
+        if measure_parts(parts) <= width:
+            return parts, ()
+        labels = [part for part in parts if part.target is not None]
+        gap = 2 if measure_parts(labels) + len(labels) - 1 <= width else 1
+        return [part._replace(gap=gap) for part in labels], ()
+
+    def part_clicked(self, target: object) -> None:
+        """Choose what was clicked."""
+        self.choose(str(target))

@@ -1,0 +1,1 @@
+"""Fields that users type into, and buttons."""

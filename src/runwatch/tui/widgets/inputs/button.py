@@ -1,0 +1,101 @@
+"""A button one line high; brackets say that it has the focus, with or without colours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.app import RenderResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widget import Widget
+
+from runwatch.base.text import cell_width
+from runwatch.tui.core.rendering import to_content
+from runwatch.tui.core.themes import ACCENT
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+
+class TextButton(Widget, can_focus=True):
+    """A button.
+
+    Args:
+        label: What pressing it does.
+        role: The role of its label while it does not have the focus.
+        id: The widget's id.
+    """
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "press", "press", show=False)]
+    DEFAULT_CSS = """
+    TextButton {
+        width: auto;
+        height: 1;
+        &:focus {
+            text-style: $button-style;
+        }
+        &:disabled {
+            color: $role-quiet;
+        }
+    }
+    """
+
+    @dataclass
+    class Pressed(Message):
+        """A person pressed the button.
+
+        Attributes:
+            button: The button.
+        """
+
+        button: TextButton
+
+        @property
+        def control(self) -> Widget:
+            """The button."""
+            return self.button
+
+    def __init__(self, label: SafeText, *, role: str = Role.PLAIN, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._label = label
+        self._role = role
+
+    @property
+    def label(self) -> SafeText:
+        """What pressing it does."""
+        return self._label
+
+    @label.setter
+    def label(self, label: SafeText) -> None:
+        self._label = label
+        self.refresh(layout=True)
+
+    def render(self) -> RenderResult:
+        """The label between its brackets."""
+        if self.has_focus:
+            return to_content(line(f"[ {self._label} ]"), ACCENT)
+        return to_content(line(f"  {self._label}  "), Role.QUIET if self.disabled else self._role)
+
+    def get_content_width(self, container: object, viewport: object) -> int:
+        """As wide with the focus as without."""
+        return cell_width(self._label) + 4
+
+    def on_focus(self, event: events.Focus) -> None:
+        """Draw the brackets."""
+        self.refresh()
+
+    def on_blur(self, event: events.Blur) -> None:
+        """Take the brackets away."""
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Be pressed."""
+        event.stop()
+        self.action_press()
+
+    def action_press(self) -> None:
+        """Tell that the button was pressed."""
+        if not self.disabled:
+            self.post_message(self.Pressed(self))

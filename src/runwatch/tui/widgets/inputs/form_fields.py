@@ -1,0 +1,185 @@
+"""The fields of a form: what each is called, what stands in it, and below it what it takes or what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal, VerticalScroll
+from textual.widget import Widget
+from textual.widgets import Static
+
+from runwatch.tui.core.rendering import to_content
+from runwatch.tui.core.themes import ACCENT
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.inputs.line_input import LineInput
+from runwatch.tui.widgets.inputs.text_area import MultilineInput
+from runwatch.view.actions.form import FORM_LEVEL, next_choice
+from runwatch.view.spec.action import FormField
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+MAX_SHOWN_SUGGESTIONS: Final = 3
+OFFERED_CHARACTERS: Final = 30
+"""So many words, of so many characters in all, are told beside a field; of others their number."""
+
+
+FieldInput = LineInput | MultilineInput
+"""What a person types into."""
+
+
+class FormFields(VerticalScroll, can_focus=False):
+    """The fields of a form, one below the other, with whatever else belongs among them.
+
+    A mark stands before each field, another one before that with the focus, so that fields are seen without colours.
+
+    Args:
+        asks: What is asked.
+        values: What stands in the fields at first, by the id of the ask.
+        before: What stands above the fields.
+        after: What stands below them.
+    """
+
+    DEFAULT_CSS = """
+    FormFields {
+        & .row {
+            height: 1;
+        }
+        & .label {
+            width: 15;
+            padding: 0 1;
+        }
+        & .mark {
+            width: 2;
+        }
+        & .row LineInput, & .row MultilineInput {
+            width: 1fr;
+        }
+        & .row.-lines {
+            height: auto;
+        }
+        & .note {
+            height: auto;
+            padding: 0 0 0 17;
+        }
+    }
+    """
+
+    def __init__(
+        self,
+        asks: Sequence[FormField],
+        values: Mapping[str, str],
+        *,
+        before: Sequence[Widget] = (),
+        after: Sequence[Widget] = (),
+        id: str | None = None,
+    ) -> None:
+        super().__init__(id=id)
+        self._asks: Final = tuple(asks)
+        self._first: Final = dict(values)
+        self._before: Final = tuple(before)
+        self._after: Final = tuple(after)
+        self._offered: dict[str, dict[str, str]] = {ask.id: dict.fromkeys(ask.choices, "") for ask in asks}
+        self._fields: Final = {ask.id: _field(ask, self._first.get(ask.id, "")) for ask in self._asks}
+
+    def compose(self) -> ComposeResult:
+        """A row and a note for each."""
+        yield from self._before
+        for ask in self._asks:
+            label = Static(to_content(line(ask.label), Role.QUIET), classes="label")
+            mark = Static(
+                to_content(line(get_app(self).chrome_glyphs.bar), Role.QUIET), id=f"mark-{ask.id}", classes="mark"
+            )
+            is_long = ask.kind == "lines"
+            yield Horizontal(label, mark, self._fields[ask.id], classes="row -lines" if is_long else "row")
+            yield Static(to_content(line(ask.hint), Role.QUIET), id=f"note-{ask.id}", classes="note")
+        yield Static(id=f"note-{FORM_LEVEL}", classes="note")
+        yield from self._after
+
+    def values(self) -> dict[str, str]:
+        """What stands in the fields now, by the id of the ask."""
+        return {ask.id: self.input(ask.id).value for ask in self._asks}
+
+    def input(self, id: str) -> FieldInput:
+        """The field of an ask."""
+        return self._fields[id]
+
+    def inputs(self) -> Iterator[FieldInput]:
+        """All fields, in order."""
+        for ask in self._asks:
+            yield self.input(ask.id)
+
+    def go_to(self, id: str) -> None:
+        """Put the focus into a field; the first one where there is none of that id."""
+        ids = [ask.id for ask in self._asks]
+        if ids:
+            self.input(id if id in ids else ids[0]).focus()
+
+    def offer(self, id: str, words: Mapping[str, str]) -> None:
+        """Have more words offered in a field, once they are known; with each what people call it."""
+        self._offered[id] |= words
+
+    def choose(self, field: LineInput, step: int) -> bool:
+        """Put the next choice into a field; answer whether it has any."""
+        id = str(field.id).removeprefix("field-")
+        choices = tuple(self._offered.get(id, ()))
+        if choices:
+            field.value = next_choice(choices, field.value.strip(), step)
+            field.cursor_position = len(field.value)
+        return bool(choices)
+
+    def show_problems(self, problems: Mapping[str, str], silent: frozenset[str]) -> None:
+        """Say below each field what is wrong with it, or what it takes.
+
+        Args:
+            problems: What is wrong, by the id of the ask.
+            silent: Asks that nobody has come to yet, whose hint says enough.
+        """
+        app = get_app(self)
+        for ask in self._asks:
+            problem = problems.get(ask.id)
+            note = self.query_one(f"#note-{ask.id}", Static)
+            is_bad = problem is not None and ask.id not in silent
+            if is_bad:
+                note.update(to_content(line(f"{app.glyphs.bad} {problem}"), Role.BAD))
+            else:
+                note.update(to_content(line(self._hint(ask)), Role.QUIET))
+            self.input(ask.id).set_class(is_bad, "-invalid")
+        rest = problems.get(FORM_LEVEL, "")
+        self.query_one(f"#note-{FORM_LEVEL}", Static).update(to_content(line(rest, None), Role.WARN))
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Mark the field with the focus."""
+        self._mark()
+
+    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
+        """Take the mark away."""
+        self._mark()
+
+    def _hint(self, ask: FormField) -> str:
+        """What a field takes, and what can be chosen there; for what is chosen, what people call it."""
+        words = self._offered[ask.id]
+        name = words.get(self.input(ask.id).value.strip(), "")
+        if name:
+            return name
+        if not words:
+            return ask.hint
+        if ask.choices:
+            return f"{ask.hint}; up and down choose"
+        few = ", ".join([*words][:MAX_SHOWN_SUGGESTIONS])
+        offered = few if len(few) <= OFFERED_CHARACTERS else f"{len(words)} that are known"
+        return f"{ask.hint}; up and down offer {offered}"
+
+    def _mark(self) -> None:
+        app = get_app(self)
+        for ask in self._asks:
+            has_focus = self.screen.focused is self.input(ask.id)
+            mark, role = (app.chrome_glyphs.cursor, ACCENT) if has_focus else (app.chrome_glyphs.bar, Role.QUIET)
+            self.query_one(f"#mark-{ask.id}", Static).update(to_content(line(mark), role))
+
+
+def _field(ask: FormField, value: str) -> FieldInput:
+    kind = MultilineInput if ask.kind == "lines" else LineInput
+    return kind(value, id=f"field-{ask.id}")

@@ -1,0 +1,167 @@
+"""The line in which the value of a setting is changed, checked while a person types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Static
+
+from runwatch.settings.setting import InvalidValueError
+from runwatch.tui.core.rendering import to_content
+from runwatch.tui.core.themes import ACCENT
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.inputs.line_input import LineInput
+from runwatch.view.settings.page import parse_edit
+from runwatch.view.settings.rows import SettingsRow
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+
+class ValueEditor(Vertical):
+    """The line. ``enter`` writes it, ``esc`` leaves.
+
+    Args:
+        fault: Says what is wrong with the value of a dotted key beyond its form; an empty text where nothing is.
+        id: The widget's id.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "leave", show=False),
+    ]
+    DEFAULT_CSS = """
+    ValueEditor {
+        height: auto;
+        background: $surface;
+        padding: 0 1;
+        & > #value-line {
+            height: 1;
+        }
+        & #value-key {
+            width: auto;
+            max-width: 50%;
+        }
+        & LineInput {
+            width: 1fr;
+        }
+        & > #value-state {
+            height: auto;
+            max-height: 3;
+        }
+    }
+    """
+
+    @dataclass
+    class Submitted(Message):
+        """A person wants a value written.
+
+        Attributes:
+            editor: The line.
+            key: The dotted key.
+            value: The value; ``None`` for the default.
+        """
+
+        editor: ValueEditor
+        key: str
+        value: str | None
+
+        @property
+        def control(self) -> Widget:
+            """The line."""
+            return self.editor
+
+    @dataclass
+    class Cancelled(Message):
+        """A person leaves the line.
+
+        Attributes:
+            editor: The line.
+        """
+
+        editor: ValueEditor
+
+        @property
+        def control(self) -> Widget:
+            """The line."""
+            return self.editor
+
+    def __init__(self, fault: Callable[[str, str], str], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._fault = fault
+        self._row: SettingsRow | None = None
+
+    def compose(self) -> ComposeResult:
+        """The key and the input; below them what enter does, or what is wrong, as long as it may be."""
+        with Horizontal(id="value-line"):
+            yield Static(id="value-key")
+            yield LineInput(id="value-text")
+        yield Static(id="value-state")
+
+    def edit(self, row: SettingsRow) -> None:
+        """Take the focus and change the value of a row."""
+        self._row = row
+        self.query_one("#value-key", Static).update(to_content(((line(f"{row.edits}{'.' * row.adds} "), ACCENT),)))
+        self._put(row.text)
+        self._input.focus()
+
+    def refuse(self, reason: SafeText) -> None:
+        """Say why it was not written."""
+        self._input.add_class("-invalid")
+        self._say(line(f"{get_app(self).glyphs.bad} {reason}"), Role.BAD)
+
+    def on_input_changed(self, event: LineInput.Changed) -> None:
+        """Check what is typed."""
+        event.stop()
+        self._read()
+
+    def on_input_submitted(self, event: LineInput.Submitted) -> None:
+        """Have it written if it can be."""
+        event.stop()
+        found = self._read()
+        if found is not None:
+            self.post_message(self.Submitted(self, *found))
+
+    def action_leave(self) -> None:
+        """Leave the value as it was."""
+        self.post_message(self.Cancelled(self))
+
+    @property
+    def _input(self) -> LineInput:
+        return self.query_one(LineInput)
+
+    def _put(self, text: str) -> None:
+        with self.prevent(LineInput.Changed):
+            self._input.value = text
+        self._input.cursor_position = len(text)
+        self._read()
+
+    def _read(self) -> tuple[str, str | None] | None:
+        """The key and the value as they would be written; ``None`` when they cannot be, with the reason shown."""
+        row = self._row
+        if row is None:
+            return None
+        try:
+            key, value = parse_edit(row, self._input.value)
+            fault = self._fault(key, value) if value is not None else ""
+        except InvalidValueError as error:
+            if row.adds and not self._input.value:
+                self._say(line("NAME = VALUE   esc leaves"), Role.QUIET)
+            else:
+                self.refuse(line(str(error)))
+            return None
+        if fault:
+            self.refuse(line(fault))
+            return None
+        self._input.remove_class("-invalid")
+        does = "writes it" if value is not None else "takes it out of the file" if row.removes else "leaves the default"
+        self._say(line(f"enter {does}   esc leaves"), Role.QUIET)
+        return key, value
+
+    def _say(self, text: SafeText, role: str) -> None:
+        self.query_one("#value-state", Static).update(to_content(text, role))

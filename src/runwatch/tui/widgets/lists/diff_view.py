@@ -1,0 +1,156 @@
+"""Two columns of values under the path that both stand at; what differs has a sign in front and a colour of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+
+from runwatch.base.text import cell_width
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import StyledSpan, to_segment
+from runwatch.tui.core.themes import ACCENT
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.lists.line_list import LineList
+from runwatch.tui.widgets.lists.text_wrap import wrap_text
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, fit, line, truncate
+
+if TYPE_CHECKING:
+    from runwatch.view.detail.record_diff import ComparedValue
+
+MARGIN: Final = 2
+"""Cells in front: the cursor, a space."""
+
+WIDE: Final = 100
+"""From this width on the path stands beside the values; in a narrower window it stands above them."""
+
+MAX_PATH_CELLS: Final = 40
+"""The widest path beside values; a longer one stands above them."""
+
+GAP: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    pieces: tuple[StyledSpan, ...]
+    value: ComparedValue
+
+
+class DiffView(LineList, inherit_bindings=False):
+    """The comparison.
+
+    Args:
+        left: The head of the left column.
+        right: The head of the right one.
+        id: The widget's id.
+    """
+
+    HEAD_ROWS = 1
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *make_bindings(
+            "detail",
+            only=(
+                "detail.up", "detail.down", "detail.page_up", "detail.page_down", "detail.top", "detail.bottom",
+            ),
+        )
+    ]  # fmt: skip
+
+    def __init__(self, left: SafeText, right: SafeText, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._heads: Final = (left, right)
+        self._values: tuple[ComparedValue, ...] = ()
+        self._rows: list[_Row] = []
+        self._path_cells = 0
+
+    @property
+    def value(self) -> ComparedValue | None:
+        """What the cursor stands on."""
+        return self._rows[self._cursor].value if self._rows else None
+
+    def show(self, values: Sequence[ComparedValue]) -> None:
+        """Show other values; the cursor stays on the one it is on, where that is still there."""
+        before = self.value
+        self._values = tuple(values)
+        self._lay_out(before)
+
+    # How it is drawn.
+
+    def line_count(self) -> int:
+        """How many rows there are."""
+        return len(self._rows)
+
+    def draw_head(self, row: int, width: int, style: Style) -> list[Segment]:
+        """What stands on which side."""
+        if not self._rows:
+            return []
+        room = self._value_cells(width - MARGIN)
+        left, right = (fit(head, room, mark=get_app(self).glyphs.ellipsis) for head in self._heads)
+        before = line(" " * (MARGIN + self._path_cells), None)
+        return [to_segment(before, style), self.piece(line(f"{left}{' ' * GAP}{right}"), ACCENT, style)]
+
+    def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
+        """One row."""
+        app = get_app(self)
+        is_cursor = index == self._cursor and self.has_focus
+        segments = [self.piece(line(f"{app.chrome_glyphs.cursor if is_cursor else ' '} "), ACCENT, style)]
+        segments += [self.piece(text, role, style) for text, role in self._rows[index].pieces]
+        return segments
+
+    def on_mount(self) -> None:
+        """Lay the values out."""
+        self._lay_out(None)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay the values out for the new width."""
+        self._lay_out(self.value)
+
+    # Inside.
+
+    def _lay_out(self, stay: ComparedValue | None) -> None:
+        if not self.is_mounted or not self.size.width:
+            return
+        room = max(1, self.cells - MARGIN)
+        widest = max((cell_width(value.path) for value in self._values), default=0)
+        # Two cells for the sign, two before the values.
+        self._path_cells = min(widest, MAX_PATH_CELLS) + 2 + GAP if room >= WIDE else 2
+        self._rows = [row for value in self._values for row in self._rows_of(value, room)]
+        position = next((at for at, row in enumerate(self._rows) if row.value is stay), 0)
+        self._cursor = position
+        self.set_size()
+        self.show_cursor()
+        self.refresh()
+
+    def _value_cells(self, room: int) -> int:
+        return max(1, (room - self._path_cells - GAP) // 2)
+
+    def _rows_of(self, value: ComparedValue, room: int) -> Iterator[_Row]:
+        app = get_app(self)
+        differs = "!" if app.is_ascii else "≠"
+        sign = (line(f"{differs if value.differs else ' '} "), str(Role.WARN))
+        path_role = Role.WARN if value.differs else Role.QUIET
+        path_room = self._path_cells - 2 - GAP
+        is_beside = path_room > 0 and cell_width(value.path) <= path_room
+        first: tuple[StyledSpan, ...]
+        if is_beside:
+            first = (sign, (fit(value.path, path_room), path_role), (line(" " * GAP), Role.QUIET))
+        else:
+            yield _Row((sign, (truncate(value.path, max(1, room - 2), app.glyphs.ellipsis), path_role)), value)
+            first = ((line(" " * self._path_cells), Role.QUIET),)
+        cells = self._value_cells(room)
+        sides = [wrap_text(side if side is not None else _NONE, cells) for side in (value.left, value.right)]
+        roles = [Role.QUIET if side is None or not value.differs else Role.PLAIN for side in (value.left, value.right)]
+        for number, (left, right) in enumerate(zip_longest(*sides, fillvalue=_NOTHING)):
+            before = first if not number else ((line(" " * self._path_cells), Role.QUIET),)
+            gap = (line(" " * GAP), Role.QUIET)
+            yield _Row((*before, (fit(left, cells), roles[0]), gap, (right, roles[1])), value)
+
+
+_NONE: Final = line("(none)")
+_NOTHING: Final = line("")

@@ -1,0 +1,481 @@
+"""A run's events as lines: follows the end until somebody looks elsewhere, and then counts what comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, Protocol
+from zlib import crc32
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+
+from runwatch.base.text import cell_width
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.messages import WidgetMessage
+from runwatch.tui.core.rendering import to_segment
+from runwatch.tui.core.themes import ACCENT
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.lists.line_list import LineList
+from runwatch.tui.widgets.lists.text_wrap import wrap_text
+from runwatch.view.runs.event_lines import KIND_CELLS, SLICE_CELLS, EventLine
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, fit, line, truncate
+
+MARGIN: Final = 2
+"""Cells before the time: the cursor, a space."""
+
+TIME_CELLS: Final = 8
+PREFETCH_LINES: Final = 60
+"""How far above and below a line the source is told to have its events at hand, so that short scrolling waits for none.
+
+Only lines in sight are drawn: a window with as many above and below it takes three times as long (ours, measured).
+"""
+
+MAX_HELD_LINES: Final = 1_000
+"""Drawn lines that are held at most."""
+
+RUN_CELLS: Final = 9
+"""What a run's short id takes at least."""
+
+_RUN_ROLES: Final = (Role.PLAIN, Role.LIVE, Role.TEST, Role.QUIET)
+"""Colours of runs in a mixed list; none that says good or bad."""
+
+SIDE_STEP: Final = 8
+"""Cells that one step sideways moves a line."""
+
+Highlighter = Callable[[str], Iterable[tuple[int, int]]]
+"""Finds what to mark in a text: starts and ends, in order."""
+
+
+class LineSource(Protocol):
+    """Where the lines come from: a window onto something that may be far larger than memory."""
+
+    def count(self) -> int:
+        """How many lines there are."""
+        ...
+
+    def window(self, start: int, count: int) -> Sequence[EventLine | None]:
+        """At most ``count`` lines from ``start`` on, at once.
+
+        ``None`` stands for a line that has to be fetched first; the source sees to it, and whoever owns both calls
+        :meth:`EventLog.refresh_lines_of` when it is there.
+        """
+        ...
+
+    def mark(self) -> int:
+        """Where the end is now, for :meth:`since`; it means the same whatever is filtered."""
+        ...
+
+    def since(self, mark: int) -> int:
+        """How many of the lines have come in after a mark."""
+        ...
+
+
+class EmptyLineSource:
+    """The source before there is one."""
+
+    def count(self) -> int:
+        """None."""
+        return 0
+
+    def mark(self) -> int:
+        """The beginning."""
+        return 0
+
+    def since(self, mark: int) -> int:
+        """None."""
+        return 0
+
+    def window(self, start: int, count: int) -> Sequence[EventLine | None]:
+        """None."""
+        return ()
+
+
+@dataclass(eq=False, repr=False)
+class FollowChanged(WidgetMessage):
+    """A list of events started or stopped following its end.
+
+    Attributes:
+        following: Whether it follows now.
+    """
+
+    widget: EventLog
+    following: bool
+
+
+@dataclass(eq=False, repr=False)
+class LineHighlighted(WidgetMessage):
+    """The cursor of a list of events came to stand on another line.
+
+    Attributes:
+        index: The line, counted from 0.
+    """
+
+    widget: EventLog
+    index: int
+
+
+@dataclass(eq=False, repr=False)
+class LineOpened(WidgetMessage):
+    """A person opened an event.
+
+    Attributes:
+        index: The line, counted from 0.
+    """
+
+    widget: EventLog
+    index: int
+
+
+@dataclass(eq=False, repr=False)
+class MatchWanted(WidgetMessage):
+    """A person asked for the next match of what is searched for; the screen finds it and shows that line.
+
+    Attributes:
+        index: The line to search from, exclusive.
+        step: 1 forwards, -1 backwards.
+    """
+
+    widget: EventLog
+    index: int
+    step: int
+
+
+@dataclass(eq=False, repr=False)
+class ContextToggled(WidgetMessage):
+    """A person asked to hide what does not match a filter, or to show it around the matches."""
+
+    widget: EventLog
+
+
+class EventLog(LineList, inherit_bindings=False):
+    """Lines of a source, of which only a window is held.
+
+    Args:
+        source: Where the lines come from.
+        following: Whether it starts at the end and follows it.
+        id: The widget's id.
+        classes: The widget's classes.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("tail")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"event-log--match"}
+    DEFAULT_CSS = """
+    EventLog > .event-log--match {
+        text-style: bold reverse;
+    }
+    """
+
+    def __init__(
+        self,
+        source: LineSource | None = None,
+        *,
+        following: bool = True,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._source: LineSource = source or EmptyLineSource()
+        self._count = self._source.count()
+        self._seen = self._source.mark()
+        self._following = following
+        self._highlighter: Highlighter | None = None
+        self._wraps = False
+        self._side = 0
+        self._held: dict[int, EventLine | None] = {}
+        self._places: tuple[tuple[int, int, int, int], list[tuple[int, int]]] | None = None
+        self._scrolls_itself = False
+
+    # What the screen says and asks.
+
+    def show(self, source: LineSource, *, following: bool) -> None:
+        """Show the lines of another source, or the same ones filtered; the cursor goes to the end when following."""
+        self._source = source
+        self._cursor = 0
+        self._count = 0
+        self._seen = source.mark()
+        self.set_following(following)
+        self.update_count()
+
+    def update_count(self) -> None:
+        """Ask the source anew how many lines there are, and follow the end or count what came."""
+        self._forget()
+        self._count = self._source.count()
+        if self._following:
+            self._seen = self._source.mark()
+        self._cursor = max(0, min(self._cursor, self._count - 1))
+        self._fit()
+        self.refresh()
+
+    def refresh_lines_of(self, start: int, count: int) -> None:
+        """Draw lines anew that the source has fetched in the meantime."""
+        if any(start <= index < start + count for index in self._held):
+            self._forget()
+            self.refresh()
+
+    @property
+    def following(self) -> bool:
+        """Whether the end is followed."""
+        return self._following
+
+    def set_following(self, following: bool) -> None:
+        """Follow the end from now on, or stay where the window is."""
+        if following == self._following:
+            return
+        self._following = following
+        self._seen = self._source.mark()
+        if following:
+            self._fit()
+        self.refresh()
+        self.post_message(FollowChanged(self, following))
+
+    @property
+    def new_lines(self) -> int:
+        """How many lines came in since the end is no longer followed."""
+        return self._source.since(self._seen)
+
+    @property
+    def highlighter(self) -> Highlighter | None:
+        """What marks matches in the summaries."""
+        return self._highlighter
+
+    @highlighter.setter
+    def highlighter(self, highlighter: Highlighter | None) -> None:
+        self._highlighter = highlighter
+        self.refresh()
+
+    # How it is drawn.
+
+    def line_count(self) -> int:
+        """How many lines there are."""
+        return self._count
+
+    def rows_to_scroll(self) -> int:
+        """As many as there are lines; where lines wrap, enough to bring the whole last line to the bottom."""
+        if not self._wraps or not self._count:
+            return self._count
+        return self._top_for(self._count - 1) + self.rows_in_sight
+
+    def row_at(self, row: int) -> tuple[int, int] | None:
+        """The line that a row shows; where lines wrap, a line has as many rows as it needs."""
+        if not self._wraps:
+            return super().row_at(row)
+        places = self._laid_out()
+        return places[row] if 0 <= row < len(places) else None
+
+    def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
+        """One row of an event."""
+        app = get_app(self)
+        cursor = line(app.chrome_glyphs.cursor if index == self._cursor and part == 0 else " ")
+        segments = [self.piece(cursor, ACCENT, style), to_segment(_SPACE, style)]
+        entry = self._line(index)
+        if entry is None:
+            return [*segments, self.piece(line(app.glyphs.ellipsis), Role.QUIET, style)]
+        head = self._head(entry)
+        if part == 0:
+            segments += [self.piece(text, role, style) for text, role in head]
+        room = width - MARGIN - sum(cell_width(text) for text, _ in head)
+        if self._wraps:
+            rows = wrap_text(entry.summary, max(1, room))
+            if part:
+                segments.append(to_segment(line(" " * (width - MARGIN - room)), style))
+            return segments + self._marked(rows[part], entry.role, style)
+        summary = line(entry.summary[self._side :], None) if self._side else entry.summary
+        return segments + self._marked(truncate(summary, max(0, room), app.glyphs.ellipsis), entry.role, style)
+
+    # What people do.
+
+    def cursor_moved(self) -> None:
+        """Tell the screen; a cursor that leaves the last line ends following."""
+        if self._following and self._cursor < self._count - 1:
+            self.set_following(False)
+        self.post_message(LineHighlighted(self, self._cursor))
+
+    def line_opened(self) -> None:
+        """Tell the screen that an event was opened."""
+        self.post_message(LineOpened(self, self._cursor))
+
+    def show_cursor(self) -> None:
+        """Scroll as little as needed until all of the cursor's line is in sight."""
+        if not self._wraps:
+            super().show_cursor()
+            return
+        lowest = self._top_for(self._cursor)
+        top = round(self.scroll_y)
+        if self._cursor < top:
+            self.scroll_to(y=self._cursor, animate=False)
+        elif top < lowest:
+            self.scroll_to(y=lowest, animate=False)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """A person who scrolls away from the end ends following, and starts it again by scrolling back to the end."""
+        super().watch_scroll_y(old_value, new_value)
+        if self._scrolls_itself or round(old_value) == round(new_value) or not self._count:
+            return
+        at_end = round(new_value) >= self.max_scroll_y
+        if not at_end:
+            self._take_cursor_along(round(new_value))
+        if at_end != self._following and (at_end is False or new_value > old_value):
+            self.set_following(at_end)
+
+    def on_mount(self) -> None:
+        """Stand at the end when following."""
+        self._fit()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Keep the end, or the cursor, in sight."""
+        self._places = None
+        self._fit()
+        if not self._following:
+            self.call_after_refresh(self.show_cursor)
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor by lines; a step past the last line follows the end."""
+        if step > 0 and self._cursor + step >= self._count:
+            self.action_follow_end()
+        else:
+            super().action_move(step)
+
+    def action_follow(self) -> None:
+        """Follow the end, or stop following."""
+        self.set_following(not self._following)
+
+    def action_follow_end(self) -> None:
+        """Go to the newest line and follow."""
+        self.set_following(True)
+        self._fit()
+
+    def action_toggle_wrap(self) -> None:
+        """Break long lines, or cut them."""
+        self._wraps = not self._wraps
+        self._side = 0
+        self._places = None
+        self._fit()
+        self.show_cursor()
+        self.refresh()
+
+    def action_move_sideways(self, step: int) -> None:
+        """Show what long lines have further to the right."""
+        if not self._wraps:
+            self._side = max(0, self._side + step * SIDE_STEP)
+            self.refresh()
+
+    def action_move_match(self, step: int) -> None:
+        """Ask the screen for the next line that matches."""
+        self.post_message(MatchWanted(self, self._cursor, step))
+
+    def action_toggle_context(self) -> None:
+        """Ask the screen to hide what does not match, or to show it again."""
+        self.post_message(ContextToggled(self))
+
+    # Inside.
+
+    def _fit(self) -> None:
+        """Tell Textual the size, and go to the end when following."""
+        if not self.is_mounted:
+            return
+        self._scrolls_itself = True
+        try:
+            self.set_size()
+            if self._following and self._count:
+                moved = self._cursor != self._count - 1
+                self._cursor = self._count - 1
+                self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
+                if moved:
+                    self.post_message(LineHighlighted(self, self._cursor))
+        finally:
+            self._scrolls_itself = False
+
+    def _take_cursor_along(self, top: int) -> None:
+        bottom = min(self._count, top + self.rows_in_sight) - 1
+        index = max(top, min(self._cursor, bottom))
+        if index != self._cursor:
+            self._cursor = index
+            self.post_message(LineHighlighted(self, index))
+
+    def _forget(self) -> None:
+        self._held.clear()
+        self._places = None
+
+    def _line(self, index: int) -> EventLine | None:
+        if index not in self._held:
+            self._take_in(index)
+        return self._held.get(index)
+
+    def _take_in(self, index: int) -> None:
+        """Ask for a line, and with it for those below it that are in sight and not held."""
+        top = round(self.scroll_y)
+        end = min(index, top) + self.rows_in_sight
+        stop = index + 1
+        while stop < end and stop not in self._held:
+            stop += 1
+        if len(self._held) + stop - index > MAX_HELD_LINES:
+            self._held.clear()
+        self._held.update(zip(range(index, stop), self._source.window(index, stop - index), strict=False))
+        for near in (index - PREFETCH_LINES, stop + PREFETCH_LINES):
+            if 0 <= near < self._count and near not in self._held:
+                self._source.window(near, 1)
+
+    def _head(self, entry: EventLine) -> list[tuple[SafeText, str]]:
+        """Time, run where several are mixed, kind and slice; a gap has none of them and is all summary."""
+        if not entry.kind:
+            return []
+        return [
+            (line(fit(entry.time, max(TIME_CELLS, cell_width(entry.time))) + "  "), Role.QUIET),
+            *self._run_of(entry),
+            (line(fit(entry.kind, max(KIND_CELLS, cell_width(entry.kind))) + " "), Role.PLAIN),
+            (line(fit(entry.slice, max(SLICE_CELLS, cell_width(entry.slice))) + " "), Role.QUIET),
+        ]
+
+    def _run_of(self, entry: EventLine) -> list[tuple[SafeText, str]]:
+        """The run, where lines of several are mixed; always in the same colour, so that the eye can follow it."""
+        if not entry.run:
+            return []
+        role = _RUN_ROLES[crc32(entry.run.encode("utf-8", "replace")) % len(_RUN_ROLES)]
+        return [(line(fit(entry.run, max(RUN_CELLS, cell_width(entry.run))) + "  "), role)]
+
+    def _marked(self, text: SafeText, role: str, style: Style) -> list[Segment]:
+        if self._highlighter is None:
+            return [self.piece(text, role, style)]
+        match = self.get_component_rich_style("event-log--match", partial=True)
+        segments: list[Segment] = []
+        position = 0
+        for start, end in self._highlighter(text):
+            segments.append(self.piece(line(text[position:start], None), role, style))
+            segments.append(self.piece(line(text[start:end], None), role, style + match))
+            position = end
+        segments.append(self.piece(line(text[position:], None), role, style))
+        return segments
+
+    def _height(self, index: int) -> int:
+        entry = self._line(index)
+        if entry is None:
+            return 1
+        room = self.cells - MARGIN - sum(cell_width(text) for text, _ in self._head(entry))
+        return len(wrap_text(entry.summary, max(1, room)))
+
+    def _top_for(self, index: int) -> int:
+        """The first line in the window when all of ``index`` stands at its bottom."""
+        room = self.rows_in_sight - self._height(index)
+        while index > 0 and room >= (height := self._height(index - 1)):
+            index -= 1
+            room -= height
+        return index
+
+    def _laid_out(self) -> list[tuple[int, int]]:
+        """What each row of the window shows."""
+        key = (round(self.scroll_y), self.cells, self.rows_in_sight, self._count)
+        if self._places is None or self._places[0] != key:
+            places: list[tuple[int, int]] = []
+            index = key[0]
+            while len(places) < self.rows_in_sight and index < self._count:
+                places += [(index, part) for part in range(self._height(index))]
+                index += 1
+            self._places = (key, places[: self.rows_in_sight])
+        return self._places[1]
+
+
+_SPACE: Final = line(" ")

@@ -1,0 +1,503 @@
+"""A table of records that opens at once however many there are, and whose cursor stands on an id."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from operator import attrgetter, indexOf
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+from textual.cache import LRUCache
+from textual.strip import Strip
+
+from runwatch.base.memory import note_long_lived
+from runwatch.base.text import cell_width
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.messages import WidgetMessage
+from runwatch.tui.core.rendering import to_segment
+from runwatch.tui.core.themes import ACCENT
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.lists.column_layout import COLUMN_GAP, ColumnNeed, PlacedColumn, TableColumn, lay_out_columns
+from runwatch.tui.widgets.lists.line_list import LineList
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, elide_middle, fit, line
+from runwatch.view.text.styled_text import StyledText
+
+MARGIN: Final = 3
+"""Cells before the first column: a mark, the cursor, a space."""
+
+MEASURED_ROWS: Final = 100
+"""Rows that are looked at to find how wide the columns have to be."""
+
+LONG_TABLE_ROWS: Final = 20_000
+"""From this many rows on a list is so long that looking through it for garbage would be felt."""
+
+MAX_STRIPS: Final = 500
+"""Drawn rows that are kept, so that scrolling by a line draws one line and not a window of them."""
+
+
+class TableRow(Protocol):
+    """A row, as :class:`runwatch.view.table.rows.RecordRow` is one."""
+
+    @property
+    def key(self) -> str:
+        """What identifies the row in its table."""
+        ...
+
+    def cell(self, column: Any) -> StyledText:
+        """The text of a column and its role."""
+        ...
+
+
+class _Looks(NamedTuple):
+    """What is seen of a table's rows.
+
+    Attributes:
+        frame: What every row hangs on: how many rows there are, which of them are in sight, the columns.
+        rows: Of each row in sight whether the cursor is on it, its key, and its cells.
+    """
+
+    frame: object
+    rows: tuple[tuple[object, ...], ...]
+
+
+@dataclass(eq=False, repr=False)
+class RowHighlighted(WidgetMessage):
+    """The cursor of a table came to stand on another row, by a person or because its row went away.
+
+    Attributes:
+        row_id: The row's id; ``None`` when the table is empty.
+    """
+
+    widget: RecordTable
+    row_id: str | None
+
+
+@dataclass(eq=False, repr=False)
+class RowOpened(WidgetMessage):
+    """A person opened a row, with enter or a second click.
+
+    Attributes:
+        row_id: The row's id.
+    """
+
+    widget: RecordTable
+    row_id: str
+
+
+@dataclass(eq=False, repr=False)
+class RowsMarked(WidgetMessage):
+    """The marks of a table changed.
+
+    Attributes:
+        row_ids: Every marked row, those that a filter hides included.
+    """
+
+    widget: RecordTable
+    row_ids: frozenset[str]
+
+
+@dataclass(eq=False, repr=False)
+class HeaderClicked(WidgetMessage):
+    """A person asked for another order: clicked the head of a column, or pressed the key for it.
+
+    Attributes:
+        column_id: The column to sort by.
+        reverse: Whether the order shall be turned round, because the column is the one sorted by already.
+    """
+
+    widget: RecordTable
+    column_id: str
+    reverse: bool
+
+
+class RecordTable(LineList, inherit_bindings=False):
+    """Rows and columns. The order, the filter and the content of the rows are the caller's; cursor and marks are ids.
+
+    Args:
+        columns: The columns in order.
+        id: The widget's id.
+        classes: The widget's classes.
+    """
+
+    HEAD_ROWS = 1
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("list")
+
+    def __init__(self, columns: Sequence[TableColumn], *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._columns: Final = tuple(columns)
+        self._rows: Sequence[TableRow] = ()
+        self._cursor_key: str | None = None
+        self._marks: set[str] = set()
+        self._mark_from: str | None = None
+        self._sorted_by: tuple[str, bool] | None = None
+        self._natural: list[int] = [0] * len(self._columns)
+        self._sampled: tuple[str, ...] = ()
+        self._placed: tuple[PlacedColumn, ...] = ()
+        self._placed_in = 0
+        self._longest = LONG_TABLE_ROWS // 2
+        self._skipped = 0
+        self._is_wide = False
+        self._is_stale = False
+        self._looks: _Looks | None = None
+        self._strips: Final[LRUCache[object, Strip]] = LRUCache(MAX_STRIPS)
+        self._strips_for: object = None
+
+    # What the screen says and asks.
+
+    @property
+    def rows(self) -> Sequence[TableRow]:
+        """The rows that are shown."""
+        return self._rows
+
+    def show(self, rows: Sequence[TableRow]) -> None:
+        """Show other rows, or the same ones in another order or with other content.
+
+        The cursor stays on its id, and the rows in sight stay where they are on the screen; where the list stands at
+        its top, it stays there as long as the cursor is in sight. If the cursor's row is gone, it goes to the row that
+        took its place. The same object as before means that no row has come, gone or moved.
+        """
+        if rows is self._rows:
+            if self._present_looks() != self._looks:
+                self._measure(only_shown=bool(self._sampled))
+                self._refresh_if_changed()
+            return
+        top = round(self.scroll_y)
+        anchor = self._anchor(top)
+        before = self._cursor_key
+        self._rows = rows
+        if len(rows) >= 2 * self._longest:
+            # Once each time that the list has doubled.
+            self._longest = len(rows)
+            note_long_lived(len(rows))
+        self._measure()
+        self._cursor = self._find(self._cursor, self._cursor_key)
+        self._cursor_key = rows[self._cursor].key if rows else None
+        self.set_size()
+        if anchor is not None and self.is_mounted:
+            self._keep_in_place(top, *anchor)
+        self._refresh_if_changed()
+        if self._cursor_key != before:
+            self.post_message(RowHighlighted(self, self._cursor_key))
+
+    def measure_again(self) -> None:
+        """Look at the first rows once more when the next ones come: the same keys say something else by now."""
+        self._sampled = ()
+
+    def forget_widths(self) -> None:
+        """Find out from nothing what the columns need: all cells of a column are written in another way by now."""
+        self._natural = [0] * len(self._columns)
+        self.measure_again()
+
+    def select(self, key: str) -> bool:
+        """Put the cursor on a row by its id; answer whether there is one."""
+        index = self._find(-1, key)
+        if index < 0:
+            return False
+        self.move_cursor(index)
+        return True
+
+    @property
+    def cursor_key(self) -> str | None:
+        """The id of the row under the cursor; ``None`` when there are no rows."""
+        return self._cursor_key
+
+    @property
+    def cursor_row(self) -> TableRow | None:
+        """The row under the cursor."""
+        return self._rows[self._cursor] if self._rows else None
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """Ids of the marked rows, of those too that are not shown now."""
+        return frozenset(self._marks)
+
+    def mark(self, keys: Collection[str]) -> None:
+        """Mark these rows and no others."""
+        if self._marks != set(keys):
+            self._marks = set(keys)
+            self.refresh()
+            self.post_message(RowsMarked(self, self.marks))
+
+    def sorted_by(self, column_id: str | None, *, descending: bool = False) -> None:
+        """Say in the head by which column the rows are sorted."""
+        self._sorted_by = None if column_id is None else (column_id, descending)
+        self._lay_out()
+        self.refresh()
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the rows are drawn as old ones."""
+        return self._is_stale
+
+    @is_stale.setter
+    def is_stale(self, stale: bool) -> None:
+        if self._is_stale != stale:
+            self._is_stale = stale
+            self.refresh()
+
+    @property
+    def column_ids(self) -> tuple[str, ...]:
+        """Ids of all columns, in order."""
+        return tuple(column.id for column in self._columns)
+
+    @property
+    def shown_columns(self) -> tuple[str, ...]:
+        """Ids of the columns that the window has room for."""
+        return tuple(placed.column.id for placed in self._placed)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether every column gets the room it needs."""
+        return self._is_wide
+
+    # How it is drawn.
+
+    def line_count(self) -> int:
+        """How many rows there are."""
+        return len(self._rows)
+
+    def draw_head(self, row: int, width: int, style: Style) -> list[Segment]:
+        """The heads of the columns."""
+        app = get_app(self)
+        if width != self._placed_in:
+            # The first paint comes before the widget is told of its size.
+            self._place()
+        segments = [to_segment(line(" " * MARGIN), style)]
+        for placed in self._placed:
+            is_sorted = self._sorted_by is not None and self._sorted_by[0] == placed.column.id
+            role = ACCENT if is_sorted else Role.QUIET
+            title = self._title(placed.column)
+            if cell_width(title) > placed.width:
+                # The frame names the order too.
+                title = line(placed.column.title)
+            text = fit(title, placed.width, placed.column.align, app.glyphs.ellipsis)
+            segments += [self.piece(text, role, style), to_segment(_GAP, style)]
+        return segments
+
+    def line_strip(self, index: int, part: int, width: int, style: Style) -> Strip:
+        """A row as it was drawn before, where nothing of it looks different now."""
+        drawn_for = (get_app(self).palette, self._placed, self.size.width)
+        if drawn_for != self._strips_for:
+            self._strips_for = drawn_for
+            self._strips.clear()
+        row = self._rows[index]
+        cells = tuple(row.cell(placed.column) for placed in self._placed)
+        looks = (cells, style, index == self._cursor, row.key in self._marks, self._is_stale)
+        strip = self._strips.get(looks)
+        if strip is None:
+            strip = self._strips[looks] = super().line_strip(index, part, width, style)
+        return strip
+
+    def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
+        """The cells of a row."""
+        app = get_app(self)
+        row = self._rows[index]
+        is_marked, is_cursor = row.key in self._marks, index == self._cursor
+        segments = [
+            self.piece(line(app.chrome_glyphs.marked if is_marked else " "), ACCENT, style),
+            self.piece(line(app.chrome_glyphs.cursor if is_cursor else " "), ACCENT, style),
+            to_segment(_SPACE, style),
+        ]
+        for placed in self._placed:
+            text, role = row.cell(placed.column)
+            mark = app.glyphs.ellipsis
+            if placed.column.elides_middle:
+                text = elide_middle(text, placed.width, mark)
+            shown = fit(text, placed.width, placed.column.align, mark)
+            segments += [self.piece(shown, Role.QUIET if self._is_stale else role, style), to_segment(_GAP, style)]
+        return segments
+
+    # What people do.
+
+    def cursor_moved(self) -> None:
+        """Keep the id of the row and tell the screen."""
+        self._cursor_key = self._rows[self._cursor].key if self._rows else None
+        self.post_message(RowHighlighted(self, self._cursor_key))
+
+    def line_opened(self) -> None:
+        """Tell the screen that a row was opened."""
+        if self._cursor_key is not None:
+            self.post_message(RowOpened(self, self._cursor_key))
+
+    def on_mount(self) -> None:
+        """Lay the columns out."""
+        self._lay_out()
+
+    def on_unmount(self) -> None:
+        """Hold the rows no longer: they may be very many."""
+        self._rows = ()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay the columns out for the new width."""
+        self._lay_out()
+
+    async def on_click(self, event: events.Click) -> None:
+        """Ask for another order when a head was clicked."""
+        place = event.get_content_offset(self)
+        if place is None or place.y >= self.HEAD_ROWS:
+            return
+        for placed in self._placed:
+            if placed.start <= place.x - MARGIN < placed.start + placed.width + COLUMN_GAP:
+                self._ask_order(placed.column.id)
+
+    def action_mark(self) -> None:
+        """Mark the row under the cursor, or take its mark away, and go on to the next."""
+        if self._cursor_key is None:
+            return
+        self._mark_from = self._cursor_key
+        self.mark(self._marks ^ {self._cursor_key})
+        self.action_move(1)
+
+    def action_mark_range(self) -> None:
+        """Mark everything from the row that was marked last to the cursor."""
+        if self._cursor_key is None:
+            return
+        start = self._find(self._cursor, self._mark_from) if self._mark_from else self._cursor
+        first, last = sorted((start, self._cursor))
+        self._mark_from = self._cursor_key
+        self.mark(self._marks | {self._rows[index].key for index in range(first, last + 1)})
+
+    def action_sort(self) -> None:
+        """Ask for the order by the next column."""
+        ids = [column.id for column in self._columns]
+        present = ids.index(self._sorted_by[0]) if self._sorted_by and self._sorted_by[0] in ids else -1
+        self._ask_order(ids[(present + 1) % len(ids)])
+
+    def action_reverse(self) -> None:
+        """Ask for the opposite order."""
+        if self._sorted_by is not None:
+            self._ask_order(self._sorted_by[0])
+
+    def action_wide(self) -> None:
+        """Give every column the room it needs; those that then stand outside come in sight with left and right."""
+        self._is_wide = not self._is_wide
+        self._skipped = 0
+        self._lay_out()
+
+    def action_move_sideways(self, step: int) -> None:
+        """Leave out one more, or one less, of the columns that may leave, from the left."""
+        may_leave = sum(column.hide_order > 0 for column in self._columns)
+        self._skipped = max(0, min(self._skipped + step, may_leave - 1))
+        self._lay_out()
+
+    # Inside.
+
+    def _ask_order(self, column_id: str) -> None:
+        is_present = self._sorted_by is not None and self._sorted_by[0] == column_id
+        self.post_message(HeaderClicked(self, column_id, is_present))
+
+    def _title(self, column: TableColumn) -> SafeText:
+        if self._sorted_by is None or self._sorted_by[0] != column.id:
+            return line(column.title)
+        marks = get_app(self).chrome_glyphs
+        return line(f"{column.title} {marks.falling if self._sorted_by[1] else marks.rising}")
+
+    def _find(self, index: int, key: str | None) -> int:
+        """Where a row is now; the nearest place to ``index`` when it is gone."""
+        rows = self._rows
+        if key is not None and not (0 <= index < len(rows) and rows[index].key == key):
+            # In a hundred thousand rows a loop of our own takes longer than a frame.
+            with contextlib.suppress(ValueError):
+                return indexOf(map(attrgetter("key"), rows), key)
+        return min(index, max(0, len(rows) - 1))
+
+    def _anchor(self, top: int) -> tuple[str, int] | None:
+        """A row in sight and how far below the top it stands: the cursor's, or the first one."""
+        if not self._rows:
+            return None
+        offset = self._cursor - top
+        if 0 <= offset < self.rows_in_sight and self._cursor_key is not None:
+            return self._cursor_key, offset
+        top = min(top, len(self._rows) - 1)
+        return self._rows[top].key, 0
+
+    def _keep_in_place(self, top: int, key: str, offset: int) -> None:
+        # Looking for one of a hundred thousand rows takes as long as a frame, and the cursor's is found already.
+        index = self._cursor if key == self._cursor_key else self._find(top + offset, key)
+        if top == 0 and key == self._cursor_key and index < self.rows_in_sight:
+            return
+        self.scroll_to(y=max(0, index - offset), animate=False, force=True)
+
+    def _measure(self, *, only_shown: bool = False) -> None:
+        """Widen the columns to what the first rows and those in sight need; they never get narrower again.
+
+        The first rows are looked at only when other rows have become the first: every second the same ones come anew.
+        """
+        first = tuple(row.key for row in self._rows[:MEASURED_ROWS])
+        places = set() if first == self._sampled else set(range(len(first)))
+        self._sampled = first
+        for start in (self._cursor, round(self.scroll_y)):
+            places.update(range(start, min(start + self.rows_in_sight, len(self._rows))))
+        shown = self.shown_columns
+        nothing = {"", get_app(self).glyphs.nothing}
+        for position, column in enumerate(self._columns):
+            if only_shown and column.id not in shown:
+                continue
+            texts = [self._rows[place].cell(column).text for place in places]
+            if column.hide_if_empty and nothing.issuperset(texts):
+                continue
+            widest = max(map(cell_width, texts), default=0)
+            self._natural[position] = max(self._natural[position], min(widest, column.max_cells))
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        if not self.is_mounted:
+            return
+        before = self._placed
+        self._place()
+        if self._placed != before:
+            self.refresh()
+
+    def _place(self) -> None:
+        self._placed_in = self.cells
+        known = zip(self._columns, self._natural, strict=True)
+        used = [(column, natural) for column, natural in known if natural or not column.hide_if_empty]
+        self._placed = lay_out_columns(
+            [column for column, _ in used],
+            [self._need(column, natural) for column, natural in used],
+            self.cells - MARGIN,
+            skipped=self._skipped,
+            wide=self._is_wide,
+        )
+
+    def _need(self, column: TableColumn, natural: int) -> ColumnNeed:
+        least = max(natural, column.min_cells) if _is_whole(column) else column.min_cells
+        head = max(least, min(cell_width(column.title), column.max_cells))
+        return ColumnNeed(least, head, max(natural, head, min(cell_width(self._title(column)), column.max_cells)))
+
+    def _refresh_if_changed(self) -> None:
+        """Draw again only what looks different: a screen that is open for days is drawn anew every second."""
+        before, self._looks = self._looks, self._present_looks()
+        if before is None or before.frame != self._looks.frame:
+            self.refresh()
+            return
+        top = round(self.scroll_y)
+        pairs = enumerate(zip(before.rows, self._looks.rows, strict=True), top)
+        if changed := [index for index, (old, new) in pairs if old != new]:
+            self._refresh_lines(*changed)
+
+    def _present_looks(self) -> _Looks:
+        """What is seen of the rows now."""
+        top = round(self.scroll_y)
+        sight = range(top, min(len(self._rows), top + self.rows_in_sight))
+        columns = [placed.column for placed in self._placed]
+        rows = ((place == self._cursor, self._rows[place]) for place in sight)
+        return _Looks(
+            (len(self._rows), top, len(sight), self._placed),
+            tuple((is_cursor, row.key, *map(row.cell, columns)) for is_cursor, row in rows),
+        )
+
+
+_GAP: Final = line(" " * COLUMN_GAP)
+_SPACE: Final = line(" ")
+
+
+def _is_whole(column: TableColumn) -> bool:
+    """Whether a cut cell would say something else: a time, or a number."""
+    return column.never_cut or column.align == "right"

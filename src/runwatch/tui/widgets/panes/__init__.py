@@ -1,0 +1,1 @@
+"""Panes, overlays, menus and dialogs."""

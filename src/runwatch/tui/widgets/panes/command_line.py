@@ -1,0 +1,254 @@
+"""Where a person says in words what to do: screens, actions and named filters, each found by a few letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Static
+
+from runwatch.base.text import cell_width
+from runwatch.tui.core.command_parser import (
+    CommandError,
+    CommandSuggestion,
+    PaletteCommand,
+    parse_command,
+    suggest_commands,
+)
+from runwatch.tui.core.rendering import label_span, to_content, to_segment
+from runwatch.tui.core.themes import ACCENT
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.inputs.line_input import LineInput
+from runwatch.tui.widgets.lists.line_list import LineList
+from runwatch.tui.widgets.panes.overlay import Overlay
+from runwatch.tui.widgets.panes.pane import BorderText
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import fit, line, truncate
+
+SHOWN: Final = 8
+"""Suggestions in sight at once."""
+
+NAME_CELLS: Final = 32
+"""The widest suggestion; longer ones are cut."""
+
+
+class CommandLine(Overlay):
+    """The line. ``enter`` does what is typed or suggested first, ``tab`` completes it, ``esc`` leaves.
+
+    Args:
+        commands: What can be typed.
+        id: The widget's id.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "complete", "complete", show=False),
+        Binding("down,ctrl+n", "step(1)", "next", show=False),
+        Binding("up,shift+tab", "step(-1)", "previous", show=False),
+    ]
+    DEFAULT_CSS = """
+    CommandLine {
+        & > LineList {
+            max-height: 8;
+        }
+        & > Horizontal {
+            height: 1;
+        }
+        & #command-mark {
+            width: 2;
+        }
+        & LineInput {
+            width: 1fr;
+        }
+        & #command-state {
+            width: auto;
+            max-width: 60%;
+            height: 1;
+            padding: 0 0 0 2;
+        }
+    }
+    """
+
+    @dataclass
+    class Submitted(Message):
+        """A person gave a command; the line is gone from the screen.
+
+        Attributes:
+            line: The line.
+            command: What to do.
+            argument: What was typed behind it.
+        """
+
+        line: CommandLine
+        command: PaletteCommand
+        argument: str
+
+        @property
+        def control(self) -> Widget:
+            """The line."""
+            return self.line
+
+    def __init__(self, commands: Sequence[PaletteCommand], *, id: str | None = None) -> None:
+        super().__init__(edge=BorderText(title=line("Command"), counters=_KEYS), id=id)
+        self._commands: Final = tuple(commands)
+        self._has_stepped = False
+
+    def compose(self) -> ComposeResult:
+        """Suggestions, and the line itself below them."""
+        yield _Suggestions(id="command-suggestions")
+        with Horizontal():
+            yield Static(to_content((label_span(":", ACCENT),)), id="command-mark")
+            yield LineInput(id="command-text")
+            yield Static(id="command-state")
+
+    def on_mount(self) -> None:
+        """Suggest everything, and take the keyboard."""
+        # Keys typed at once can take the line away again before its parts stand.
+        if self.query(LineInput):
+            self._suggest("")
+            self._input.focus()
+
+    def on_input_changed(self, event: LineInput.Changed) -> None:
+        """Suggest what fits."""
+        event.stop()
+        self._suggest(event.value)
+
+    def on_input_submitted(self, event: LineInput.Submitted) -> None:
+        """Do it, or say why not."""
+        event.stop()
+        self.choose(self._meant(event.value))
+
+    def choose(self, meant: CommandSuggestion | None) -> None:
+        """Do what a suggestion says, or go on typing where something is missing."""
+        if meant is None:
+            return
+        if not meant.is_whole:
+            self._put(f"{meant.text} ")
+            self._say(f"{meant.command.argument_name} is missing")
+            return
+        screen = self.screen
+        self.close()
+        screen.post_message(self.Submitted(self, meant.command, meant.argument))
+
+    def action_complete(self) -> None:
+        """Take the suggestion into the line."""
+        chosen = self._list.chosen
+        if chosen is not None:
+            self._put(chosen.text + (" " if chosen.command.argument_name and not chosen.argument else ""))
+
+    def action_step(self, step: int) -> None:
+        """Go to another suggestion, round the end."""
+        count = self._list.line_count()
+        if count:
+            self._has_stepped = True
+            self._list.move_cursor((self._list.cursor + step) % count)
+
+    # Inside.
+
+    @property
+    def _input(self) -> LineInput:
+        return self.query_one(LineInput)
+
+    @property
+    def _list(self) -> _Suggestions:
+        return self.query_one(_Suggestions)
+
+    def _meant(self, text: str) -> CommandSuggestion | None:
+        """What enter stands for: the suggestion that was gone to, else the line itself, else the first suggestion."""
+        chosen = self._list.chosen
+        if chosen is not None and self._has_stepped:
+            return chosen
+        if not text.strip():
+            self.close()
+            return None
+        try:
+            return parse_command(self._commands, text)
+        except CommandError as error:
+            if chosen is None:
+                self._say(str(error))
+            return chosen
+
+    def _suggest(self, text: str) -> None:
+        self._has_stepped = False
+        found = suggest_commands(self._commands, text)
+        self._list.show(found)
+        more = len(found) - SHOWN
+        self.set_border_text(state=(label_span(f"{more} more" if more > 0 else ""),))
+        self._say("")
+
+    def _put(self, text: str) -> None:
+        with self.prevent(LineInput.Changed):
+            self._input.value = text
+        self._input.cursor_position = len(text)
+        self._suggest(text)
+
+    def _say(self, reason: str) -> None:
+        said = f"{get_app(self).glyphs.bad} {reason}" if reason else ""
+        self._input.set_class(bool(reason), "-invalid")
+        self.query_one("#command-state", Static).update(to_content(line(said), Role.BAD))
+
+
+class _Suggestions(LineList, inherit_bindings=False):
+    can_focus = False
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._found: Sequence[CommandSuggestion] = ()
+
+    @property
+    def chosen(self) -> CommandSuggestion | None:
+        return self._found[self.cursor] if self._found else None
+
+    def show(self, found: Sequence[CommandSuggestion]) -> None:
+        self._found = found
+        self.move_cursor(0)
+        self.set_size()
+        self.display = bool(found)
+        self.refresh(layout=True)
+
+    def line_count(self) -> int:
+        return len(self._found)
+
+    def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
+        app, found = get_app(self), self._found[index]
+        mark, command = app.glyphs.ellipsis, found.command
+        name = line(
+            found.text if found.argument or not command.argument_name else f"{found.text} {command.argument_name}"
+        )
+        names = min(
+            max(cell_width(line(each.text)) + len(each.command.argument_name) + 1 for each in self._found), NAME_CELLS
+        )
+        keys = cell_width(command.key)
+        room = max(0, width - names - keys - 6)
+        cursor = line(f"{app.chrome_glyphs.cursor if index == self.cursor else ' '} ")
+        return [
+            self.piece(cursor, ACCENT, style),
+            self.piece(fit(name, names, mark=mark), Role.PLAIN, style),
+            to_segment(line("  "), style),
+            self.piece(fit(truncate(line(command.help), room, mark), room), Role.QUIET, style),
+            to_segment(line(" "), style),
+            self.piece(command.key, ACCENT, style),
+        ]
+
+    def cursor_style(self) -> Style:
+        """The cursor is drawn as in a list that has the focus, because the keys for it work while one types."""
+        return self.get_component_rich_style("line-list--cursor")
+
+    def line_opened(self) -> None:
+        parent = self.parent
+        assert isinstance(parent, CommandLine)
+        parent.choose(self.chosen)
+
+    async def on_click(self, event: object) -> None:
+        """A click is a choice; the list above has put the cursor there by then."""
+        self.call_next(self.line_opened)
+
+
+_KEYS: Final = (label_span("enter does it  tab completes  esc leaves"),)

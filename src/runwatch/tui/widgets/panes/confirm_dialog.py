@@ -1,0 +1,453 @@
+"""The one place where something is changed: what will happen, sent as what, and what came of it, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, Literal
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.dom import DOMNode
+from textual.message import Message
+from textual.widgets import Static
+
+from runwatch.base.secret import Secret
+from runwatch.base.text import cell_width
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.messages import CopyRequested
+from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_content, to_segment, to_spans
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.inputs.button import TextButton
+from runwatch.tui.widgets.inputs.line_input import LineInput
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.line_list import LineList
+from runwatch.tui.widgets.panes.dialog import BUTTONS, Dialog
+from runwatch.tui.widgets.panes.pane import BorderText, Pane
+from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.problems.journal_entries import ProblemEntry
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, block, line, truncate
+
+DialogState = Literal["asking", "sending", "done", "refused", "unknown"]
+
+WAITING: Final = label_span("waiting")
+OUTCOME_CELLS: Final = 28
+
+MIN_BODY_ROWS: Final = 8
+OTHER_ROWS: Final = 16
+"""Rows that frame, sentence, request, what is to be typed, outcome and buttons take beside the body."""
+
+
+@dataclass(frozen=True, slots=True)
+class DialogRow:
+    """One record that a sheet is about.
+
+    Attributes:
+        key: Names it when its outcome is told.
+        text: The record in a line.
+    """
+
+    key: str
+    text: StyledSpans
+
+
+@dataclass(frozen=True, slots=True)
+class TypedConfirmation:
+    """What has to be typed before a sheet can be confirmed.
+
+    Attributes:
+        prompt: What to type, in words.
+        expected: What it has to be.
+    """
+
+    prompt: SafeText
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class DialogText:
+    """What a sheet says.
+
+    Attributes:
+        title: What is done to what, on which profile.
+        sentence: What will happen, and what will not.
+        request: Method and path, and whatever belongs beside them.
+        keep: The label of the harmless button, in words of the thing itself: ``Keep it running``.
+        confirm: The label of the button that does it.
+        profile: Profile and mode, in their roles.
+        key: The idempotency key; ``None`` where each row has its own.
+        body: The body that is sent; ``None`` where there is none.
+        rows: The records.
+        typed: What has to be typed first.
+        age: How old the data is that this is decided on.
+        off: Why it cannot be done, such as read-only mode; ``None`` when it can.
+    """
+
+    title: SafeText
+    sentence: SafeText
+    request: StyledSpans
+    keep: SafeText
+    confirm: SafeText
+    profile: StyledSpans
+    key: SafeText | None = None
+    body: SafeText | None = None
+    rows: tuple[DialogRow, ...] = ()
+    typed: TypedConfirmation | None = None
+    age: SafeText | None = None
+    off: SafeText | None = None
+
+
+@dataclass(eq=False, repr=False)
+class Confirmed(Message):
+    """A person wants what a sheet says; the sheet shows from now on that it is being sent.
+
+    Attributes:
+        sheet: The sheet.
+    """
+
+    sheet: ConfirmDialog
+
+
+@dataclass(eq=False, repr=False)
+class AskedAgain(Message):
+    """A person wants a request whose outcome is unknown sent again, with the same key and the same body.
+
+    Attributes:
+        sheet: The sheet.
+    """
+
+    sheet: ConfirmDialog
+
+
+@dataclass(eq=False, repr=False)
+class Left(Message):
+    """A person left a sheet, which is gone from the screen.
+
+    Attributes:
+        sheet: The sheet.
+        was_sent: Whether something was sent before, so that records may have changed.
+    """
+
+    sheet: ConfirmDialog
+    was_sent: bool
+
+
+class ConfirmDialog(Dialog):
+    """The sheet. It starts on the harmless button, and once sent it stays until an answer or until a person leaves.
+
+    Args:
+        order: What it says.
+        owner: The screen that is told what a person does.
+    """
+
+    AUTO_FOCUS = "#sheet-keep"
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("sheet")
+    DEFAULT_CSS = """
+    ConfirmDialog {
+        & LineList {
+            height: auto;
+            max-height: 8;
+            background: $surface;
+            margin-bottom: 1;
+        }
+        & #sheet-problem {
+            height: auto;
+        }
+        & ProblemPanel {
+            height: auto;
+            max-height: 14;
+            padding: 0;
+            background: $surface;
+            & DetailView {
+                max-height: 12;
+                margin-bottom: 0;
+            }
+        }
+        & #sheet-typed {
+            height: 1;
+            margin-bottom: 1;
+            & > Static {
+                width: auto;
+                margin: 0 2 0 0;
+            }
+            & > LineInput {
+                width: 1fr;
+                background: $background;
+            }
+        }
+        & .-hidden {
+            display: none;
+        }
+    }
+    """
+
+    def __init__(self, order: DialogText, owner: DOMNode) -> None:
+        super().__init__()
+        self._order: Final = order
+        self._owner: Final = owner
+        self._state: DialogState = "asking"
+        self._was_sent = False
+        self._secret: Secret | None = None
+        self._secret_name = line("")
+
+    def compose(self) -> ComposeResult:
+        """Sentence, request, records, what is to be typed, what came of it, buttons."""
+        order = self._order
+        age = (order.age,) if order.age is not None else ()
+        with Pane(edge=BorderText(title=order.title, state=order.profile, age=age, counters=_KEYS)):
+            yield Static(to_content(order.sentence))
+            yield Static(id="sheet-note", classes="-hidden")
+            yield Static(to_content(self._request()))
+            if order.body is not None:
+                body = DetailView(id="sheet-body")
+                # Shown before the first frame, so that no button moves away from under a mouse.
+                body.show([_plain(order.body)])
+                yield body
+            if order.rows:
+                yield _Outcomes(order.rows)
+            if order.typed is not None:
+                with Horizontal(id="sheet-typed"):
+                    yield Static(to_content(order.typed.prompt, Role.WARN))
+                    yield LineInput()
+            yield Static(id="sheet-state", classes="-hidden")
+            yield Vertical(id="sheet-problem", classes="-hidden")
+            with Horizontal(classes=BUTTONS):
+                yield TextButton(order.keep, id="sheet-keep")
+                yield TextButton(line("Copy"), id="sheet-copy")
+                yield TextButton(order.confirm, role=Role.BAD, id="sheet-confirm")
+                yield TextButton(line("Ask again with the same key"), id="sheet-again")
+
+    def on_resize(self) -> None:
+        """Give the body the rows that nothing else in the sheet needs."""
+        for body in self.query("#sheet-body"):
+            body.styles.max_height = max(MIN_BODY_ROWS, self.size.height - OTHER_ROWS)
+
+    def on_mount(self) -> None:
+        """Say what cannot be done yet."""
+        order = self._order
+        self._again.display = self._copy.display = False
+        if order.off is not None:
+            self._say((order.off, Role.WARN))
+        self._confirm.disabled = order.off is not None or order.typed is not None
+
+    # What the screen tells.
+
+    @property
+    def state(self) -> DialogState:
+        """How far it is."""
+        return self._state
+
+    def note(self, said: StyledSpans) -> None:
+        """Say what is known beside the sentence, such as what hangs on the record; it may come after the sheet."""
+        for place in self.query("#sheet-note").results(Static):
+            place.update(to_content(said))
+            place.remove_class("-hidden")
+
+    def show_rate_limit(self, notice: SafeText) -> None:
+        """Say until when it is held back; until then leaving means that it is not done."""
+        self._say((notice, Role.WARN))
+        self._keep.label = self._order.keep
+
+    def go(self) -> None:
+        """Say that it is sent now, and that leaving no longer stops it."""
+        if self.is_mounted:
+            self._enter("sending", "Leave, it goes on", label_span("sending, waiting for the answer", Role.LIVE))
+
+    def show_outcome(self, key: str, outcome: StyledSpans) -> None:
+        """Say what came of one record."""
+        self.query_one(_Outcomes).tell(key, to_spans(outcome))
+
+    def finish(self, outcome: StyledSpans) -> None:
+        """Say that it is done."""
+        self._end("done", *to_spans(outcome))
+
+    def offer_secret(self, name: SafeText, secret: Secret) -> None:
+        """Let a person copy what the answer tells this once.
+
+        Args:
+            name: What it is: ``key``.
+            secret: The secret itself.
+        """
+        self._secret, self._secret_name = secret, name
+        self._copy.label = line(f"Copy the {name} ({get_app(self._copy).keys.shown('sheet.copy')})")
+        self._copy.display = True
+
+    def show_refusal(self, entry: ProblemEntry, *, next_step: SafeText | None = None) -> None:
+        """Say that the service refused, and why."""
+        self._end("refused")
+        for body in self.query("#sheet-body"):
+            # The problem says what matters now, and 24 rows are not enough for both.
+            body.display = False
+        place = self.query_one("#sheet-problem")
+        place.remove_class("-hidden")
+
+        async def put() -> None:
+            await place.remove_children()
+            panel = ProblemPanel()
+            await place.mount(panel)
+            panel.show(entry, next_step=next_step)
+
+        self.call_next(put)
+
+    def show_unknown_outcome(self, reason: SafeText) -> None:
+        """Say that it was sent and that no answer told what it did."""
+        again = line(f"{get_app(self._confirm).keys.shown('sheet.ask_again')} asks again with the same key and body")
+        self._end("unknown", (line(f"outcome unknown: {reason}; {again}"), Role.WARN))
+        self._again.display = True
+
+    def tell(self, notice: StyledSpans) -> None:
+        """Say something in the frame, such as by which way an id was copied; the status line lies below the sheet."""
+        self.query_one(Pane).set_border_text(age=notice)
+
+    # What people do.
+
+    def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
+        """Leave, do it, or ask again."""
+        event.stop()
+        if event.button is self._confirm:
+            self._send()
+            self._owner.post_message(Confirmed(self))
+        elif event.button is self._again:
+            self.action_ask_again()
+        elif event.button is self._copy:
+            self.action_copy()
+        else:
+            self.action_leave()
+
+    def on_input_changed(self, event: LineInput.Changed) -> None:
+        """Open the way when the right thing is typed."""
+        event.stop()
+        self._confirm.disabled = not self._is_typed(event.value)
+
+    def on_input_submitted(self, event: LineInput.Submitted) -> None:
+        """Go on to the button; enter in an input does nothing by itself."""
+        event.stop()
+        if self._is_typed(event.value):
+            self._confirm.focus()
+
+    def on_panel_closed(self) -> None:
+        """Leave the sheet with its problem."""
+        self.action_leave()
+
+    def on_copy_requested(self, event: CopyRequested) -> None:
+        """Pass on what the problem panel wants copied."""
+        event.stop()
+        self._owner.post_message(replace(event))
+
+    def action_leave(self) -> None:
+        """Leave; what was sent goes on without the sheet."""
+        self.dismiss()
+        self._owner.post_message(Left(self, self._was_sent))
+
+    def action_ask_again(self) -> None:
+        """Ask for the same request again, when its outcome is unknown."""
+        if self._state == "unknown":
+            self._send()
+            self._owner.post_message(AskedAgain(self))
+
+    def action_copy(self) -> None:
+        """Have the secret copied that the answer told."""
+        if self._secret is not None:
+            wanted = CopyRequested(self, self._secret_name, self._secret.reveal(), is_secret=True)
+            self._owner.post_message(wanted)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Asking again is there only when the outcome is unknown, and copying only when there is a secret to copy."""
+        if action == "copy":
+            return self._secret is not None
+        return self._state == "unknown" if action == "ask_again" else True
+
+    # Inside.
+
+    @property
+    def _keep(self) -> TextButton:
+        return self.query_one("#sheet-keep", TextButton)
+
+    @property
+    def _confirm(self) -> TextButton:
+        return self.query_one("#sheet-confirm", TextButton)
+
+    @property
+    def _copy(self) -> TextButton:
+        return self.query_one("#sheet-copy", TextButton)
+
+    @property
+    def _again(self) -> TextButton:
+        return self.query_one("#sheet-again", TextButton)
+
+    def _is_typed(self, text: str) -> bool:
+        typed = self._order.typed
+        return self._order.off is None and (typed is None or text.strip() == typed.expected)
+
+    def _request(self) -> tuple[StyledSpan, ...]:
+        key = self._order.key
+        more = () if key is None else (label_span(f"   key {key}"),)
+        return (*to_spans(self._order.request), *more)
+
+    def _send(self) -> None:
+        self._was_sent = True
+        self.go()
+
+    def _end(self, state: DialogState, *outcome: StyledSpan) -> None:
+        self._enter(state, "Close", *outcome)
+
+    def _enter(self, state: DialogState, leave: str, *said: StyledSpan) -> None:
+        self._state = state
+        self._say(*said)
+        self._confirm.display = self._again.display = False
+        for typed in self.query("#sheet-typed"):
+            typed.display = False
+        self._keep.label = line(leave)
+        self._keep.focus()
+
+    def _say(self, *pieces: StyledSpan) -> None:
+        place = self.query_one("#sheet-state", Static)
+        place.update(to_content(pieces))
+        place.set_class(not pieces, "-hidden")
+
+
+class _Outcomes(LineList):
+    """The records with what came of each."""
+
+    def __init__(self, rows: Sequence[DialogRow]) -> None:
+        super().__init__(id="sheet-rows")
+        self._sheet_rows: Final = tuple(rows)
+        self._outcomes: dict[str, tuple[StyledSpan, ...]] = {}
+
+    def tell(self, key: str, outcome: tuple[StyledSpan, ...]) -> None:
+        self._outcomes[key] = outcome
+        self.refresh()
+
+    def line_count(self) -> int:
+        return len(self._sheet_rows)
+
+    def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
+        row = self._sheet_rows[index]
+        mark = get_app(self).glyphs.ellipsis
+        outcome = self._outcomes.get(row.key, (WAITING,))
+        room = max(0, width - 2 - min(OUTCOME_CELLS, sum(cell_width(text) for text, _ in outcome)) - 2)
+        segments = [to_segment(line("  "), style)]
+        for text, role in to_spans(row.text):
+            shown = truncate(text, room, mark)
+            room -= cell_width(shown)
+            segments.append(self.piece(shown, role, style))
+        segments.append(to_segment(line(" " * (room + 2)), style))
+        return segments + [self.piece(truncate(text, OUTCOME_CELLS, mark), role, style) for text, role in outcome]
+
+    def cursor_style(self) -> Style:
+        return super().cursor_style() if self.has_focus else self.get_component_rich_style("line-list--line")
+
+    def on_mount(self) -> None:
+        self.set_size()
+
+
+def _plain(text: SafeText) -> DetailSection:
+    return DetailSection(line(""), (DetailLine(line(""), block(text)),))
+
+
+_KEYS: Final = (label_span("tab moves  esc leaves"),)

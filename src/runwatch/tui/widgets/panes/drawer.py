@@ -1,0 +1,65 @@
+"""The whole of one event or record as JSON, over the lower part of a screen."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.messages import CopyRequested, PanelClosed
+from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.panes.pane import BorderText, Pane
+from runwatch.view.text.safe_text import SafeText, block, line
+
+
+class Drawer(Pane):
+    """A pane with one text. ``y`` copies it, ``esc`` leaves.
+
+    Args:
+        id: The widget's id.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.back", "screen.copy"))
+    DEFAULT_CSS = """
+    Drawer {
+        height: 50%;
+        min-height: 8;
+        background: $surface;
+        & > DetailView {
+            background: $surface;
+        }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(edge=BorderText(counters=(label_span("y copy  esc back"),)), id=id)
+        self._copied = ""
+
+    def show(self, title: StyledSpans, text: SafeText, exact: str) -> None:
+        """Show another text.
+
+        Args:
+            title: What it is.
+            text: The text in readable form.
+            exact: What copying gives.
+        """
+        from runwatch.view.detail.sections import DetailLine, DetailSection
+
+        self._copied = exact
+        self.set_border_text(title=title)
+        if not self.children:
+            # Made when it is wanted first: most drawers are never opened.
+            self.mount(DetailView())
+        view = self.query_one(DetailView)
+        view.show([DetailSection(line(""), (DetailLine(line(""), block(text)),))])
+        view.reset()
+
+    def action_copy(self) -> None:
+        """Ask the screen to copy the text."""
+        self.post_message(CopyRequested(self, line("JSON"), self._copied, several_lines=True))
+
+    def action_back(self) -> None:
+        """Ask the screen to close the drawer."""
+        self.post_message(PanelClosed(self))

@@ -1,0 +1,65 @@
+"""A table in its frame, and below the rows why they are not newer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from textual.widgets import Static
+
+from runwatch.tui.core.rendering import to_lines
+from runwatch.tui.widgets.lists.record_table import RecordTable
+from runwatch.tui.widgets.lists.text_wrap import wrap_text
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText
+
+_MARGIN: Final = 4
+"""Cells beside a note: two in front of it, as in the table, one behind it, and the scroll bar's."""
+
+
+class ListPane(Pane):
+    """The pane of a list. Rows that were read before stay in sight whatever happens; what happened stands below them.
+
+    Args:
+        table: The list.
+        id: The widget's id.
+    """
+
+    DEFAULT_CSS = """
+    ListPane {
+        & > #trouble {
+            display: none;
+            height: auto;
+            max-height: 6;
+            padding: 0 1 0 2;
+            color: $role-bad;
+            background: $background;
+        }
+        &.-troubled > #trouble {
+            display: block;
+        }
+    }
+    """
+
+    def __init__(self, table: RecordTable, *, id: str | None = None) -> None:
+        self._trouble: Final = Static(id="trouble")
+        super().__init__(table, self._trouble, id=id)
+        self._table: Final = table
+        self._told: tuple[SafeText, ...] = ()
+
+    def show_note(self, note: Sequence[SafeText], *, is_trouble: bool) -> None:
+        """Say why there are no rows; where there are some, say below them why they are old.
+
+        Args:
+            note: What is said, a text a line.
+            is_trouble: Whether it is said beside rows too.
+        """
+        # Before it is laid out, the pane has no width that anything could be broken at.
+        room = self.content_size.width - _MARGIN
+        self._table.note = [row for text in note for row in wrap_text(text, room)] if room > 0 else tuple(note)
+        told = tuple(note) if is_trouble and self._table.line_count() else ()
+        if told != self._told:
+            self._told = told
+            self._trouble.update(to_lines(((text, Role.BAD),) for text in told))
+            self.set_class(bool(told), "-troubled")

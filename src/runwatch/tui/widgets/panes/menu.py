@@ -1,0 +1,224 @@
+"""A few things to choose from: what to copy, what to do with a record and why something of it is off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.screen import Screen
+from textual.widget import Widget
+
+from runwatch.base.text import cell_width
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import StyledSpans, label_span, to_segment
+from runwatch.tui.core.themes import ACCENT
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.lists.line_list import LineList
+from runwatch.tui.widgets.panes.overlay import Overlay
+from runwatch.tui.widgets.panes.pane import BorderText
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, fit, line, truncate
+
+LABEL_CELLS: Final = 36
+"""The widest label; longer ones are cut."""
+
+NOTHING: Final = line("")
+
+
+@dataclass(frozen=True, slots=True)
+class MenuItem:
+    """One thing to choose.
+
+    Attributes:
+        label: What it is, in a few words.
+        target: What the screen gets when a person chooses it.
+        note: What stands beside it.
+        off: Why it cannot be chosen now; ``None`` when it can.
+    """
+
+    label: SafeText
+    target: object
+    note: SafeText = NOTHING
+    disabled_reason: SafeText | None = None
+
+
+class Menu(Overlay):
+    """The menu. ``enter`` chooses, ``esc`` leaves; every other key of the screen below waits until it is gone.
+
+    Args:
+        title: What it is about.
+        items: What there is to choose.
+        start: The line that the cursor begins on.
+        id: The widget's id.
+        again: Reads the items once more after a choice, for things that are marked and unmarked: the menu stays, and
+            each target is a function that is called.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "step(1)", "next", show=False),
+        Binding("shift+tab", "step(-1)", "previous", show=False),
+    ]
+
+    @dataclass
+    class ItemChosen(Message):
+        """A person chose something; the menu is gone from the screen.
+
+        Attributes:
+            menu: The menu.
+            item: What was chosen.
+        """
+
+        menu: Menu
+        item: MenuItem
+
+        @property
+        def control(self) -> Widget:
+            """The menu."""
+            return self.menu
+
+    @dataclass
+    class ItemHighlighted(Message):
+        """The cursor stands on something else.
+
+        Attributes:
+            menu: The menu.
+            item: What it stands on.
+        """
+
+        menu: Menu
+        item: MenuItem
+
+        @property
+        def control(self) -> Widget:
+            """The menu."""
+            return self.menu
+
+    @dataclass
+    class Cancelled(Message):
+        """The menu is gone and nothing was chosen.
+
+        Attributes:
+            menu: The menu.
+        """
+
+        menu: Menu
+
+        @property
+        def control(self) -> Widget:
+            """The menu."""
+            return self.menu
+
+    def __init__(
+        self,
+        title: StyledSpans,
+        items: Sequence[MenuItem],
+        *,
+        start: int = 0,
+        id: str | None = None,
+        again: Callable[[], Sequence[MenuItem]] | None = None,
+    ) -> None:
+        super().__init__(edge=BorderText(title=title, counters=_KEYS), id=id)
+        self._items = tuple(items)
+        self._start = start
+        self._again = again
+        self._is_chosen = False
+        self._stood_on: Screen[Any] | None = None
+
+    def compose(self) -> ComposeResult:
+        """The lines."""
+        yield _Items(self._items)
+
+    def on_mount(self) -> None:
+        """Take the keyboard."""
+        self._stood_on = self.screen
+        # Keys typed at once can take the menu away again before its lines stand.
+        for lines in self.query(_Items):
+            lines.focus()
+            lines.move_cursor(self._start)
+
+    def on_unmount(self) -> None:
+        """Tell the screen that nothing was chosen."""
+        if self._stood_on is not None and not self._is_chosen:
+            self._stood_on.post_message(self.Cancelled(self))
+
+    def choose(self, item: MenuItem) -> None:
+        """Tell the screen, unless it is off; the reason stands beside it then."""
+        if item.disabled_reason is not None:
+            return
+        if self._again is not None:
+            assert callable(item.target)
+            item.target()
+            self.query_one(_Items).show(self._again())
+        else:
+            screen = self.screen
+            self._is_chosen = True
+            self.close()
+            screen.post_message(self.ItemChosen(self, item))
+
+    def on_key(self, event: events.Key) -> None:
+        """Let no key through to the screen, where it would do something beside the choice."""
+        binding = self.screen.active_bindings.get(event.key)
+        if binding is None or self not in binding.node.ancestors_with_self:
+            event.stop()
+
+    def action_step(self, step: int) -> None:
+        """Go to the next line, round the end."""
+        lines = self.query_one(_Items)
+        lines.move_cursor((lines.cursor + step) % len(self._items))
+
+
+class _Items(LineList, inherit_bindings=False):
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
+        "list",
+        only=("list.open", "list.up", "list.down", "list.page_up", "list.page_down", "list.top", "list.bottom"),
+    )
+
+    def __init__(self, items: Sequence[MenuItem]) -> None:
+        super().__init__()
+        self._items = tuple(items)
+
+    def on_mount(self) -> None:
+        self.set_size()
+
+    def show(self, items: Sequence[MenuItem]) -> None:
+        self._items = tuple(items)
+        self.set_size()
+        self.refresh()
+
+    def line_count(self) -> int:
+        return len(self._items)
+
+    def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
+        app, item = get_app(self), self._items[index]
+        mark = app.glyphs.ellipsis
+        labels = min(max(cell_width(item.label) for item in self._items), LABEL_CELLS)
+        label = fit(item.label, labels, mark=mark)
+        cursor = line(f"{app.chrome_glyphs.cursor if index == self.cursor else ' '} ")
+        beside = item.note if item.disabled_reason is None else line(f"off: {item.disabled_reason}")
+        room = max(0, width - labels - 5)
+        return [
+            self.piece(cursor, ACCENT, style),
+            self.piece(label, Role.PLAIN if item.disabled_reason is None else Role.QUIET, style),
+            to_segment(line("   "), style),
+            self.piece(truncate(beside, room, mark), Role.QUIET if item.disabled_reason is None else Role.WARN, style),
+        ]
+
+    def cursor_moved(self) -> None:
+        menu = self.parent
+        if isinstance(menu, Menu) and self._items:
+            menu.post_message(Menu.ItemHighlighted(menu, self._items[self.cursor]))
+
+    def line_opened(self) -> None:
+        menu = self.parent
+        assert isinstance(menu, Menu)
+        menu.choose(self._items[self.cursor])
+
+
+_KEYS: Final = (label_span("enter chooses  esc leaves"),)

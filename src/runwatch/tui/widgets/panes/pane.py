@@ -1,0 +1,175 @@
+"""A framed part of a screen whose frame says what is in it and in which state that is."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from textual import events
+from textual.containers import Container
+from textual.content import Content
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from runwatch.base.text import cell_width
+from runwatch.tui.core.rendering import StyledSpans, to_content, to_spans
+from runwatch.tui.core.themes import ACCENT, FRAME
+from runwatch.tui.core.widget_app import ASCII_CLASS, get_app
+from runwatch.view.text.safe_text import line
+
+_FOCUS_CLASS: Final = "-focused"
+_LEAST_RULE: Final = 2
+"""Cells of frame that stay between the texts of one edge."""
+
+_CORNERS: Final = 6
+"""Cells of an edge that a text cannot take: both corners, and a cell of frame and a space beside each."""
+
+NOTHING: Final = line("")
+
+
+class BorderText(NamedTuple):
+    """The texts of a pane's frame; the ones on the right are cut last.
+
+    Attributes:
+        title: Top left: the name, and how much is shown of how much.
+        state: Top right: the order of rows, whether a tail follows.
+        age: Bottom left: how old the data is, and what keeps it from being newer.
+        counters: Bottom right: totals, what came in the meantime.
+    """
+
+    title: StyledSpans = NOTHING
+    state: StyledSpans = NOTHING
+    age: StyledSpans = NOTHING
+    counters: StyledSpans = NOTHING
+
+
+class Pane(Container):
+    """A container with a frame: round, or heavy while something inside has the focus.
+
+    Args:
+        children: What it frames.
+        edge: The texts of the frame.
+        id: The widget's id.
+        classes: The widget's classes.
+    """
+
+    DEFAULT_CSS = """
+    Pane {
+        border: round $frame;
+        border-title-color: $role-quiet;
+        border-subtitle-color: $role-quiet;
+        padding: 0;
+        &.-focused {
+            border: heavy $role-accent;
+            border-title-color: $role-plain;
+        }
+        &.-ascii {
+            border: ascii $frame;
+        }
+        &.-ascii.-focused {
+            border: ascii $role-accent;
+        }
+    }
+    """
+
+    def __init__(
+        self, *children: Widget, edge: BorderText | None = None, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(*children, id=id, classes=classes)
+        self._edge = edge or BorderText()
+
+    def set_border_text(
+        self,
+        *,
+        title: StyledSpans | None = None,
+        state: StyledSpans | None = None,
+        age: StyledSpans | None = None,
+        counters: StyledSpans | None = None,
+    ) -> None:
+        """Put other texts into the frame; those that are not given stay."""
+        given = {"title": title, "state": state, "age": age, "counters": counters}
+        edge = self._edge._replace(**{name: text for name, text in given.items() if text is not None})
+        if edge != self._edge:
+            before, self._edge = self._edge, edge
+            self._write_edge(above=edge[:2] != before[:2], below=edge[2:] != before[2:])
+
+    def render_line(self, y: int) -> Strip:
+        """The ground, which what is inside covers."""
+        return Strip.blank(self.size.width, self.rich_style)
+
+    def on_mount(self) -> None:
+        """Take the frame of the glyph set."""
+        self.set_class(get_app(self).is_ascii, ASCII_CLASS)
+        self._write_edge()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fit the texts to the new width."""
+        self._write_edge()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Show that what is inside has the focus."""
+        self._show_focus()
+
+    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
+        """Show that the focus went elsewhere."""
+        self._show_focus()
+
+    async def on_click(self, event: events.Click) -> None:
+        """Give the focus to what is inside when somebody clicks the frame."""
+        if event.widget is self:
+            inside = next((child for child in self.query("*") if child.focusable), None)
+            if inside is not None:
+                inside.focus()
+
+    def _show_focus(self) -> None:
+        # Between two widgets of this pane, what one of them has lost may be told after what the other has got.
+        focused = self.has_focus_within
+        if self.has_class(_FOCUS_CLASS) != focused:
+            self.set_class(focused, _FOCUS_CLASS)
+            self._write_edge()
+
+    def _write_edge(self, *, above: bool = True, below: bool = True) -> None:
+        """Write the edges, and draw those anew that look different: an age grows each second on one of them."""
+        if not self.is_mounted:
+            return
+        # Textual's own way to set them draws everything inside anew too, every second for an age that grows.
+        self._border_title = self._edge_content(self._edge.title, self._edge.state)
+        self._border_subtitle = self._edge_content(self._edge.age, self._edge.counters)
+        # A text that stands alone has the frame on its other side anyway; only two need frame of ours between them.
+        self.styles.border_title_align = "left" if _has_words(self._edge.title) else "right"
+        self.styles.border_subtitle_align = "left" if _has_words(self._edge.age) else "right"
+        width, height = self.outer_size
+        # Counted from the first cell inside frame and padding.
+        left, top = self.content_offset
+        lines = [-top] * above + [height - 1 - top] * below
+        self.refresh(*(Region(-left, y, width, 1) for y in lines))
+
+    def _edge_content(self, left: StyledSpans, right: StyledSpans) -> Content | None:
+        """One edge as one text: Textual knows no more than that."""
+        width = self.outer_size.width - _CORNERS
+        if width < 1 or not (_has_words(left) or _has_words(right)):
+            return None
+        app = get_app(self)
+        mark = app.glyphs.ellipsis
+        right_content = _cut(right, width, mark)
+        if not _has_words(left):
+            return right_content
+        if not _has_words(right):
+            return _cut(left, width, mark)
+        left_content = _cut(left, width - right_content.cell_length - _LEAST_RULE - 2, mark)
+        focused = self.has_class(_FOCUS_CLASS)
+        rule = app.chrome_glyphs.rule_focus if focused else app.chrome_glyphs.rule
+        cells = width - left_content.cell_length - right_content.cell_length - 2
+        fill = Content.styled(rule * max(0, cells), f"$role-{ACCENT}" if focused else f"${FRAME}")
+        return Content(" ").join([left_content, fill, right_content])
+
+
+def _has_words(text: StyledSpans) -> bool:
+    return any(piece for piece, _ in to_spans(text))
+
+
+def _cut(text: StyledSpans, width: int, mark: str) -> Content:
+    whole = to_content(text)
+    if whole.cell_length <= width:
+        return whole
+    return whole.truncate(max(0, width - cell_width(mark)), ellipsis=False) + Content(mark)

@@ -1,0 +1,203 @@
+"""A Problem, in the one form it has everywhere: the id that support staff ask for stands first, alone and whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.messages import CopyRequested, PanelClosed, WidgetMessage
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.lists.detail_layout import DetailLink
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.problems import explanations
+from runwatch.view.problems.explanations import describe_submit_effect, support_block
+from runwatch.view.problems.journal_entries import ProblemEntry
+from runwatch.view.text.format import duration
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, block, line
+
+NO_INSTANCE = "none: this answer did not come from the service's own error handling"
+
+
+@dataclass(eq=False, repr=False)
+class NextStepTaken(WidgetMessage):
+    """A person pressed enter on a problem, to do what it says comes next."""
+
+    widget: ProblemPanel
+
+
+class ProblemPanel(Pane):
+    """The panel. ``y`` copies the instance, ``Y`` the support block, ``enter`` does what comes next, ``esc`` leaves.
+
+    Args:
+        id: The widget's id.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
+        "screen", only=("screen.back", "screen.copy", "screen.copy_menu")
+    )
+
+    DEFAULT_CSS = """
+    ProblemPanel {
+        padding: 1 0;
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._entry: ProblemEntry | None = None
+        self._next_step: SafeText | None = None
+
+    def compose(self) -> ComposeResult:
+        """The fields."""
+        yield _Fields()
+
+    @property
+    def entry(self) -> ProblemEntry | None:
+        """The problem that is shown."""
+        return self._entry
+
+    def show(
+        self,
+        entry: ProblemEntry,
+        *,
+        next_step: SafeText | None = None,
+        attempts: int | None = None,
+        links: Sequence[DetailLink] = (),
+    ) -> None:
+        """Show a problem.
+
+        Args:
+            entry: The problem, and where and when it was met.
+            next_step: What comes next, where the screen knows better than the code's own explanation.
+            attempts: How often the request was sent, where that is known.
+            links: Ways to what the problem belongs to.
+        """
+        self._entry = entry
+        app, problem = get_app(self), entry.problem
+        status = entry.status if entry.status is not None else problem.status
+        name = line(problem.code or entry.code or "problem")
+        parts = [f"{app.glyphs.bad} {name}", *([f"HTTP {line(status)}"] if status is not None else [])]
+        if problem.title:
+            parts.append(line(problem.title))
+        title = line(f" {app.glyphs.dot} ".join(parts))
+        where = line(f" {app.glyphs.dot} ".join(line(part) for part in (entry.profile, entry.host) if part))
+        self.set_border_text(title=((title, Role.BAD),), age=where, counters=(label_span("esc back"),))
+        self._fields.show(self._sections(entry, status, next_step, attempts), links)
+
+    def show_raw(self, entry: ProblemEntry, json: SafeText) -> None:
+        """Show a problem's JSON in the place of its fields.
+
+        Args:
+            entry: The problem.
+            json: Everything that is kept of it.
+        """
+        self.show(entry)
+        self._fields.show([DetailSection(_UNTITLED, (DetailLine(_UNTITLED, json),))])
+
+    def clear(self) -> None:
+        """Show no problem."""
+        self._entry = None
+        self.set_border_text(title=line(""), age=line(""), counters=line(""))
+        self._fields.show(())
+
+    def start_over(self) -> None:
+        """Go to the first line, as for another problem."""
+        self._fields.reset()
+
+    def action_copy(self) -> None:
+        """Ask the screen to copy the instance."""
+        from runwatch.view.problems.copy_options import find_id_text
+
+        instance = self._entry.problem.instance if self._entry is not None else None
+        if instance:
+            self.post_message(CopyRequested(self, line("instance"), find_id_text(instance)))
+
+    def action_copy_menu(self) -> None:
+        """Ask the screen to copy the support block."""
+        if self._entry is not None:
+            self.post_message(
+                CopyRequested(self, line("support block"), support_block(self._entry), several_lines=True)
+            )
+
+    def action_back(self) -> None:
+        """Ask the screen to leave the panel."""
+        self.post_message(PanelClosed(self))
+
+    def action_next_step(self) -> None:
+        """Ask the screen to do what comes next."""
+        self.post_message(NextStepTaken(self))
+
+    @property
+    def _fields(self) -> _Fields:
+        return self.query_one(_Fields)
+
+    def _sections(
+        self, entry: ProblemEntry, status: int | None, next_step: SafeText | None, attempts: int | None
+    ) -> list[DetailSection]:
+        problem = entry.problem
+        code = problem.code or entry.code or ""
+        keys = get_app(self).keys
+        copy = f"{keys.shown('screen.copy')} copy   {keys.shown('screen.copy_menu')} support block"
+        first = [
+            DetailLine(
+                line("instance"), line(problem.instance or NO_INSTANCE, None), note=copy if problem.instance else ""
+            ),
+            DetailLine(line("request"), line(self._request(entry, attempts), None)),
+        ]
+        if entry.is_submit:
+            is_problem = problem.conforms(status)
+            effect = describe_submit_effect(code, status, attempts or entry.attempt or 1, is_problem=is_problem)
+            first.append(DetailLine(line("effect"), line(effect, None)))
+        if problem.detail:
+            first.append(DetailLine(line("detail"), block(problem.detail)))
+        if entry.cause:
+            first.append(DetailLine(line("cause"), block(entry.cause)))
+        sections = [DetailSection(_UNTITLED, tuple(first))]
+        if fields := [(line(error.field or "?"), line(error.message, None)) for error in problem.errors or ()]:
+            widest = max(len(field) for field, _ in fields)
+            sections.append(
+                DetailSection(
+                    _UNTITLED,
+                    tuple(
+                        DetailLine(line("" if number else "fields"), line(f"{field.ljust(widest)}   {message}", None))
+                        for number, (field, message) in enumerate(fields)
+                    ),
+                )
+            )
+        step = next_step or line(explanations.next_step(code), None)
+        return [*sections, DetailSection(_UNTITLED, (DetailLine(line("next"), step),))]
+
+    def _request(self, entry: ProblemEntry, attempts: int | None) -> str:
+        parts: list[str] = [line(entry.request)]
+        if entry.time is not None:
+            parts.append(f"{entry.time:%H:%M:%S} UTC")
+        if entry.elapsed_s is not None:
+            parts.append(duration(entry.elapsed_s))
+        if entry.attempt is not None:
+            parts.append(f"attempt {entry.attempt}" + (f" of {attempts}" if attempts else ""))
+        if entry.key:
+            parts.append(f"key {line(entry.key)[:4]}{get_app(self).glyphs.ellipsis}")
+        return "   ".join(parts)
+
+
+class _Fields(DetailView, inherit_bindings=False):
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings("detail")
+
+    def line_opened(self) -> None:
+        if self.has_target:
+            super().line_opened()
+            return
+        assert isinstance(self.parent, ProblemPanel)
+        self.parent.action_next_step()
+
+
+_UNTITLED = line("")

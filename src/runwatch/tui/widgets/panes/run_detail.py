@@ -1,0 +1,280 @@
+"""One run from all sides: its events as they come, and everything else under tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import ContentSwitcher
+
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.widgets.bars.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft, make_filter_suggester
+from runwatch.tui.widgets.bars.tab_bar import TabBar
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.event_log import EmptyLineSource, EventLog
+from runwatch.view.resources.runs import RUNS
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import json_block, line
+
+if TYPE_CHECKING:
+    from runwatch.records.event import RunEvent
+    from runwatch.view.detail.sections import DetailSection
+
+TABS: Final = (
+    ("events", line("Events")),
+    ("summary", line("Summary")),
+    ("policy", line("Policy")),
+    ("result", line("Result")),
+    ("receipt", line("Receipt")),
+    ("raw", line("Raw")),
+)
+
+_POLICY: Final = frozenset({"Policy"})
+NO_RESULT: Final = "Test run: it calls no model, so there is no result content."
+RUN_NOT_FINAL: Final = "Not yet: the run is live."
+
+
+class RunDetail(Vertical):
+    """The tabs of a run. The screen gives the facts; the events come from the log's own source.
+
+    Args:
+        context: What is drawn with, asked anew each time.
+        id: The widget's id.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
+        "screen", only=("screen.next_tab", "screen.previous_tab", "screen.filter")
+    )
+    DEFAULT_CSS = """
+    RunDetail {
+        height: 1fr;
+        & > ContentSwitcher {
+            height: 1fr;
+        }
+        & > FilterBar {
+            display: none;
+        }
+        &.-searching > FilterBar {
+            display: block;
+        }
+    }
+    """
+
+    @dataclass
+    class SearchChanged(Message):
+        """A person searches the events.
+
+        Attributes:
+            text: What for; empty for nothing any more.
+        """
+
+        text: str
+
+    def __init__(self, context: Callable[[], RenderContext], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._now = context
+        self._facts: RunFacts | None = None
+        self._read: dict[str, tuple[DetailSection, ...]] = {}
+        self._events: tuple[Sequence[RunEvent], bool] = ((), False)
+        self._search = ""
+        # Made here, so that they can be told what to show before they are on the screen.
+        self._tabs: Final = TabBar(TABS)
+        self._before_raw = TABS[0][0]
+        self._log: Final = EventLog(id="events")
+
+    def compose(self) -> ComposeResult:
+        """Tabs above, and the events below; the other views are made when somebody chooses them first."""
+        yield self._tabs
+        with ContentSwitcher(initial="events"):
+            yield self._log
+        yield FilterBar(_complete, id="tail-filter")
+
+    @property
+    def event_log(self) -> EventLog:
+        """The list of events."""
+        return self._log
+
+    @property
+    def tab(self) -> str:
+        """The view that is shown."""
+        return self._tabs.active
+
+    def show(self, facts: RunFacts, *, is_other: bool) -> None:
+        """Show a run, or the same one with newer facts.
+
+        Args:
+            facts: The run with everything that goes with it.
+            is_other: Whether it is another run than before.
+        """
+        self._facts = facts
+        if is_other:
+            self._start_over()
+        self._draw()
+
+    def clear(self) -> None:
+        """Show no run."""
+        self._facts = None
+        self._start_over()
+        self.event_log.show(EmptyLineSource(), following=True)
+        for view in self.query(DetailView):
+            view.show(())
+
+    def show_read(self, tab: str, lines: tuple[DetailSection, ...]) -> None:
+        """Show what was read for one of the views, or why it could not be read."""
+        self._read[tab] = lines
+        self._draw()
+
+    def show_story(self, events: Sequence[RunEvent], *, is_cut: bool) -> None:
+        """Tell what happened, from the run's first events.
+
+        Args:
+            events: The events.
+            is_cut: Whether there are more.
+        """
+        self._events = events, is_cut
+        self._draw()
+
+    def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
+        """Show the chosen view; the focus goes along when it was in here and nobody is about to type a search."""
+        had_focus = self.has_focus_within and not (message.tab == "events" and self.has_class("-searching"))
+        self._make_view(message.tab)
+        self.query_one(ContentSwitcher).current = message.tab
+        self._draw()
+        if had_focus:
+            self.query_one(f"#{message.tab}").focus()
+
+    def show_search(self, *, found: int, total: int) -> None:
+        """Say how many events match."""
+        self.query_one(FilterBar).show_count(line(f"{found}/{total}"))
+
+    def show_search_error(self, reason: str) -> None:
+        """Say why what is typed is no filter."""
+        self.query_one(FilterBar).show_error(line(reason))
+
+    def clear_search(self) -> None:
+        """Search for nothing any more, as for another run."""
+        self._search = ""
+        self.remove_class("-searching")
+
+    def on_filter_changed(self, message: FilterChanged) -> None:
+        """Search while a person types."""
+        message.stop()
+        self._search = message.text
+        self.post_message(self.SearchChanged(message.text))
+
+    def on_filter_kept(self, message: FilterKept) -> None:
+        """Go back to the events."""
+        message.stop()
+        self.remove_class("-searching")
+        self.event_log.focus()
+
+    def on_filter_left(self, message: FilterLeft) -> None:
+        """Search for nothing any more."""
+        message.stop()
+        self.clear_search()
+        self.post_message(self.SearchChanged(""))
+        self.event_log.focus()
+
+    def choose(self, tab: str) -> None:
+        """Show one of the views."""
+        self._tabs.choose(tab)
+
+    def action_filter(self) -> None:
+        """Search the events that are shown."""
+        self._tabs.choose("events")
+        self.add_class("-searching")
+        self.query_one(FilterBar).edit(self._search)
+
+    def action_next_tab(self) -> None:
+        """Show the next view."""
+        self._tabs.step(1)
+
+    def action_previous_tab(self) -> None:
+        """Show the view before."""
+        self._tabs.step(-1)
+
+    def turn_raw(self) -> None:
+        """Show the run's JSON, or what was shown before it."""
+        if self.tab != "raw":
+            self._before_raw = self.tab
+        self._tabs.choose("raw" if self.tab != "raw" else self._before_raw)
+
+    def focus_inside(self) -> None:
+        """Put the focus on the view that is shown."""
+        self.query_one(f"#{self.tab}").focus()
+
+    def _draw(self) -> None:
+        """Draw the view that is shown; the others are drawn when somebody chooses them."""
+        facts, tab = self._facts, self.tab
+        if facts is None or tab == "events":
+            return
+        from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
+
+        self._make_view(tab)
+        view = self.query_one(f"#{tab}", DetailView)
+        context = self._now()
+        match tab:
+            case "summary":
+                from runwatch.view.runs.run_narrative import narrative_sections
+
+                events, is_cut = self._events
+                parts = [part for part in build_sections(RUNS, facts, context) if part.title not in _POLICY]
+                view.show([*parts[:1], *narrative_sections(facts, events, context, is_cut=is_cut), *parts[1:]])
+            case "policy":
+                view.show([part for part in build_sections(RUNS, facts, context) if part.title in _POLICY])
+            case "result":
+                view.show(self._read.get("result") or _said(self._no_result(facts)))
+            case "receipt":
+                if facts.receipt is None:
+                    view.show(self._read.get("receipt") or _said(self._no_receipt(facts)))
+                else:
+                    from runwatch.view.resources.receipts import RECEIPTS
+
+                    head = ((line(RECEIPTS.note), Role.QUIET),)
+                    view.show(build_sections(RECEIPTS, facts.receipt, context), head=head)
+            case "raw":
+                view.show([DetailSection(line(""), (DetailLine(line(""), json_block(dict(facts.raw))),))])
+
+    def _make_view(self, tab: str) -> None:
+        if not self.query(f"#{tab}"):
+            view = DetailView(about=f"runs {tab}", id=tab)
+            # The switcher shows it.
+            view.display = False
+            self.query_one(ContentSwitcher).mount(view)
+
+    def _start_over(self) -> None:
+        self._read.clear()
+        self._events = (), False
+        for view in self.query(DetailView):
+            view.reset()
+
+    def _no_result(self, facts: RunFacts) -> str:
+        if facts.is_test:
+            return NO_RESULT
+        return f"reading{self._now().glyphs.ellipsis}" if facts.is_final else RUN_NOT_FINAL
+
+    def _no_receipt(self, facts: RunFacts) -> str:
+        if facts.is_final:
+            return f"reading{self._now().glyphs.ellipsis}"
+        return f"{RUN_NOT_FINAL} A receipt comes with its end."
+
+
+def _complete(text: str) -> str | None:
+    """Completes a filter of events; what it takes is made when somebody types one."""
+    from runwatch.view.resources.event_filter import seen_values
+    from runwatch.view.resources.events import EVENTS
+
+    return make_filter_suggester(seen_values(EVENTS), tuple(EVENTS.flags))(text)
+
+
+def _said(text: str) -> tuple[DetailSection, ...]:
+    from runwatch.view.detail.sections import DetailLine, DetailSection
+
+    return (DetailSection(line(""), (DetailLine(line(""), line(text), Role.QUIET),)),)

@@ -1,0 +1,137 @@
+"""What hangs on a record that is about to be destroyed, as far as the lists tell.
+
+A source's connection carries deployments, deployments are saved as arms, runs go to arms and are judged by output
+checks (wire reference 2.3 to 2.6). Nothing here reads: whoever asks gives the records that are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from runwatch.records.agent import ReviewAgent
+from runwatch.records.arm import Arm
+from runwatch.records.github import GithubConnection
+from runwatch.records.model import CatalogEntry, Deployment
+from runwatch.records.record import Record
+from runwatch.records.run import Run
+from runwatch.records.source import SourceConnection
+from runwatch.records.template import Template
+from runwatch.records.verifier import Verifier
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.text.format import short_id
+from runwatch.view.text.glyphs import UNICODE, Glyphs
+
+KnownRecords = Mapping[type[Record], Sequence[Record]]
+"""The records that are known, by kind."""
+
+MAX_NAMED: Final = 3
+"""So many of a kind are named, the others counted."""
+
+_HANGS: Final[Mapping[type[Record], tuple[type[Record], ...]]] = {
+    SourceConnection: (Deployment, Arm, Template, Run),
+    Deployment: (Arm, Template, Run),
+    Arm: (Template, Run),
+    Verifier: (Run,),
+    GithubConnection: (ReviewAgent,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Dependents:
+    """Records of one kind that hang on another one.
+
+    Attributes:
+        noun: What one of them is called.
+        ids: Their ids.
+        names: What they are called, in the same order.
+    """
+
+    noun: str
+    ids: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+def find_dependent_kinds(subject: object) -> tuple[type[Record], ...]:
+    """Kinds whose records can hang on a record."""
+    return next((kinds for kind, kinds in _HANGS.items() if isinstance(subject, kind)), ())
+
+
+def find_dependents(subject: Any, known: KnownRecords) -> tuple[Dependents, ...]:
+    """What hangs on a record, a kind at a time; kinds of which nothing hangs on it are left out."""
+    if isinstance(subject, SourceConnection):
+        found = _of_deployments([one for one in _of(known, Deployment) if one.connection_id == subject.id], known)
+        found["template"] += [
+            one for one in _of(known, Template) if _connection_of(one) == subject.id and one not in found["template"]
+        ]
+    elif isinstance(subject, Deployment):
+        found = {**_of_deployments([subject], known), "deployment": []}
+    elif isinstance(subject, Arm):
+        found = _of_arms([subject], known)
+    elif isinstance(subject, Verifier):
+        found = {"live run": [run for run in _live(known) if RunFacts(run).verifier_id.value == subject.id]}
+    elif isinstance(subject, GithubConnection):
+        found = {"agent": [one for one in _of(known, ReviewAgent) if one.repository == subject.repository]}
+    else:
+        return ()
+    return tuple(
+        Dependents(noun, tuple(one.id for one in records), tuple(_name(one) for one in records))
+        for noun, records in found.items()
+        if records
+    )
+
+
+def describe_dependents(found: Sequence[Dependents], unread: Sequence[str] = (), glyphs: Glyphs = UNICODE) -> str:
+    """What hangs on a record in a sentence.
+
+    Args:
+        found: What hangs on it.
+        unread: Kinds whose lists could not be read, so that nothing is known of them.
+        glyphs: The set of glyphs.
+    """
+    parts = []
+    for each in found:
+        names = [short_id(name, glyphs) if name in each.ids else name for name in each.names[:MAX_NAMED]]
+        more = f" and {len(each.ids) - MAX_NAMED} more" if len(each.ids) > MAX_NAMED else ""
+        parts.append(f"{len(each.ids)} {each.noun}{'s' * (len(each.ids) != 1)} ({', '.join(names)}{more})")
+    said = f"On it hang: {'; '.join(parts)}." if parts else "Nothing that is known hangs on it."
+    return f"{said} Not known: the lists of {', '.join(unread)} could not be read." if unread else said
+
+
+def _of_deployments(deployments: list[Deployment], known: KnownRecords) -> dict[str, list[Any]]:
+    ids = {one.id for one in deployments}
+    arms = [one for one in _of(known, Arm) if one.model_deployment_id in ids and one.status != "disabled"]
+    templates = [one for one in _of(known, Template) if _deployment_of(one) in ids]
+    return {"deployment": deployments, **_of_arms(arms, known), "saved model": arms, "template": templates}
+
+
+def _of_arms(arms: list[Arm], known: KnownRecords) -> dict[str, list[Any]]:
+    ids = {one.id for one in arms}
+    return {"live run": [run for run in _live(known) if RunFacts(run).arm_id.value in ids]}
+
+
+def _live(known: KnownRecords) -> list[Run]:
+    return [run for run in _of(known, Run) if not run.is_final]
+
+
+def _of(known: KnownRecords, kind: type[Any]) -> list[Any]:
+    return [record for record in known.get(kind, ()) if isinstance(record, kind)]
+
+
+def _entry(template: Template) -> CatalogEntry:
+    return template.catalog_row or CatalogEntry({})
+
+
+def _deployment_of(template: Template) -> str | None:
+    return _entry(template).id or None
+
+
+def _connection_of(template: Template) -> str | None:
+    connection = _entry(template).connection
+    return None if connection is None else connection.connection_id
+
+
+def _name(record: Any) -> str:
+    name = getattr(record, "display_name", None) or getattr(record, "upstream_ref", None)
+    return name if isinstance(name, str) and name else str(record.id)

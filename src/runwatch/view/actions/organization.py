@@ -1,0 +1,205 @@
+"""Deciding proposals, and making, labelling and revoking API keys (wire reference 2.8 and 2.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from runwatch.records.account import Account
+from runwatch.records.api_key import MAX_KEY_S, ApiKey
+from runwatch.records.arm import Arm
+from runwatch.records.credential import Credential
+from runwatch.records.proposal import Proposal
+from runwatch.view.spec.action import FieldOption, FormField, Mutation, PrivatePageSpec, ResourceAction
+
+_DECIDED: Final = "It is decided already, or nobody did in time."
+
+
+def _is_pending(proposal: Proposal) -> bool:
+    return proposal.status == "pending"
+
+
+def _minted(answer: Any) -> list[tuple[str, str]]:
+    """The key itself, which the service tells this once."""
+    answer = answer if isinstance(answer, Mapping) else {}
+    key = answer.get("key")
+    expiry = [("expires", str(answer.get("expires_at") or "never, as far as the service says"))]
+    if not isinstance(key, str) or not key:
+        return [("key", "not told again: it was shown once, when it was made; revoke this one and make another")]
+    return [*expiry, ("key", key), ("", "It is shown this once and kept nowhere here. Copy it before you close this.")]
+
+
+APPROVE: Final = ResourceAction[Proposal](
+    "approve", "Approve it", "proposals approve",
+    summary="approve a proposal",
+    enabled_when=_is_pending, off_because=_DECIDED,
+    mutation=Mutation(
+        operation="postProposalsByProposalIdApprove",
+        sentence=lambda it: f"Approves the change of {it.arm_id or 'the skill'}: runs use the repaired text from now"
+        " on. A decision is final.",
+        confirm_label="Approve it",
+        cancel_label="Do not decide now",
+        path=lambda it: {"proposal_id": it.id},
+        invalidates=(Arm,),
+    ),
+)  # fmt: skip
+
+REJECT: Final = ResourceAction[Proposal](
+    "reject", "Reject it", "proposals reject",
+    summary="reject a proposal",
+    enabled_when=_is_pending, off_because=_DECIDED,
+    mutation=Mutation(
+        operation="postProposalsByProposalIdReject",
+        sentence=lambda it: f"Rejects the change of {it.arm_id or 'the skill'}, which stays as it is. A decision is"
+        " final.",
+        confirm_label="Reject it",
+        cancel_label="Do not decide now",
+        path=lambda it: {"proposal_id": it.id},
+        fields=(
+            FormField(path="reason", label="reason", hint="why, up to 2,000 characters; may be left empty",
+                option=FieldOption(name="--reason", metavar="TEXT", help="why")),
+        ),
+        request="proposals.ProposalRejection",
+    ),
+)  # fmt: skip
+
+CREATE_KEY: Final = ResourceAction[None](
+    "create",
+    "Make an API key",
+    "keys create",
+    summary="make an API key and print it, this once",
+    mutation=Mutation(
+        operation="postApiKeys",
+        sentence=lambda _: (
+            "Makes a key to this organization. Whoever has it may do what its role allows. It is shown once, here."
+        ),
+        confirm_label="Make the key",
+        cancel_label="Do not make one",
+        fields=(
+            FormField(
+                path="display_name",
+                label="label",
+                hint="what people call it, up to 200 characters",
+                is_required=True,
+                option=FieldOption(name="--name", metavar="NAME", help="what it is to be called", is_required=False),
+            ),
+            FormField(
+                path="role",
+                label="role",
+                kind="choice",
+                choices=("reader", "runner", "owner"),
+                is_required=True,
+                start=lambda _: "reader",
+                hint="reader reads, runner also submits and cancels runs, owner does everything",
+                option=FieldOption(
+                    name="--role",
+                    metavar="ROLE",
+                    is_required=False,
+                    is_open=True,
+                    help="what it may do, where the service has roles: reader, runner or owner",
+                ),
+            ),
+            FormField(
+                path="expires_in_s",
+                label="expires in",
+                kind="span",
+                max_s=MAX_KEY_S,
+                hint="such as 30d or 12h, up to 3650d; empty for never",
+                option=FieldOption(
+                    name="--expires",
+                    metavar="TIME",
+                    help="after how long it expires, for example 30d or 12h; never when left out",
+                ),
+            ),
+        ),
+        request="keys.KeyMint",
+        summarize=_minted,
+        one_time_member="key",
+        copy_note="the key is shown this once; keep it now, for example with 'runwatch config key set PROFILE'",
+        no_copy_note="the service did not show the key; revoke this one and make another",
+    ),
+)
+
+LABEL_KEY: Final = ResourceAction[ApiKey](
+    "edit", "Label it", "keys label",
+    summary="give an API key another name",
+    enabled_when=lambda it: it.status != "revoked",
+    off_because="It is revoked, for good.",
+    mutation=Mutation(
+        operation="patchApiKeysByApiKeyId",
+        sentence=lambda it: f"Gives key {it.id} another label. What it may do stays as it is.",
+        confirm_label="Label it",
+        path=lambda it: {"api_key_id": it.id},
+        fields=(
+            FormField(path="display_name", label="label", hint="what people call it, up to 200 characters",
+                start=lambda it: it.display_name or "", is_required=True,
+                option=FieldOption(name="NAME", help="its new name")),
+        ),
+        request="keys.KeyLabel",
+    ),
+)  # fmt: skip
+
+REVOKE_KEY: Final = ResourceAction[ApiKey](
+    "revoke", "Revoke it", "keys revoke", is_destructive=True,
+    summary="revoke API keys for good",
+    enabled_when=lambda it: it.status != "revoked", off_because="It is revoked already, for good.",
+    mutation=Mutation(
+        operation="postApiKeysByApiKeyIdRevoke",
+        sentence=lambda it: f"Revokes key {it.display_name or it.id} at once and for good: whoever uses it is refused"
+        " from then on, this console too if it is its own.",
+        confirm_label="Revoke it",
+        cancel_label="Keep it",
+        path=lambda it: {"api_key_id": it.id},
+        done="revoked",
+    ),
+)  # fmt: skip
+
+NAME_CREDENTIAL: Final = ResourceAction[None](
+    "create",
+    "Name a credential",
+    "",
+    mutation=Mutation(
+        operation="postCredentials",
+        sentence=lambda _: "Makes a reference that options can name. It holds no secret, and none is asked for here.",
+        confirm_label="Name it",
+        cancel_label="Do not name one",
+        fields=(
+            FormField(
+                path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True
+            ),
+        ),
+        request="review.CredentialWrite",
+        invalidates=(Credential,),
+    ),
+)
+
+TOP_UP: Final = ResourceAction[None](
+    "top_up",
+    "Add sample credit",
+    "account",
+    mutation=Mutation(
+        operation="postAccountTopUpIntents",
+        sentence=lambda _: "Asks for a private page on which sample credit is added. No money moves.",
+        confirm_label="Ask for the page",
+        cancel_label="Leave",
+        fields=(
+            FormField(
+                path="amount_usd",
+                label="amount USD",
+                kind="number",
+                hint="more than 0, up to 1,000",
+                is_required=True,
+                start=lambda _: "10",
+            ),
+        ),
+        request="account.TopUpRequest",
+        invalidates=(Account,),
+        private_page=PrivatePageSpec(what="add the credit"),
+    ),
+)
+
+PROPOSAL_ACTIONS: Final = (APPROVE, REJECT)
+KEY_MAKES: Final = (CREATE_KEY,)
+KEY_ACTIONS: Final = (LABEL_KEY, REVOKE_KEY)
+CREDENTIAL_MAKES: Final = (NAME_CREDENTIAL,)
+ACCOUNT_MAKES: Final = (TOP_UP,)

@@ -1,0 +1,187 @@
+"""Protected connections: entering the key of an endpoint, testing and using it, and stopping that (wire reference 2.4
+and 2.13).
+
+A key is entered on a private page, waits there, is tested against its endpoint and only then used. Whether that
+happened is read back from the connection; no answer to a write is taken for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from runwatch.records.record import Record
+from runwatch.records.verifier import KeyConnection
+from runwatch.view.actions.private_page import key_progress
+from runwatch.view.spec.action import (
+    EffectCheck,
+    FormField,
+    Mutation,
+    PageResult,
+    Prerequisite,
+    PrivatePageSpec,
+    ResourceAction,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyedEndpoint:
+    """What has a key: how it is called, its verbs, and the operations on its connection.
+
+    Attributes:
+        noun: What one is called.
+        verbs: The noun of its verbs.
+        parameter: The name of its id in paths.
+        kind: The record.
+        read: Reads the connection.
+        begin: Begins to enter a key.
+        promote: Tests the entered key and uses it.
+        revoke: Stops using the key.
+    """
+
+    noun: str
+    verbs: str
+    parameter: str
+    kind: type[Record]
+    read: str
+    begin: str
+    promote: str
+    revoke: str
+
+    @property
+    def singular(self) -> str:
+        """What verbs call one."""
+        return self.verbs.removesuffix("s")
+
+    def path(self, subject: Any) -> Mapping[str, str]:
+        """The parameters of the path of every operation on it."""
+        return {self.parameter: subject.id}
+
+
+STOP_FIELDS: Final = (
+    FormField(
+        path="stop_choice.kind",
+        id="stop",
+        label="stops",
+        kind="choice",
+        is_required=True,
+        choices=("no_expiration", "preset_days", "calendar_date"),
+        start=lambda _: "no_expiration",
+        hint="no_expiration, preset_days (with days) or calendar_date (with date and time zone)",
+    ),
+    FormField(
+        path="stop_choice.days",
+        id="days",
+        label="days",
+        kind="number",
+        choices=("30", "90", "180", "365"),
+        hint="30, 90, 180 or 365",
+    ),
+    FormField(path="stop_choice.date", id="date", label="date", hint="the first day without the key, YYYY-MM-DD"),
+    FormField(
+        path="stop_choice.time_zone", id="time_zone", label="time zone", hint="in which that day begins, such as UTC"
+    ),
+)
+"""When the service shall stop using a key (wire reference 2.4)."""
+
+
+def enter_key_action(
+    endpoint: KeyedEndpoint, is_usable: Callable[[Any], bool], off_because: str
+) -> ResourceAction[Any]:
+    """Entering a key, with the test of it as the next step."""
+    return ResourceAction(
+        "connect", "Enter its key", f"{endpoint.verbs} connect", endpoint.begin,
+        enabled_when=is_usable, off_because=off_because,
+        mutation=Mutation(
+            operation=endpoint.begin,
+            sentence=lambda it: f"Asks for a private page on which the key of {it.id} is entered. The key in use stays"
+            " in use until another one has passed its test. No key is ever typed here.",
+            confirm_label="Ask for the page",
+            cancel_label="Leave the key as it is",
+            path=endpoint.path,
+            fields=STOP_FIELDS,
+            request="binding.ConnectionIntentRequest",
+            private_page=PrivatePageSpec(
+                what=f"enter the key of the {endpoint.noun}",
+                read=endpoint.read,
+                path=lambda it, _: endpoint.path(it),
+                progress=key_progress,
+                then=promote_key_action(endpoint),
+            ),
+        ),
+    )  # fmt: skip
+
+
+def promote_key_action(endpoint: KeyedEndpoint) -> ResourceAction[Any]:
+    """Testing the key that was entered, and using it when it passes."""
+    return ResourceAction(
+        "promote", "Test the entered key and use it", "verifiers promote" if endpoint.verbs == "verifiers" else "",
+        endpoint.promote,
+        mutation=Mutation(
+            operation=endpoint.promote,
+            sentence=lambda it: f"Calls the endpoint of {it.id} once with the key that was entered, and uses that key"
+            " from now on if the test passes. An earlier key stays in use otherwise.",
+            confirm_label="Test and use it",
+            cancel_label="Leave it waiting",
+            path=endpoint.path,
+            members=_pending,
+            request="binding.ConnectionTestRequest",
+            invalidates=(endpoint.kind,),
+            prerequisite=Prerequisite(operation=endpoint.read, path=endpoint.path, lacks=_lacks),
+            effect_check=EffectCheck(operation=endpoint.read, path=endpoint.path, words=_is_in_use),
+        ),
+    )  # fmt: skip
+
+
+def revoke_key_action(
+    endpoint: KeyedEndpoint, is_usable: Callable[[Any], bool], off_because: str
+) -> ResourceAction[Any]:
+    """Stopping the use of a key."""
+    return ResourceAction(
+        "revoke", "Stop using its key", "verifiers revoke" if endpoint.verbs == "verifiers" else "",
+        endpoint.revoke, is_destructive=True,
+        enabled_when=is_usable, off_because=off_because,
+        mutation=Mutation(
+            operation=endpoint.revoke,
+            sentence=lambda it: f"Stops using the key of {it.id} at once: its endpoint is not called any more before"
+            " another key was entered and tested.",
+            confirm_label="Stop using it",
+            cancel_label="Keep using it",
+            path=endpoint.path,
+            members=lambda it: {"operation_key": f"revoke-{it.id}-{it.state.get('generation')}"},
+            request="binding.ConnectionRevokeRequest",
+            invalidates=(endpoint.kind,),
+            prerequisite=Prerequisite(operation=endpoint.read, path=endpoint.path),
+            effect_check=EffectCheck(operation=endpoint.read, path=endpoint.path, words=_is_stopped),
+        ),
+    )  # fmt: skip
+
+
+def _pending(subject: Any) -> Mapping[str, Any]:
+    """The key that waits, as it was read, and the intent that it was entered by where that is known."""
+    state = subject.state if isinstance(subject, PageResult) else {}
+    pending = state.get("pending_key")
+    found = pending if isinstance(pending, Mapping) else {}
+    body = {name: found.get(name) for name in ("handle", "captured_generation")}
+    intent = subject.answer.get("intent_id") if isinstance(subject, PageResult) else None
+    return {**body, "operation_key": intent} if isinstance(intent, str) and intent else body
+
+
+def _lacks(state: Mapping[str, Any]) -> str:
+    pending = KeyConnection(dict(state)).pending_key
+    return "" if pending is not None and pending.handle else "No entered key waits to be used; enter one first."
+
+
+def _is_in_use(subject: Any, state: Mapping[str, Any]) -> tuple[bool, str]:
+    connection = KeyConnection(dict(state))
+    if connection.status == "active" and connection.handle == _pending(subject).get("handle"):
+        return True, "the key passed its test and is in use"
+    reason = None if connection.last_test is None else connection.last_test.reason
+    return False, f"the key is not in use: {reason or 'its test did not pass'}; an earlier key stays as it was"
+
+
+def _is_stopped(_: Any, state: Mapping[str, Any]) -> tuple[bool, str]:
+    if KeyConnection(dict(state)).status == "active":
+        return False, "a key is still in use"
+    return True, "no key is in use any more"

@@ -1,0 +1,161 @@
+"""Registering review agents and connecting repositories (wire reference 2.13 and 2.14)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from runwatch.records.agent import ReviewAgent
+from runwatch.records.arm import Arm
+from runwatch.records.github import GithubConnection
+from runwatch.view.actions.protected_keys import KeyedEndpoint, enter_key_action, promote_key_action, revoke_key_action
+from runwatch.view.spec.action import (
+    FieldOption,
+    FormField,
+    IntentNote,
+    Mutation,
+    PrivatePageSpec,
+    ResourceAction,
+    Suggestions,
+)
+
+RUNTIME_S: Final = 1800
+"""How long an agent may work on a run unless it is said otherwise, in seconds; ours."""
+
+CONNECTION: Final = KeyedEndpoint(
+    noun="review agent",
+    verbs="agents",
+    parameter="arm_id",
+    kind=ReviewAgent,
+    read="getReviewComposerAgentsByArmIdConnection",
+    begin="postReviewComposerAgentsByArmIdConnectionIntents",
+    promote="postReviewComposerAgentsByArmIdConnectionTest",
+    revoke="postReviewComposerAgentsByArmIdConnectionRevoke",
+)
+
+
+def _is_on(agent: ReviewAgent) -> bool:
+    return agent.status != "disabled"
+
+
+def _kept_intent(body: Mapping[str, Any], answer: Mapping[str, Any]) -> IntentNote:
+    """What is remembered of an intent to connect a repository; never the address of its page."""
+    facts = {name: answer.get(name) for name in ("intent_id", "expires_at")}
+    return IntentNote(GithubConnection.KIND, str(answer.get("intent_id") or ""), {**body, **facts})
+
+
+REGISTER: Final = ResourceAction[None](
+    "register",
+    "Register a review agent",
+    "agents register",
+    summary="register a review agent for a connected repository",
+    mutation=Mutation(
+        operation="postReviewComposerAgents",
+        sentence=lambda _: (
+            "Registers an agent for one connected repository. No job is given to it before its key was"
+            " entered and tested."
+        ),
+        confirm_label="Register it",
+        cancel_label="Do not register it",
+        command_fields=(
+            FormField(
+                path="endpoint.auth_ref",
+                label="credential",
+                hint="a credential reference; never a key",
+                option=FieldOption(
+                    name="--auth-ref",
+                    metavar="REF",
+                    uses_start=True,
+                    help="the id of a credential reference, never a key",
+                ),
+            ),
+        ),
+        fields=(
+            FormField(
+                path="repository",
+                label="repository",
+                hint="a connected one, such as acme/widgets",
+                is_required=True,
+                offer=Suggestions(kind=GithubConnection, value=lambda it: it.repository),
+                option=FieldOption(name="--repository", metavar="REPOSITORY", help="the repository, as OWNER/NAME"),
+            ),
+            FormField(
+                path="display_name",
+                label="name",
+                hint="what people call it, up to 200 characters",
+                is_required=True,
+                option=FieldOption(name="--name", metavar="NAME", help="what it is to be called"),
+            ),
+            FormField(
+                path="endpoint.url",
+                label="address",
+                hint="an absolute http or https URL",
+                is_required=True,
+                option=FieldOption(name="--url", metavar="URL", help="where it is reached"),
+            ),
+            FormField(
+                path="max_runtime_s",
+                label="max runtime s",
+                kind="number",
+                is_required=True,
+                hint="the longest that one of its jobs may take, in whole seconds",
+                start=lambda _: str(RUNTIME_S),
+                option=FieldOption(
+                    name="--max-runtime-s",
+                    metavar="SECONDS",
+                    is_whole=True,
+                    uses_start=True,
+                    help=f"how long it may work on one run (default: {RUNTIME_S})",
+                ),
+            ),
+        ),
+        request="agent.AgentRequest",
+        invalidates=(ReviewAgent, Arm),
+    ),
+)
+
+DISABLE: Final = ResourceAction[ReviewAgent](
+    "disable",
+    "Disable it",
+    "arms disable",
+    is_destructive=True,
+    enabled_when=_is_on,
+    off_because="It is disabled already.",
+    mutation=Mutation(
+        operation="deleteArmsByArmId",
+        sentence=lambda it: (
+            f"Disables {it.display_name or it.id} for good: no job is given to it any more, and its key is destroyed."
+        ),
+        confirm_label="Disable it",
+        cancel_label="Keep it",
+        path=lambda it: {"arm_id": it.id},
+        invalidates=(ReviewAgent, Arm),
+    ),
+)
+
+CONNECT: Final = enter_key_action(CONNECTION, _is_on, "It is disabled.")
+PROMOTE: Final = promote_key_action(CONNECTION)
+REVOKE: Final = revoke_key_action(CONNECTION, _is_on, "It is disabled.")
+
+AGENT_ACTIONS: Final = (CONNECT, PROMOTE, DISABLE, REVOKE)
+
+CONNECT_REPOSITORY: Final = ResourceAction[None](
+    "connect", "Connect a repository", "github connect",
+    mutation=Mutation(
+        operation="postGithubConnectionsIntents",
+        sentence=lambda _: "Asks for a private page on which a person connects the repository. Nothing is connected"
+        " before that.",
+        confirm_label="Ask for the page",
+        cancel_label="Do not connect it",
+        fields=(
+            FormField(path="repository", label="repository", is_required=True,
+                hint="owner and name, such as acme/widgets, 3 to 255 characters"),
+        ),
+        request="review.GithubIntentRequest",
+        invalidates=(GithubConnection,),
+        private_page=PrivatePageSpec(what="connect the repository", keeps=_kept_intent),
+    ),
+)  # fmt: skip
+
+AGENT_MAKES: Final = (REGISTER,)
+GITHUB_MAKES: Final = (CONNECT_REPOSITORY,)

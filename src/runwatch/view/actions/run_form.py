@@ -1,0 +1,136 @@
+"""A run request while a person fills it in: what was typed, the body it makes, and what is still wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from runwatch.records.arm import Arm
+from runwatch.records.error_codes import CODES
+from runwatch.records.verifier import Verifier
+from runwatch.view.actions.form import Form
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.spec.action import FormField, Suggestions
+
+FIELDS: Final = (
+    FormField(
+        id="mode", path="mode", label="mode", kind="choice", choices=("echo", "live"), is_required=True,
+        hint="echo (a test run, costs nothing) or live (calls a model)",
+    ),
+    FormField(
+        id="objective", path="task.objective", label="objective", is_required=True,
+        hint="what the run is to do, up to 4,000 characters",
+    ),
+    FormField(
+        id="data_classes", path="policy.data_classes", label="data classes", kind="list", is_required=True,
+        hint="public, sandbox, tenant_internal or others",
+    ),
+    FormField(
+        id="max_cost_usd", path="policy.budget.max_cost_usd", label="max cost USD", kind="number", is_required=True,
+        hint="stops further provider calls",
+    ),
+    FormField(
+        id="max_runtime_s", path="policy.budget.max_runtime_s", label="max runtime s", kind="number", is_required=True,
+        hint="seconds until it expires",
+    ),
+    FormField(
+        id="cost_coefficient", path="policy.cost_coefficient", label="cost weight", kind="number",
+        hint="0 to 1; empty for the service's own",
+    ),
+    FormField(
+        id="on_eval", path="policy.on_eval", label="on a verdict", kind="list",
+        hint="gate, fallback, repair_retry; empty only records it",
+    ),
+    FormField(
+        id="verifier_id", path="verifier_id", label="output check", hint="id of a verifier; live runs only",
+        offer=Suggestions(kind=Verifier),
+    ),
+    FormField(
+        id="arm_id", path="routing.required_arm_id", label="saved model", hint="id of an arm that alone may run",
+        offer=Suggestions(kind=Arm),
+    ),
+)  # fmt: skip
+"""Every field, in the order in which people fill them in."""
+
+_START: Final = {"mode": "echo", "data_classes": "public", "max_cost_usd": "0.10", "max_runtime_s": "60"}
+_LIVE_ONLY: Final = frozenset({"verifier_id"})
+"""Fields that a test run cannot have."""
+
+
+def _echo_rule(request: Any) -> Mapping[str, str]:
+    """A test run takes no output check (specification, Run request)."""
+    return {"verifier_id": CODES["echo_mode_mismatch"].title} if request.breaks_echo_rule else {}
+
+
+FORM: Final = Form(asks=FIELDS, request="run.RunRequest", also=_echo_rule)
+"""The form of a run. ``mode`` is always in its body, because the service's default spends money."""
+
+validate_fields: Final = FORM.validate_body
+field_named: Final = FORM.field_of
+values_from_body: Final = FORM.values_of
+
+
+def start_values() -> dict[str, str]:
+    """What the form holds before anybody typed."""
+    return {field.id: _START.get(field.id, "") for field in FIELDS}
+
+
+@dataclass(frozen=True, slots=True)
+class RunPrefill:
+    """What is known of an earlier run, to start one like it.
+
+    Attributes:
+        run_id: The earlier run.
+        values: What the form holds; where nothing is known, what it always begins with.
+        unknown: Labels of the fields that nothing is known of.
+        left_out: Members of the earlier request that the form cannot send again.
+    """
+
+    run_id: str
+    values: Mapping[str, str]
+    unknown: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """What is missing, in words; empty when the form holds the whole earlier request."""
+        told = []
+        if self.unknown:
+            told.append(f"Not known of the earlier run: {', '.join(self.unknown)}.")
+        if self.left_out:
+            told.append(f"The earlier request also had {', '.join(self.left_out)}, which this form does not send.")
+        return " ".join(told)
+
+
+def prefill_from_run(facts: RunFacts) -> RunPrefill:
+    """What to start a run like this one with: our own request where it was kept, else what the run tells of itself.
+
+    A run tells its mode and its policy at most (:class:`~runwatch.records.run.Run`); a test run is the safe guess where
+    even the mode is missing, because it costs nothing.
+    """
+    if facts.request is not None:
+        request = facts.request.raw
+        return RunPrefill(facts.id, values_from_body(request), left_out=tuple(_unsent(request)))
+    found = values_from_body({**facts.raw, "mode": facts.mode.value})
+    unknown = tuple(field.label for field in FIELDS if not found[field.id] and not _is_left_empty(field, facts))
+    return RunPrefill(facts.id, {**start_values(), **{name: value for name, value in found.items() if value}}, unknown)
+
+
+def _is_left_empty(field: FormField, facts: RunFacts) -> bool:
+    """Whether a run that tells nothing of a field tells by that, as far as it goes, that it was left empty."""
+    is_told = field.path.startswith("policy.") and facts.run.policy is not None
+    return (is_told and not field.is_required) or (field.id in _LIVE_ONLY and facts.is_test)
+
+
+def _unsent(request: Mapping[str, Any], parent: str = "") -> Iterator[str]:
+    """Paths of the members of a request that no field of the form becomes."""
+    paths = {field.path for field in FIELDS}
+    for name, value in request.items():
+        path = f"{parent}{name}"
+        if path in paths:
+            continue
+        if isinstance(value, Mapping) and any(known.startswith(f"{path}.") for known in paths):
+            yield from _unsent(value, f"{path}.")
+        else:
+            yield path

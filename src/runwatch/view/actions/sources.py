@@ -1,0 +1,252 @@
+"""Connecting model sources, testing them, and giving them another key (wire reference 2.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from runwatch.records.arm import Arm
+from runwatch.records.model import CatalogEntry, Deployment
+from runwatch.records.source import SourceConnection, SourceProfile
+from runwatch.view.actions.private_page import handoff_progress
+from runwatch.view.problems.source_failures import explain_failure
+from runwatch.view.spec.action import FormField, Mutation, PageResult, PrivatePageSpec, ResourceAction, Suggestions
+
+_READ_HANDOFF: Final = "getSourceCredentialHandoffsByHandoffIntentId"
+_PROTOCOLS: Final = ("openai_chat", "openai_responses", "anthropic_messages")
+
+
+def _is_on(connection: SourceConnection) -> bool:
+    return connection.revoked_at is None
+
+
+def _handoff(_: Any, answer: Mapping[str, Any]) -> Mapping[str, str]:
+    return {"handoff_intent_id": str(answer.get("handoff_intent_id", ""))}
+
+
+def _first_scheme(profile: SourceProfile | None) -> str:
+    """The auth scheme that a source usually takes: a key where it takes one."""
+    schemes = [str(one.raw.get("id")) for one in (profile.auth_schemes or () if profile is not None else ())]
+    return "api_key" if "api_key" in schemes or not schemes else schemes[0]
+
+
+def _of_handoff(entered: PageResult) -> Mapping[str, Any]:
+    """What a completed handoff says of the connection that is made with it; the scope goes back unchanged."""
+    state = entered.state
+    body = {name: state.get(name) for name in ("source_id", "auth_scheme", "source_scope")}
+    return {**body, "handoff_intent_id": state.get("handoff_intent_id")}
+
+
+def _with_key(entered: PageResult) -> str:
+    return ", which takes no key" if entered.state.get("auth_scheme") == "none" else " with the key that was entered"
+
+
+def _keyed(connection: SourceConnection) -> str:
+    return ", which takes no key" if connection.auth_scheme == "none" else " with its key"
+
+
+def _same_endpoint(connection: SourceConnection) -> Mapping[str, Any]:
+    body: dict[str, Any] = {"source_id": connection.source_id, "auth_scheme": connection.auth_scheme}
+    return {**body, "endpoint": dict(connection.endpoint)} if connection.endpoint is not None else body
+
+
+def _test_effect(connection: SourceConnection) -> str:
+    count = _named_models(connection)
+    return (
+        f"Each model that was named for it is run once, with the smallest message: {count} in all."
+        if count
+        else "No model is run."
+    )
+
+
+def _sync_effect(connection: SourceConnection) -> str:
+    name, count = connection.display_name or connection.id, _named_models(connection)
+    added = f", adds the {count} that were named for it" if count else ""
+    return f"Asks the source of {name} for its models{added}, and keeps the list."
+
+
+def _named_models(connection: SourceConnection) -> int:
+    """How many models were named for a source that lists none."""
+    models = (connection.endpoint or {}).get("models")
+    return len(models) if isinstance(models, list) else 0
+
+
+def _usable(answer: Any) -> list[tuple[str, str]]:
+    connection = SourceConnection(dict(answer)) if isinstance(answer, Mapping) else SourceConnection({})
+    if connection.is_usable:
+        return [("test", "passed; its models can be read and run"), ("next", "read which models it serves")]
+    if not (connection.test_error or connection.test_failure or connection.test_state):
+        return []
+    why, advice = explain_failure(connection)
+    return [("test", f"the connection cannot be used: {why}"), ("next", advice)]
+
+
+def _served(answer: Any) -> list[tuple[str, str]]:
+    listed = answer.get("deployments") if isinstance(answer, Mapping) else None
+    found = [Deployment(one) for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    names = ", ".join(one.upstream_ref or one.id for one in found[:8])
+    more = f" and {len(found) - 8} more" if len(found) > 8 else ""
+    return [("serves", f"{len(found)} model{'s' * (len(found) != 1)}{': ' if names else ''}{names}{more}")]
+
+
+def _effects(answer: Any) -> list[tuple[str, str]]:
+    effects = answer.get("effects") if isinstance(answer, Mapping) else None
+    return [(str(name), str(value)) for name, value in effects.items()] if isinstance(effects, Mapping) else []
+
+
+CONNECT_WITH_KEY: Final = ResourceAction[PageResult](
+    "connect_with",
+    "Connect it",
+    "",
+    mutation=Mutation(
+        operation="postSourceConnections",
+        sentence=lambda it: (
+            f"Connects {it.state.get('source_id')}{_with_key(it)}. No model is called; test the connection next."
+        ),
+        confirm_label="Connect it",
+        cancel_label="Do not connect it",
+        members=_of_handoff,
+        fields=(
+            FormField(
+                path="display_name",
+                label="name",
+                hint="what people call it, up to 200 characters",
+                is_required=True,
+                start=lambda it: str(it.state.get("source_id") or ""),
+            ),
+        ),
+        request="source.ConnectionRequest",
+        invalidates=(SourceConnection,),
+        summarize=lambda _: (("next", "test it, then read which models it serves"),),
+    ),
+)
+
+ROTATE_TO_KEY: Final = ResourceAction[PageResult](
+    "rotate_with", "Give it the entered key", "",
+    mutation=Mutation(
+        operation="postSourceConnectionsByConnectionIdRotate",
+        sentence=lambda it: f"Gives connection {it.subject.id} the key that was entered, in place of the one it has."
+        " No model can be run over it until a test has passed with the new key.",
+        confirm_label="Use the new key",
+        cancel_label="Keep the old key",
+        path=lambda it: {"connection_id": it.subject.id},
+        members=lambda it: {"handoff_intent_id": it.state.get("handoff_intent_id")},
+        request="source.RotateRequest",
+        invalidates=(SourceConnection,),
+        summarize=lambda _: (("next", "test it with its new key"),),
+    ),
+)  # fmt: skip
+
+
+def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
+    return Mutation(
+        operation="postSourceCredentialHandoffs",
+        sentence=lambda _: "Asks for a private page on which the source's key is entered; a source without a key needs"
+        " no page. Nothing is connected yet, and no key is ever typed here.",
+        confirm_label="Ask for the page",
+        cancel_label="Leave",
+        fields=(
+            FormField(path="source_id", label="source", hint="id of a source; an openai_compatible one has any address",
+                start=start, offer=Suggestions(kind=SourceProfile), is_required=True),
+            FormField(path="auth_scheme", label="authorised by", hint="api_key, or none for a server that takes no key",
+                start=scheme, choices=("api_key", "none"), is_required=True),
+            FormField(path="endpoint.base_url", label="address", hint="for a source without an address of its own"),
+            FormField(path="endpoint.protocol_profile", label="protocol", choices=_PROTOCOLS,
+                hint="how that address is spoken to, such as openai_chat"),
+            FormField(path="endpoint.models", id="models", label="models", kind="list",
+                hint="names, separated by commas, for a server that lists none; the test calls each once"),
+            FormField(path="endpoint.prices.*.input_usd_per_million", id="price-input", label="input USD",
+                hint="per million tokens, for every model of that address, such as 0.25"),
+            FormField(path="endpoint.prices.*.output_usd_per_million", id="price-output", label="output USD",
+                hint="per million tokens; both prices or none"),
+        ),
+        request="source.HandoffRequest",
+        private_page=PrivatePageSpec(
+            what="enter the key of the source",
+            read=_READ_HANDOFF,
+            path=_handoff,
+            progress=handoff_progress,
+            then=CONNECT_WITH_KEY,
+        ),
+    )  # fmt: skip
+
+
+CONNECT: Final = ResourceAction[None](
+    "connect", "Connect a source", "sources connect", "postSourceCredentialHandoffs",
+    mutation=_connecting(lambda _: "", lambda _: "api_key"),
+)  # fmt: skip
+
+CONNECT_PROFILE: Final = ResourceAction[SourceProfile](
+    "connect", "Connect it", "sources connect", "postSourceCredentialHandoffs",
+    mutation=_connecting(lambda it: it.id, _first_scheme),
+)  # fmt: skip
+
+TEST: Final = ResourceAction[SourceConnection](
+    "test", "Test it", "sources test", enabled_when=_is_on,
+    off_because="It is disconnected.",
+    mutation=Mutation(
+        operation="postSourceConnectionsByConnectionIdTest",
+        sentence=lambda it: f"Calls the source of {it.display_name or it.id}{_keyed(it)}. {_test_effect(it)}",
+        confirm_label="Test it",
+        cancel_label="Do not call it",
+        path=lambda it: {"connection_id": it.id},
+        summarize=_usable,
+    ),
+)  # fmt: skip
+
+SYNC: Final = ResourceAction[SourceConnection](
+    "sync", "Read which models it serves", "sources sync",
+    enabled_when=lambda it: it.is_usable, off_because="It is not usable before a test has passed.",
+    mutation=Mutation(
+        operation="postSourceConnectionsByConnectionIdDeploymentsSync",
+        sentence=lambda it: f"{_sync_effect(it)} No model is run.",
+        confirm_label="Read them",
+        path=lambda it: {"connection_id": it.id},
+        members=lambda _: {},
+        invalidates=(SourceConnection, Deployment, CatalogEntry),
+        summarize=_served,
+    ),
+)  # fmt: skip
+
+ROTATE: Final = ResourceAction[SourceConnection](
+    "rotate", "Give it another key", "sources rotate", enabled_when=_is_on,
+    off_because="It is disconnected.",
+    mutation=Mutation(
+        operation="postSourceCredentialHandoffs",
+        sentence=lambda it: f"Asks for a private page on which another key for {it.display_name or it.id} is entered."
+        " The key in use stays in use until then. No key is ever typed here.",
+        confirm_label="Ask for the page",
+        cancel_label="Keep its key",
+        members=_same_endpoint,
+        request="source.HandoffRequest",
+        private_page=PrivatePageSpec(
+            what="enter another key of the source",
+            read=_READ_HANDOFF,
+            path=_handoff,
+            progress=handoff_progress,
+            then=ROTATE_TO_KEY,
+        ),
+    ),
+)  # fmt: skip
+
+DISCONNECT: Final = ResourceAction[SourceConnection](
+    "disconnect", "Disconnect it", "sources disconnect", is_destructive=True,
+    summary="disconnect sources, and disable the models over them",
+    enabled_when=_is_on, off_because="It is disconnected already.",
+    mutation=Mutation(
+        operation="deleteSourceConnectionsByConnectionId",
+        sentence=lambda it: f"Disconnects {it.display_name or it.id} for good and destroys its key. Its models and the"
+        " saved models that use them are disabled with it.",
+        confirm_label="Disconnect it",
+        cancel_label="Keep it connected",
+        path=lambda it: {"connection_id": it.id},
+        invalidates=(SourceConnection, Deployment, CatalogEntry, Arm),
+        summarize=_effects,
+        done="disconnected",
+    ),
+)  # fmt: skip
+
+ACTIONS: Final = (TEST, SYNC, ROTATE, DISCONNECT)
+
+MAKES: Final = (CONNECT,)
+PROFILE_ACTIONS: Final = (CONNECT_PROFILE,)

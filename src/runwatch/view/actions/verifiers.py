@@ -1,0 +1,203 @@
+"""Registering, testing, changing and retiring output checks (wire reference 2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from runwatch.records.verifier import Probe, Verifier
+from runwatch.view.actions.protected_keys import KeyedEndpoint, enter_key_action, promote_key_action, revoke_key_action
+from runwatch.view.spec.action import FieldOption, FormField, Mutation, ResourceAction
+
+SCORING: Final = {"correctness": "boolean_anchors", "quality": "scalar_0_1"}
+"""The only way in which checks score (wire reference 2.4)."""
+
+FACTS: Final = ("reachability", "authentication", "response_compatibility")
+"""What a probe looks at, in this order."""
+
+CONNECTION: Final = KeyedEndpoint(
+    noun="output check",
+    verbs="verifiers",
+    parameter="verifier_id",
+    kind=Verifier,
+    read="getVerifiersByVerifierIdConnection",
+    begin="postVerifiersByVerifierIdConnectionIntents",
+    promote="postVerifiersByVerifierIdConnectionTest",
+    revoke="postVerifiersByVerifierIdConnectionRevoke",
+)
+
+
+def _is_there(verifier: Verifier) -> bool:
+    return verifier.status != "retired"
+
+
+def _url(verifier: Verifier) -> str:
+    return (verifier.endpoint.url if verifier.endpoint is not None else None) or ""
+
+
+def _auth_ref(verifier: Verifier) -> str:
+    return (verifier.endpoint.auth_ref if verifier.endpoint is not None else None) or ""
+
+
+def _declared(verifier: Verifier) -> str:
+    declaration = verifier.correctness_declaration
+    return "yes" if declaration is not None and declaration.method == "deterministic" else "no"
+
+
+def _declaration(body: dict[str, Any]) -> dict[str, Any]:
+    """Have a yes declare that the check is deterministic, and a no declare nothing."""
+    if body.get("correctness_declaration") is True:
+        return {**body, "correctness_declaration": {"method": "deterministic"}}
+    if body.get("correctness_declaration") is False:
+        return {name: value for name, value in body.items() if name != "correctness_declaration"}
+    return body
+
+
+def _changed_declaration(body: dict[str, Any]) -> dict[str, Any]:
+    """Have a yes declare that the check is deterministic, and a no withdraw that."""
+    if body.get("correctness_declaration") is False:
+        return {**body, "correctness_declaration": None}
+    return _declaration(body)
+
+
+def probe_facts(probe: Probe) -> list[tuple[str, str]]:
+    """What a probe found: whether the check can be used, and the three facts with what to correct."""
+    told = [("result", "the check can be used" if probe.is_usable else "the check cannot be used yet")]
+    feedback = probe.raw.get("feedback")
+    for name in FACTS:
+        fact = feedback.get(name) if isinstance(feedback, Mapping) else None
+        if isinstance(fact, Mapping):
+            status, correction = fact.get("status"), fact.get("correction")
+            advice = f": {correction}" if isinstance(correction, str) and correction else ""
+            told.append((name, f"{status}{advice}"))
+    if len(told) == 1 and probe.reason_code:
+        told.append(("reason", probe.reason_code))
+    return told
+
+
+def _told(member: str) -> Any:
+    def told(answer: Any) -> list[tuple[str, str]]:
+        probe = answer.get(member) if isinstance(answer, Mapping) else None
+        return probe_facts(Probe(dict(probe))) if isinstance(probe, Mapping) else []
+
+    return told
+
+
+_NAME: Final = FormField(
+    path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True,
+    option=FieldOption(name="--name", metavar="NAME", help="what it is to be called"),
+)  # fmt: skip
+_VERSION: Final = FormField(
+    path="version", label="version", hint="up to 100 characters", start=lambda _: "1", is_required=True,
+    option=FieldOption(name="--version-name", metavar="VERSION", help="the version of the check"),
+)  # fmt: skip
+_URL: Final = FormField(
+    path="endpoint.url", label="address", hint="an absolute https URL", is_required=True,
+    option=FieldOption(name="--url", metavar="URL", help="where it is reached"),
+)  # fmt: skip
+_AUTH_REF: Final = FormField(
+    path="endpoint.auth_ref", label="credential", hint="empty, or a credential reference; never a key",
+    option=FieldOption(name="--auth-ref", metavar="REF", uses_start=True,
+                       help="the id of a credential reference, never a key"),
+)  # fmt: skip
+_DATA_CLASSES: Final = FormField(
+    path="input_data_classes", label="data classes", kind="list", is_required=True,
+    hint="what it may be given: public, sandbox, tenant_internal or others", start=lambda _: "public",
+    option=FieldOption(name="--data-class", metavar="CLASS", help="a data class it is granted; may be repeated"),
+)  # fmt: skip
+_DECLARE: Final = FieldOption(name="--deterministic", help="declare that it always judges the same output the same way")
+_DETERMINISTIC: Final = FormField(
+    path="correctness_declaration", label="deterministic", kind="switch", choices=("no", "yes"),
+    start=lambda _: "no", hint="yes declares that the same output always gets the same verdict",
+    option=_DECLARE,
+)  # fmt: skip
+
+REGISTER: Final = ResourceAction[None](
+    "register", "Register an output check", "verifiers register",
+    summary="register an output check",
+    notes="The endpoint's key is never given here: 'runwatch verifiers connect' enters it on a private page.",
+    mutation=Mutation(
+        operation="postVerifiers",
+        sentence=lambda _: "Registers an endpoint that scores output, and calls it once with a reserved probe. A check"
+        " whose probe fails is registered all the same and can be put right.",
+        confirm_label="Register it",
+        cancel_label="Do not register it",
+        members=lambda _: {"kind": "endpoint", "scoring": SCORING},
+        fields=(_NAME, _VERSION, _URL, _AUTH_REF, _DATA_CLASSES, _DETERMINISTIC),
+        transform=_declaration,
+        request="verifier.VerifierRequest",
+        invalidates=(Verifier,),
+        summarize=_told("preflight"),
+    ),
+)  # fmt: skip
+
+TEST: Final = ResourceAction[Verifier](
+    "test", "Test it", "verifiers test", enabled_when=_is_there,
+    off_because="It is retired.",
+    mutation=Mutation(
+        operation="postVerifiersByVerifierIdTest",
+        sentence=lambda it: f"Calls {_url(it) or 'the endpoint'} once with a reserved probe, with the key that is in"
+        " use. No run is touched.",
+        confirm_label="Test it",
+        cancel_label="Do not call it",
+        path=lambda it: {"verifier_id": it.id},
+        invalidates=(Verifier,),
+        summarize=_told("probe"),
+    ),
+)  # fmt: skip
+
+EDIT: Final = ResourceAction[Verifier](
+    "edit", "Change it", "verifiers update", summary="change an output check", enabled_when=_is_there,
+    off_because="It is retired.",
+    mutation=Mutation(
+        operation="patchVerifiersByVerifierId",
+        sentence=lambda it: f"Changes {it.display_name or it.id} and gives it another revision. What is left as it"
+        " stands is not sent.",
+        confirm_label="Change it",
+        path=lambda it: {"verifier_id": it.id},
+        command_fields=(_DATA_CLASSES,),
+        fields=(
+            replace(_NAME, start=lambda it: it.display_name or ""),
+            replace(_VERSION, start=lambda it: it.version or ""),
+            replace(_URL, start=_url, hint="an absolute https URL; another one needs another key"),
+            replace(_AUTH_REF, start=_auth_ref),
+            replace(
+                _DETERMINISTIC, start=_declared,
+                option=replace(_DECLARE, negative=("--not-deterministic", "withdraw that declaration")),
+            ),
+        ),
+        changes_only=True,
+        transform=_changed_declaration,
+        request="verifier.VerifierPatch",
+    ),
+)  # fmt: skip
+
+RETIRE: Final = ResourceAction[Verifier](
+    "retire", "Retire it", "verifiers retire", is_destructive=True,
+    summary="retire output checks",
+    enabled_when=_is_there, off_because="It is retired already.",
+    mutation=Mutation(
+        operation="deleteVerifiersByVerifierId",
+        sentence=lambda it: f"Retires {it.display_name or it.id} for good: no run can name it any more, and its key"
+        " is destroyed.",
+        confirm_label="Retire it",
+        cancel_label="Keep it",
+        path=lambda it: {"verifier_id": it.id},
+        invalidates=(Verifier,),
+        done="retired",
+    ),
+)  # fmt: skip
+
+
+def _has_key(verifier: Verifier) -> bool:
+    return verifier.connection is not None and verifier.connection.status == "active"
+
+
+CONNECT: Final = enter_key_action(CONNECTION, _is_there, "It is retired.")
+PROMOTE: Final = promote_key_action(CONNECTION)
+REVOKE: Final = revoke_key_action(CONNECTION, _has_key, "No key is in use.")
+
+ACTIONS: Final = (TEST, EDIT, CONNECT, PROMOTE, RETIRE, REVOKE)
+
+MAKES: Final = (REGISTER,)

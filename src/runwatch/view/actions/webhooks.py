@@ -1,0 +1,109 @@
+"""Adding and removing webhooks, giving them another secret, and delivering again; the references show only paths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from runwatch.records.webhook import Delivery, Webhook
+from runwatch.view.spec.action import FieldOption, FormField, Mutation, ResourceAction
+
+EVENT_TYPES: Final = ("execution.completed", "execution.failed", "execution.cancelled", "execution.expired")
+"""What a webhook can be told of."""
+
+
+_COPY_NOTE: Final = "the signing secret is shown this once; keep it now"
+_NO_COPY_NOTE: Final = "the service did not show the secret; 'runwatch webhooks rotate' gives another one"
+
+
+def _minted(answer: Any) -> list[tuple[str, str]]:
+    """The signing secret itself, which the service tells this once."""
+    secret = answer.get("secret") if isinstance(answer, Mapping) else None
+    if not isinstance(secret, str) or not secret:
+        return [("secret", "not told again: it was shown once; give the webhook another one")]
+    return [("secret", secret), ("", "It is shown this once and kept nowhere here. Copy it before you close this.")]
+
+
+def _dropped(answer: Any) -> list[tuple[str, str]]:
+    """How many deliveries were waiting."""
+    effects = answer.get("effects") if isinstance(answer, Mapping) else None
+    count = effects.get("deliveries_dropped") if isinstance(effects, Mapping) else None
+    return [("dropped", f"{count} waiting deliver{'y' if count == 1 else 'ies'}")] if isinstance(count, int) else []
+
+
+ADD_WEBHOOK: Final = ResourceAction[None](
+    "create", "Add a webhook", "webhooks create",
+    summary="add a webhook and print its signing secret, this once",
+    notes=f"Events are {', '.join(EVENT_TYPES[:-1])} and {EVENT_TYPES[-1]}.",
+    mutation=Mutation(
+        operation="postWebhooks",
+        sentence=lambda _: "Has every run that ends told to this address, signed with a secret that is shown once,"
+        " here.",
+        confirm_label="Add it",
+        cancel_label="Do not add one",
+        fields=(
+            FormField(path="url", label="address", hint="https, up to 2,000 characters", is_required=True,
+                option=FieldOption(name="--url", metavar="URL", help="where runs that ended are told")),
+            FormField(path="event_types", label="events", kind="list", is_required=True,
+                hint="separated by commas: execution.completed, .failed, .cancelled, .expired",
+                start=lambda _: ", ".join(EVENT_TYPES),
+                option=FieldOption(name="--event", metavar="TYPE", help="what it is told of; may be repeated")),
+        ),
+        request="webhooks.WebhookRequest",
+        invalidates=(Webhook,),
+        summarize=_minted,
+        one_time_member="secret",
+        copy_note=_COPY_NOTE,
+        no_copy_note=_NO_COPY_NOTE,
+    ),
+)  # fmt: skip
+
+ROTATE_SECRET: Final = ResourceAction[Webhook](
+    "rotate", "Give it another secret", "webhooks rotate",
+    summary="give a webhook another signing secret and print it, this once",
+    mutation=Mutation(
+        operation="postWebhooksByWebhookIdRotateSecret",
+        sentence=lambda it: f"Gives the webhook to {it.url or it.id} another signing secret. The one before ends at"
+        " once, also for deliveries that are still being tried.",
+        confirm_label="Give it another secret",
+        path=lambda it: {"webhook_id": it.id},
+        invalidates=(Webhook,),
+        summarize=_minted,
+        one_time_member="secret",
+        copy_note=_COPY_NOTE,
+        no_copy_note=_NO_COPY_NOTE,
+    ),
+)  # fmt: skip
+
+REMOVE: Final = ResourceAction[Webhook](
+    "remove", "Remove it", "webhooks remove", is_destructive=True,
+    summary="remove webhooks with their secrets and deliveries",
+    mutation=Mutation(
+        operation="deleteWebhooksByWebhookId",
+        sentence=lambda it: f"Removes the webhook to {it.url or it.id} for good, with its secret and the list of its"
+        " deliveries. Deliveries that still wait are dropped.",
+        confirm_label="Remove it",
+        cancel_label="Keep it",
+        path=lambda it: {"webhook_id": it.id},
+        invalidates=(Webhook,),
+        summarize=_dropped,
+        done="removed",
+    ),
+)  # fmt: skip
+
+REPLAY: Final = ResourceAction[Delivery](
+    "replay", "Deliver it again", "webhooks replay",
+    summary="deliver the same event again",
+    enabled_when=lambda it: it.status != "pending", off_because="It is still being tried.",
+    mutation=Mutation(
+        operation="postWebhooksDeliveriesByDeliveryIdReplay",
+        sentence=lambda it: f"Tells the same event {it.event_id or ''} to the same webhook again, as a delivery of its"
+        " own. Its receiver knows it for a repeat by the event's id.",
+        confirm_label="Deliver it again",
+        path=lambda it: {"delivery_id": it.id},
+    ),
+)  # fmt: skip
+
+WEBHOOK_MAKES: Final = (ADD_WEBHOOK,)
+WEBHOOK_ACTIONS: Final = (ROTATE_SECRET, REMOVE)
+DELIVERY_ACTIONS: Final = (REPLAY,)

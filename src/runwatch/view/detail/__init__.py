@@ -1,0 +1,1 @@
+"""Sections of a record, folding, differences, charts, pane states and help text."""

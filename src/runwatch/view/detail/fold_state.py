@@ -1,0 +1,135 @@
+"""What of a detail is folded away: sections, and in trees whatever has lines below it. Ours; nothing is folded at first
+but what is very long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from runwatch.base.text import cell_width
+from runwatch.view.text.safe_text import SafeText
+
+if TYPE_CHECKING:
+    from runwatch.view.detail.sections import DetailLine
+
+FoldKey = tuple[SafeText, ...]
+"""Names a part: the heading of its section, then the names in the tree, from the outside in."""
+
+FOLD_THRESHOLD_LINES: Final = 500
+"""A part of a tree with more lines than these is folded until somebody unfolds it."""
+
+
+class FoldState:
+    """What people have folded and unfolded, by what the details are about, as long as the console runs."""
+
+    def __init__(self) -> None:
+        self._chosen: dict[tuple[str, FoldKey], bool] = {}
+
+    def is_folded(self, about: str, key: FoldKey, count: int) -> bool:
+        """Whether a part is folded.
+
+        Args:
+            about: What the details are about, such as the name of a resource.
+            key: The part.
+            count: The lines it has; those of a section do not matter.
+        """
+        return self._chosen.get((about, key), len(key) > 1 and count > FOLD_THRESHOLD_LINES)
+
+    def fold(self, about: str, key: FoldKey, *, folded: bool) -> None:
+        """Fold a part, or unfold it."""
+        self._chosen[about, key] = folded
+
+
+@dataclass(frozen=True, slots=True)
+class FoldHeader:
+    """The line that stands for a part.
+
+    Attributes:
+        key: The part.
+        count: The lines below it.
+        is_folded: Whether these are hidden.
+    """
+
+    key: FoldKey
+    count: int
+    is_folded: bool
+
+    @property
+    def words(self) -> str:
+        """How many lines are hidden; empty for none."""
+        return f"{self.count} line{'s' * (self.count != 1)} hidden" if self.is_folded else ""
+
+
+class VisibleLine(NamedTuple):
+    """A line that is not hidden, with its place in the tree.
+
+    Attributes:
+        line: The line.
+        part: The innermost part that it belongs to: its own where it is the head of one.
+        head: What it is the head of; ``None`` for a line without others below it.
+        follows: For each level from the outside to its own, whether another line follows there.
+        labels: The cells of the widest label among the values that it stands with.
+    """
+
+    line: DetailLine
+    part: FoldKey
+    head: FoldHeader | None
+    follows: tuple[bool, ...]
+    labels: int
+
+
+def visible_lines(
+    title: SafeText, lines: Sequence[DetailLine], is_folded: Callable[[FoldKey, int], bool]
+) -> list[VisibleLine]:
+    """The lines of a tree that are not hidden.
+
+    A line belongs to the nearest one before it that has a lower level.
+
+    Args:
+        title: The heading above the tree.
+        lines: All its lines, in order.
+        is_folded: Whether the part of a key, with so many lines, is folded.
+    """
+    counts, follows, labels = _measured(lines)
+    found: list[VisibleLine] = []
+    key: list[SafeText] = [title]
+    open_levels: list[bool] = []
+    index = 0
+    while index < len(lines):
+        entry, level, count = lines[index], lines[index].level, counts[index]
+        del key[level + 1 :]
+        del open_levels[level:]
+        open_levels.append(follows[index])
+        head = None
+        if count:
+            key.append(entry.label)
+            own = tuple(key)
+            head = FoldHeader(own, count, is_folded(own, count))
+        found.append(VisibleLine(entry, tuple(key), head, tuple(open_levels), labels[index]))
+        index += 1 + (count if head is not None and head.is_folded else 0)
+    return found
+
+
+def _measured(lines: Sequence[DetailLine]) -> tuple[list[int], list[bool], list[int]]:
+    """For each line: how many belong to it, whether another one follows on its level, and how wide labels are there."""
+    size = len(lines)
+    counts = [0] * size
+    # Lines whose end is not found yet, from the outside in.
+    pending: list[int] = []
+    for index in range(size + 1):
+        while pending and (index == size or lines[index].level <= lines[pending[-1]].level):
+            first = pending.pop()
+            counts[first] = index - first - 1
+        pending.append(index)
+    behind = [index + 1 + count for index, count in enumerate(counts)]
+    follows = [end < size and lines[end].level == lines[index].level for index, end in enumerate(behind)]
+    labels = [0 if count else cell_width(entry.label) for entry, count in zip(lines, counts, strict=True)]
+    for index in reversed(range(size)):
+        if follows[index]:
+            labels[index] = max(labels[index], labels[behind[index]])
+    for index in range(size):
+        if follows[index]:
+            labels[behind[index]] = labels[index]
+    return counts, follows, labels

@@ -1,0 +1,117 @@
+"""A pane's state in words: what its frame says, and what stands where there are no rows (console-anchors C4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runwatch.records.run import Run
+from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.view.problems.explanations import explain_code
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.text.format import RenderContext, elapsed_clock, short_duration, time_of_day
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.key_names import KeyLookup
+from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.styled_text import StyledText
+
+if TYPE_CHECKING:
+    from runwatch.store.state.changes import ReadFailure
+
+_ROLES = {
+    LoadState.STALE: Role.WARN,
+    LoadState.RATE_LIMITED: Role.WARN,
+    LoadState.PARTIAL: Role.WARN,
+    LoadState.OFFLINE: Role.BAD,
+    LoadState.NOT_AUTHORISED: Role.BAD,
+    LoadState.ERROR: Role.BAD,
+}
+
+JUST_NOW_S = 5.0
+
+STALE_STATES = frozenset({LoadState.STALE, LoadState.RATE_LIMITED, LoadState.OFFLINE, LoadState.NOT_AUTHORISED})
+"""States in which rows are drawn as old ones, because nobody vouches for them now."""
+
+
+FAILED_STATES = frozenset({LoadState.OFFLINE, LoadState.NOT_AUTHORISED, LoadState.NOT_OFFERED, LoadState.ERROR})
+"""States that are explained beside rows too; that of a 429 is counted down above."""
+
+
+def pane_status(state: PaneState, context: RenderContext) -> StyledText:
+    """The state in a few words, for the lower left of a frame."""
+    dot = f" {context.glyphs.dot} "
+    words = dot.join(word for word in _words(state, context) if word)
+    return StyledText(line(words), _ROLES.get(state.load, Role.QUIET))
+
+
+def _words(state: PaneState, context: RenderContext) -> list[str]:
+    age = "" if state.age_s is None else short_duration(state.age_s)
+    match state.load:
+        case LoadState.LOADING:
+            waiting = "" if state.waiting_s is None or state.waiting_s < 1 else f"{state.waiting_s:.0f}s"
+            return [" ".join(word for word in (f"loading{context.glyphs.ellipsis}", state.reading, waiting) if word)]
+        case LoadState.OFFLINE:
+            # A narrow frame cuts from the end, and how old the rows are is what nobody may overlook.
+            since = "" if state.since is None else f"since {time_of_day(state.since, context)}"
+            return ["offline", age and f"data {age} old", since, state.failure.title if state.failure else ""]
+        case LoadState.RATE_LIMITED:
+            return [age and f"stale {age}", f"held {elapsed_clock(state.held_s)}"]
+        case LoadState.STALE:
+            return [f"stale {age}", "reading" if state.is_refreshing else ""]
+        case LoadState.NOT_AUTHORISED | LoadState.NOT_OFFERED | LoadState.ERROR:
+            return [state.load.value, age and f"data {age} old", state.failure.title if state.failure else ""]
+        case LoadState.ENDED:
+            return [state.reading or (f"final, read {age} ago" if age else "final")]
+        case LoadState.PARTIAL:
+            return ["partial: some items are no records", f"updated {freshness_text(state.age_s)}"]
+        case LoadState.EMPTY | LoadState.FRESH | LoadState.REFRESHING:
+            return [f"updated {freshness_text(state.age_s)}"]
+
+
+def freshness_text(age_s: float | None) -> str:
+    """How long ago something was heard; the first seconds are "just now", so that a quiet screen is not drawn anew."""
+    return "just now" if age_s is None or age_s < JUST_NOW_S else f"{short_duration(age_s)} ago"
+
+
+def empty_state_lines(
+    spec: ResourceSpec[Any], state: PaneState, context: RenderContext, key_of: KeyLookup
+) -> tuple[SafeText, ...]:
+    """What a pane without rows says: why there are none, and what to do next, with the present keys."""
+    refresh = key_of("screen.refresh")
+    failure = state.failure
+    match state.load:
+        case LoadState.LOADING | LoadState.REFRESHING:
+            return (pane_status(state, context).text,)
+        case LoadState.OFFLINE:
+            return (*_told(failure, "offline"), line(f"Reading goes on by itself; {refresh} reads now."))
+        case LoadState.NOT_AUTHORISED:
+            code = failure.problem.code if failure and failure.problem else "unauthenticated"
+            told = explain_code(code)
+            return (
+                *_told(failure, told.sentence),
+                line(told.next_step),
+                line(f"Nothing is read until you press {refresh}."),
+            )
+        case LoadState.NOT_OFFERED:
+            rest = f"What was submitted or added here is shown instead; {key_of('screen.add')} adds ids."
+            return (
+                line(f"This service offers no list of {spec.name}."),
+                line(rest if spec.record is Run else f"The other screens go on; {refresh} asks again."),
+            )
+        case LoadState.ERROR:
+            told_next = failure.hint if failure and failure.hint else f"{refresh} reads again."
+            return (*_told(failure, "error"), line(told_next))
+        case LoadState.RATE_LIMITED:
+            return (line(f"The service asked to wait; reading goes on in {elapsed_clock(state.held_s)}."),)
+    if not spec.create_actions:
+        return (line(spec.empty),)
+    made = ", ".join(action.label for action in spec.create_actions)
+    return (line(spec.empty), line(f"{key_of('screen.new')}  {made}"))
+
+
+def _told(failure: ReadFailure | None, otherwise: str) -> tuple[SafeText, ...]:
+    """What happened, more about it, and the id that support staff ask for."""
+    if failure is None:
+        return (line(otherwise),)
+    instance = failure.problem.instance if failure.problem is not None else None
+    parts = (failure.title, failure.detail, f"instance {line(instance, None)}" if instance else None)
+    return tuple(line(part, None) for part in parts if part)

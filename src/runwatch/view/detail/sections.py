@@ -1,0 +1,204 @@
+"""A record in sections: what its specification puts in front, then everything else it has. Nothing is hidden.
+
+Each section names its members as the service does. A value that is not of the type the interface gives it is shown as
+it came and says so; members nobody here knows come last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from runwatch.records.record import Record
+from runwatch.records.spend import is_partial
+from runwatch.view.spec.resource import ComputedLine, LineTarget, MemberLine, ResourceSpec, S, SectionSpec
+from runwatch.view.text import json_paths
+from runwatch.view.text.format import UNKNOWN, RenderContext
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.json_tree import walk_json
+from runwatch.view.text.safe_text import SafeText, block, json_text, line
+from runwatch.view.text.styled_text import CellText, StyledText, with_role
+
+TYPE_MISMATCH: Final = "not of the expected type"
+"""What is said beside a value of the wrong type."""
+
+OTHER_MEMBERS: Final = "Further members"
+"""The heading of what no section claims."""
+
+
+@dataclass(frozen=True, slots=True)
+class DetailLine:
+    """One labelled value.
+
+    Attributes:
+        label: What stands before it.
+        text: The value, on as many lines as it has.
+        role: The colour role that repeats what it says.
+        note: What is wrong with it; empty when nothing is.
+        target: What the screen gets when a person opens the line; ``None`` where it leads nowhere.
+        does: What opening it does, in a few words; said on the screen alone.
+        level: How deep it stands in a tree, 0 outside of trees and at their outermost level; it belongs to the nearest
+            line before it with a lower one.
+    """
+
+    label: SafeText
+    text: SafeText
+    role: Role = Role.PLAIN
+    note: str = ""
+    target: object = None
+    does: str = ""
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DetailSection:
+    """A heading with its lines.
+
+    Attributes:
+        title: The heading; empty only sets the lines apart from those before.
+        lines: The lines.
+        is_tree: Whether the levels of the lines are drawn, with guides from each to what belongs to it.
+    """
+
+    title: SafeText
+    lines: tuple[DetailLine, ...]
+    is_tree: bool = False
+
+
+def build_sections(spec: ResourceSpec[S], item: Record | S, context: RenderContext) -> list[DetailSection]:
+    """A record in sections, ready to draw."""
+    subject: S = spec.subject(item) if isinstance(item, Record) else item
+    return _Detail(spec, subject, context).sections()
+
+
+class _Detail:
+    def __init__(self, spec: ResourceSpec[Any], subject: Any, context: RenderContext) -> None:
+        self.spec = spec
+        self.subject = subject
+        self.context = context
+        self.record = spec.record(dict(subject.raw))
+        self.flaws = frozenset(self.record.flaws())
+        # A deeper path need not be looked at further than the deepest flaw.
+        self.flaw_depth = max((len(json_paths.parse_path(flaw)) for flaw in self.flaws), default=0)
+        # Paths that a section has shown; what lies below them is shown with them.
+        self.claimed: set[json_paths.JsonPath] = set()
+
+    def sections(self) -> list[DetailSection]:
+        made: list[DetailSection] = []
+        for part in self.spec.sections:
+            if part.tree:
+                made.extend(self._tree(part))
+            else:
+                made.extend(self._each(part) if part.each else self._one(part, part.title, (), self.record))
+        rest = tuple(self._leaf(path, value, json_paths.format_path(path)) for path, value in self._unclaimed())
+        if rest:
+            made.append(DetailSection(line(OTHER_MEMBERS), rest))
+        return made
+
+    def _each(self, part: SectionSpec) -> Iterator[DetailSection]:
+        base = json_paths.parse_path(part.each)
+        items = json_paths.get_at(self.record.raw, base)
+        for position, item in enumerate(items if isinstance(items, list) else ()):
+            if isinstance(item, dict):
+                name = item.get(part.names)
+                number = f"{position + 1} " if part.is_numbered and name is not None else ""
+                title = f"{part.title} {number}{line(position + 1 if name is None else name, 60)}"
+                yield from self._one(part, title, (*base, position), part.item(item))
+
+    def _tree(self, part: SectionSpec) -> Iterator[DetailSection]:
+        """The whole member as a tree; one that is no object, or an empty one, is left to the further members."""
+        base = json_paths.parse_path(part.tree)
+        whole = json_paths.get_at(self.record.raw, base)
+        formats = {
+            json_paths.parse_path(entry.path): entry.format for entry in part.lines if isinstance(entry, MemberLine)
+        }
+        lines: list[DetailLine] = []
+        for node in walk_json(whole if isinstance(whole, dict) else {}, base):
+            format = formats.get(node.path)
+            note = self._note(node.path)
+            shown: CellText = line("") if node.is_head else block(json_text(node.value))
+            if format is not None and not isinstance(node.value, (dict, list)):
+                shown = format(node.value, self.context)
+            lines.append(self._line(node.name, shown, note, level=node.level))
+        if lines:
+            self.claimed.add(base)
+            yield DetailSection(line(part.title), tuple(lines), is_tree=True)
+
+    def _one(self, part: SectionSpec, title: str, base: json_paths.JsonPath, item: Record) -> Iterator[DetailSection]:
+        """The section, unless all it could say is that there is nothing; what is ``null`` then comes last."""
+        lines: list[DetailLine] = []
+        claimed: list[json_paths.JsonPath] = []
+        is_empty = True
+        for entry in part.lines:
+            if isinstance(entry, ComputedLine):
+                shown = entry.draw(self.subject, item, self.context)
+                if shown is not None:
+                    lines.append(self._line(entry.label, shown, lead=entry.leads(self.subject, item)))
+                    is_empty = False
+                    if entry.shows(self.subject):
+                        claimed.append((*base, *json_paths.parse_path(entry.shows(self.subject))))
+                continue
+            path = (*base, *json_paths.parse_path(entry.path))
+            value = json_paths.get_at(self.record.raw, path)
+            if value is json_paths.MISSING:
+                nothing = StyledText(line(self.context.glyphs.nothing), Role.QUIET)
+                lines.append(self._line(entry.label or entry.path, nothing))
+                continue
+            is_empty = is_empty and value is None
+            claimed.append(path)
+            lines.extend(self._at(entry, path, value, entry.leads(self.subject, item)))
+        if not is_empty:
+            self.claimed.update(claimed)
+            yield DetailSection(line(title), tuple(lines))
+
+    def _at(
+        self, entry: MemberLine, path: json_paths.JsonPath, value: Any, lead: LineTarget | None
+    ) -> Iterator[DetailLine]:
+        label = entry.label or entry.path
+        if entry.format is not None and not isinstance(value, (dict, list)):
+            shown = entry.format(value, self.context)
+            if is_partial(json_paths.get_at(self.record.raw, path[:-1]), path[-1]):
+                shown = StyledText(line(f"at least {with_role(shown).text}" if value else UNKNOWN), Role.WARN)
+            yield self._line(label, shown, self._note(path), lead)
+            return
+        for leaf, inner in json_paths.iter_leaves(value, path, lists=True):
+            yield self._leaf(leaf, inner, label if leaf == path else f"{label}{_below(leaf, path)}", lead)
+
+    def _leaf(self, path: json_paths.JsonPath, value: Any, label: str, lead: LineTarget | None = None) -> DetailLine:
+        return self._line(label, block(json_text(value)), self._note(path), lead)
+
+    def _line(
+        self, label: str, shown: CellText, note: str = "", lead: LineTarget | None = None, *, level: int = 0
+    ) -> DetailLine:
+        text, role = with_role(shown)
+        target, does = (None, "") if lead is None else lead
+        return DetailLine(
+            line(label), text, Role.WARN if note and role is Role.PLAIN else role, note, target, does, level
+        )
+
+    def _note(self, path: json_paths.JsonPath) -> str:
+        depths = range(1, min(len(path), self.flaw_depth) + 1)
+        if any(_flaw_path(path[:depth]) in self.flaws for depth in depths):
+            return TYPE_MISMATCH
+        return ""
+
+    def _unclaimed(self) -> Iterator[tuple[json_paths.JsonPath, Any]]:
+        for path, value in json_paths.iter_leaves(self.record.raw, lists=True):
+            if path and not any(path[:depth] in self.claimed for depth in range(1, len(path) + 1)):
+                yield path, value
+
+
+def _below(leaf: json_paths.JsonPath, path: json_paths.JsonPath) -> str:
+    """The part of a leaf's name below a path."""
+    rest = leaf[len(path) :]
+    spelled = json_paths.format_path(rest)
+    return spelled if isinstance(rest[0], int) else f".{spelled}"
+
+
+def _flaw_path(path: json_paths.JsonPath) -> str:
+    """A path as :meth:`runwatch.records.record.Record.flaws` writes it."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text

@@ -1,0 +1,1 @@
+"""Files and standard output: formats, plain text, the template report and reading files back."""

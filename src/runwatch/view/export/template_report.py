@@ -1,0 +1,138 @@
+"""The report on the eligibility of templates: a row a blocker, with its next action and the reviewer's decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from runwatch.base.clock import format_iso
+from runwatch.records.template import Blocker
+from runwatch.view.export.file_formats import FileFormat, csv_table, markdown_table, markdown_text
+from runwatch.view.templates.decisions import CHANGED
+from runwatch.view.templates.eligibility import TemplateFacts, eligibility_label
+
+HEADER: Final = (
+    "template", "version", "lane", "eligible", "blocker", "detail", "next_action", "what_to_do", "decision", "reason",
+    "decided_at", "decided_on",
+)  # fmt: skip
+"""The columns, the same in every report."""
+
+MULTI_PROFILE_HEADER: Final = ("profile", *HEADER)
+"""The columns of a report on several profiles."""
+
+_TEMPLATE: Final = (
+    "template",
+    "version",
+    "lane",
+    "eligible",
+    "blockers",
+    "decision",
+    "reason",
+    "decided_at",
+    "decided_on",
+)
+_BLOCKER: Final = ("template", "blocker", "detail", "next_action", "what_to_do")
+
+
+class ProfileTemplates(NamedTuple):
+    """What a report on several profiles says of one of them.
+
+    Attributes:
+        profile: Its name.
+        templates: Its templates.
+        failure: Why they could not be read; empty where they were.
+    """
+
+    profile: str
+    templates: Sequence[TemplateFacts]
+    failure: str = ""
+
+
+def render_report(form: FileFormat, templates: Sequence[TemplateFacts], profile: str, at: datetime) -> Iterator[str]:
+    """The report as the text of a file, piece by piece.
+
+    Args:
+        form: ``csv`` is one table, a row a blocker; anything else is Markdown, where templates and blockers have a
+            table each.
+        templates: What it is about.
+        profile: Whose templates they are.
+        at: When they were looked at.
+    """
+    if form == "csv":
+        yield from csv_table(HEADER, report_rows(templates))
+        return
+    yield "# Eligibility of templates\n\n"
+    yield f"Profile {markdown_text(profile)}, {format_iso(at)}: {_count(templates)}.\n\n"
+    yield from _tables(templates, "##")
+
+
+def render_multi_profile_report(form: FileFormat, reports: Sequence[ProfileTemplates], at: datetime) -> Iterator[str]:
+    """The report on several profiles: one table with a column for the profile, or in Markdown a part for each.
+
+    Args:
+        form: As for :func:`render_report`.
+        reports: The templates of each profile; Markdown says of which they could not be read.
+        at: When they were looked at.
+    """
+    if form == "csv":
+        yield from csv_table(MULTI_PROFILE_HEADER, multi_profile_rows(reports))
+        return
+    yield "# Eligibility of templates\n\n"
+    yield f"{len(reports)} profile{'s' * (len(reports) != 1)}, {format_iso(at)}.\n"
+    for one in reports:
+        yield f"\n## Profile {markdown_text(one.profile)}\n\n"
+        if one.failure:
+            yield f"Not read: {markdown_text(one.failure)}\n"
+        else:
+            yield f"{_count(one.templates)}.\n\n"
+            yield from _tables(one.templates, "###")
+
+
+def multi_profile_rows(reports: Iterable[ProfileTemplates]) -> Iterator[tuple[str | None, ...]]:
+    """The rows of the flat table of several profiles: those of :func:`report_rows`, each with its profile in front."""
+    for one in reports:
+        for row in report_rows(one.templates):
+            yield one.profile, *row
+
+
+def _count(templates: Sequence[TemplateFacts]) -> str:
+    blocked = sum(facts.template.eligible is False for facts in templates)
+    return f"{len(templates)} template{'s' * (len(templates) != 1)}, {blocked} blocked"
+
+
+def _tables(templates: Sequence[TemplateFacts], heading: str) -> Iterator[str]:
+    yield from markdown_table(
+        _TEMPLATE, ((*_head(facts), ", ".join(facts.codes), *_tail(facts)) for facts in templates)
+    )
+    blockers = [(facts.id, *_told(blocker)) for facts in templates for blocker in facts.blockers]
+    if blockers:
+        yield f"\n{heading} Blockers and their next actions\n\n"
+        yield from markdown_table(_BLOCKER, blockers)
+
+
+def report_rows(templates: Iterable[TemplateFacts]) -> Iterator[tuple[str | None, ...]]:
+    """The rows of the flat table: one for each blocker, and one for a template without any."""
+    for facts in templates:
+        if not facts.blockers:
+            yield (*_head(facts), None, None, None, None, *_tail(facts))
+        for blocker in facts.blockers:
+            yield (*_head(facts), *_told(blocker), *_tail(facts))
+
+
+def _head(facts: TemplateFacts) -> tuple[str | None, ...]:
+    template = facts.template
+    return facts.id, template.template_version, template.access_lane, eligibility_label(template)
+
+
+def _told(blocker: Blocker) -> tuple[str | None, ...]:
+    action = blocker.next_action
+    return blocker.code, blocker.detail, *((None, None) if action is None else (action.type, action.detail))
+
+
+def _tail(facts: TemplateFacts) -> tuple[str | None, ...]:
+    decision = facts.decision
+    if decision is None:
+        return None, None, None, None
+    on = decision.digest if decision.holds_for(facts.template) else f"{decision.digest} ({CHANGED})"
+    return decision.verdict, decision.reason or None, format_iso(decision.at), on

@@ -1,0 +1,179 @@
+"""Tables, details, CSV and JSON for standard output, without a colour or a control byte.
+
+What is drawn is for people. What is exact is JSON: there every value comes out as the service sent it, in ASCII.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from runwatch.base.json import dumps
+from runwatch.base.text import cell_width
+from runwatch.records.record import Record
+from runwatch.view.detail import sections
+from runwatch.view.export.file_formats import guard_formula, with_unknown_spend
+from runwatch.view.spec.resource import Column, ResourceSpec, S
+from runwatch.view.table.column_choice import member_column
+from runwatch.view.table.rows import RecordRow
+from runwatch.view.text import json_paths
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.safe_text import SafeText, fit, join, json_value, line
+
+GAP: Final = "  "
+"""What stands between two columns."""
+
+LABEL_CELLS: Final = 48
+"""The widest column of labels in a detail; longer ones push their value to the right."""
+
+
+def table_lines(
+    spec: ResourceSpec[S],
+    rows: Sequence[RecordRow[S]],
+    *,
+    width: int | None = None,
+    fields: Sequence[str] | None = None,
+) -> Iterator[SafeText]:
+    """A table, line by line, its heads first.
+
+    Args:
+        spec: The resource.
+        rows: What to print.
+        width: The cells of a line: columns leave in the resource's order until the rest fits, and what is still too
+            wide is cut. ``None`` prints all columns whole.
+        fields: Columns by name, or members by dotted path, instead of the resource's own; none of them leaves.
+    """
+    columns = list(spec.columns) if fields is None else [_column(spec, name) for name in fields]
+    if fields is None:
+        columns = [column for column in columns if not column.hide_if_empty or any(row.uses(column) for row in rows)]
+    cells = [[row.cell(column).text for column in columns] for row in rows]
+    widths = []
+    for position, column in enumerate(columns):
+        head = cell_width(line(column.title))
+        widest = max((cell_width(drawn[position]) for drawn in cells), default=0)
+        widths.append(max(head, widest if width is None or fields is not None else min(widest, column.max_cells)))
+    kept = list(range(len(columns)))
+    if width is not None:
+        kept, widths = _squeeze(columns, widths, width, may_leave=fields is None)
+    heads = [line(column.title) for column in columns]
+    for drawn in (heads, *cells):
+        parts = [fit(drawn[at], widths[at], columns[at].align) for at in kept]
+        yield line(join(parts, GAP).rstrip(), None)
+
+
+def _column(spec: ResourceSpec[S], name: str) -> Column[S]:
+    return spec.column(name) or member_column(name)
+
+
+def _squeeze(
+    columns: Sequence[Column[Any]], widths: list[int], width: int, *, may_leave: bool
+) -> tuple[list[int], list[int]]:
+    """The positions of the columns that stay on a line of this width, and all widths."""
+    kept = list(range(len(columns)))
+
+    def used() -> int:
+        return sum(widths[at] for at in kept) + len(GAP) * (len(kept) - 1)
+
+    leaving = [at for at in kept if may_leave and columns[at].hide_order]
+    for at in sorted(leaving, key=lambda at: columns[at].hide_order):
+        if used() <= width:
+            break
+        kept.remove(at)
+    widths = list(widths)
+    for at in reversed(kept):
+        excess = used() - width
+        if excess <= 0:
+            break
+        widths[at] = max(widths[at] - excess, min(widths[at], columns[at].min_cells))
+    return kept, widths
+
+
+def detail_lines(spec: ResourceSpec[S], item: Record | S, context: RenderContext) -> Iterator[SafeText]:
+    """A record in sections, line by line, with an empty line between sections."""
+    if spec.note:
+        yield line(spec.note)
+    for number, section in enumerate(sections.build_sections(spec, item, context)):
+        if number or spec.note:
+            yield line("")
+        yield section.title
+        labels = [line(f"{GAP * entry.level}{entry.label}", None) for entry in section.lines]
+        label_width = min(max(map(cell_width, labels)), LABEL_CELLS)
+        for label, entry in zip(labels, section.lines, strict=True):
+            yield from _detail_lines(label, entry, label_width)
+
+
+def _detail_lines(label: SafeText, entry: sections.DetailLine, label_width: int) -> Iterator[SafeText]:
+    label = fit(label, label_width) if cell_width(label) <= label_width else label
+    first, *others = entry.text.split("\n")
+    note = f"  ({entry.note})" if entry.note else ""
+    yield line(f"{GAP}{label}{GAP}{first}{note}".rstrip(), None)
+    for text in others:
+        yield line(f"{GAP}{' ' * label_width}{GAP}{text}".rstrip(), None)
+
+
+def select_members(raw: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:
+    """The members at some dotted paths, each under its path; one that is missing is left out, not invented."""
+    found = {name: json_paths.get_at(raw, json_paths.parse_path(name)) for name in fields}
+    return {name: value for name, value in found.items() if value is not json_paths.MISSING}
+
+
+def ndjson_lines(values: Iterable[Any], fields: Sequence[str] | None = None) -> Iterator[str]:
+    """One JSON value a line, exactly as the service sent it."""
+    for value in values:
+        yield dumps(_projected(value, fields))
+
+
+def json_array_lines(values: Iterable[Any], fields: Sequence[str] | None = None) -> Iterator[str]:
+    """One JSON array, one item a line, exactly as the service sent them."""
+    before = "["
+    for value in values:
+        yield f"{before}{dumps(_projected(value, fields))}"
+        before = ","
+    yield "[]" if before == "[" else "]"
+
+
+def json_record(value: Any, fields: Sequence[str] | None = None) -> str:
+    """One JSON value, indented, exactly as the service sent it."""
+    return dumps(_projected(value, fields), indent=2)
+
+
+def _projected(value: Any, fields: Sequence[str] | None) -> Any:
+    return select_members(value, fields) if fields is not None and isinstance(value, Mapping) else value
+
+
+def csv_lines(
+    record: type[Record],
+    raws: Iterable[Mapping[str, Any]],
+    fields: Sequence[str] | None = None,
+    *,
+    profiles: Sequence[str] | None = None,
+) -> Iterator[SafeText]:
+    """CSV, line by line, its heads first: nested objects by dotted paths, arrays as JSON.
+
+    The declared members are always there, in the same order, and further ones follow as they came. Cells are cleaned,
+    and one that a spreadsheet would take for a formula gets a ``'`` in front, unless it is a plain number. An amount
+    that lacks calls of unknown cost is the word ``unknown``. JSON has the exact values. With several profiles, the
+    profile of each row is a first column.
+    """
+    told = map(with_unknown_spend, raws)
+    rows = [json_paths.flatten(raw) if fields is None else select_members(raw, fields) for raw in told]
+    heads = json_paths.csv_columns(record, rows) if fields is None else list(fields)
+    yield _csv_line(heads if profiles is None else ["profile", *heads])
+    for position, row in enumerate(rows):
+        owner = () if profiles is None else (profiles[position],)
+        yield _csv_line([*owner, *(row.get(head) for head in heads)])
+
+
+def _csv_line(values: Sequence[object]) -> SafeText:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow([csv_cell(value) for value in values])
+    return line(text.getvalue(), None)
+
+
+def csv_cell(value: object) -> SafeText:
+    """One value for CSV: empty for what is missing or ``null``, cleaned, and no formula."""
+    if value is None:
+        return line("")
+    return line(guard_formula(json_value(value)), None)

@@ -1,0 +1,1 @@
+"""Counts, anomalies, issues and limits of the overview, and the links in its lines."""

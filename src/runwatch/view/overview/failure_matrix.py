@@ -1,0 +1,110 @@
+"""Failed and expired runs of the last hour: a line for each reason, a column for each provider. Ours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+from runwatch.base.text import cell_width
+from runwatch.view.overview.links import (
+    LinkedLine,
+    LinkSpan,
+    ViewLink,
+    build_equals_filter,
+    make_link_span,
+    make_plain_span,
+    pad_line,
+)
+from runwatch.view.overview.run_counts import HOUR, RunCounts
+from runwatch.view.text.format import RenderContext, grouped_number
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+MIN_REASON_CELLS: Final = 16
+MAX_REASON_CELLS: Final = 34
+MIN_COLUMN_CELLS: Final = 6
+MAX_COLUMN_CELLS: Final = 22
+
+_GAP: Final = 2
+_NONE: Final = "none"
+_UNKNOWN: Final = "unknown"
+_ALL: Final = "all"
+_HOUR: Final = "ended<1h"
+
+
+@dataclass(frozen=True, slots=True)
+class FailureMatrix:
+    """The table.
+
+    Attributes:
+        lines: The head and a line for each reason, those with most runs first; nothing where no run went wrong.
+        left_out: How many providers have no column, because the window is too narrow for them.
+    """
+
+    lines: tuple[LinkedLine, ...] = ()
+    left_out: int = 0
+
+
+def build_failure_matrix(
+    known: RunCounts, context: RenderContext, cells: int, *, has_receipts: bool = True
+) -> FailureMatrix:
+    """The table; the columns with most runs come first and stay longest.
+
+    Args:
+        known: The runs.
+        context: Now, and the glyphs.
+        cells: The room.
+        has_receipts: Whether receipts are known: without them a run without a provider may have had one.
+    """
+    bad = [run for run in known.ended_within(HOUR, context.now) if run.is_bad]
+    if not bad:
+        return FailureMatrix()
+    rows = [reason for reason, _ in Counter(run.reason for run in bad).most_common()]
+    providers = [provider for provider, _ in Counter(run.provider for run in bad).most_common()]
+    mark = context.glyphs.ellipsis
+    label = max(MIN_REASON_CELLS, min(MAX_REASON_CELLS, max(cell_width(line(reason)) for reason in rows)))
+    room = cells - label - _GAP - MIN_COLUMN_CELLS
+    none = _NONE if has_receipts else _UNKNOWN
+    columns: list[tuple[str | None, int]] = []
+    for provider in providers:
+        width = max(MIN_COLUMN_CELLS, min(MAX_COLUMN_CELLS, cell_width(line(none if provider is None else provider))))
+        room -= width + _GAP
+        if room < 0:
+            break
+        columns.append((provider, width))
+    numbers = Counter((run.reason, run.provider) for run in bad)
+    head = [
+        pad_line(make_plain_span(none if provider is None else provider), width, "right", mark)
+        for provider, width in columns
+    ]
+    lines = [_row(pad_line(make_plain_span("reason"), label), head, make_plain_span(_ALL))]
+    for reason in rows:
+        terms = f"is:broken {build_equals_filter('reason', reason)}"
+        whole = ViewLink("runs", f"{terms} {_HOUR}")
+        name = make_link_span(f"{context.glyphs.unknown} not told" if reason is None else reason)
+        parts = [
+            pad_line(
+                _number(
+                    numbers[reason, provider],
+                    ViewLink("runs", f"{terms} {build_equals_filter('provider', provider)} {_HOUR}"),
+                ),
+                width,
+                "right",
+            )
+            for provider, width in columns
+        ]
+        total = sum(numbers[reason, provider] for provider in providers)
+        lines.append(_row(pad_line(name, label, mark=mark), parts, _number(total, whole)))
+    return FailureMatrix(tuple(lines), len(providers) - len(columns))
+
+
+def _row(label: LinkSpan, parts: list[LinkSpan], total: LinkSpan) -> LinkedLine:
+    gap = make_plain_span(" " * _GAP)
+    cells = [piece for part in [*parts, pad_line(total, MIN_COLUMN_CELLS, "right")] for piece in (gap, part)]
+    return (label, *cells)
+
+
+def _number(number: int, way: ViewLink) -> LinkSpan:
+    """A number that leads to its runs; nought leads nowhere."""
+    return make_link_span(grouped_number(number), Role.BAD, way) if number else make_plain_span(0)

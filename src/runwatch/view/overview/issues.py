@@ -1,0 +1,276 @@
+"""What is not as it should be, in sentences that lead to it: findings among runs, saved models, connections, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from runwatch.base.text import cell_width
+from runwatch.records.arm import Arm
+from runwatch.records.record import Record
+from runwatch.records.source import SourceConnection
+from runwatch.records.verifier import ConnectionSummary, Verifier
+from runwatch.view.overview.anomalies import ALL, REASON, Anomaly
+from runwatch.view.overview.links import (
+    LinkedLine,
+    LinkSpan,
+    ViewLink,
+    build_equals_filter,
+    count_cells,
+    make_plain_span,
+)
+from runwatch.view.text.format import RenderContext, ago, short_id, time_of_day
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import iso_text, line
+
+R = TypeVar("R", bound=Record)
+
+SOON_DAYS: Final = 14
+"""A check's key that stops within so many days is worth a line."""
+
+HINT: Final = 26
+"""Cells that hints take at least, so that they begin below each other."""
+
+WITH_HINTS: Final = 100
+"""The least room of a line in which every sentence usually has one."""
+
+GAP: Final = 3
+"""Cells between a sentence and its hint."""
+
+NAMED: Final = 3
+"""So many troubles of one kind have a line each; more are counted in one line that leads to their list."""
+
+_STOPPED: Final = frozenset({"expired", "revoked"})
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """A sentence on something that is wrong.
+
+    Attributes:
+        text: The sentence.
+        role: How bad it is.
+        way: Where it leads.
+        hint: What opening it does.
+    """
+
+    text: str
+    role: Role
+    way: ViewLink
+    hint: str = "lists them"
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What runs are made with.
+
+    Attributes:
+        arms: Saved models, agents and skills.
+        connections: Connections to sources.
+        checks: Output checks.
+    """
+
+    arms: Sequence[Arm] = ()
+    connections: Sequence[SourceConnection] = ()
+    checks: Sequence[Verifier] = ()
+
+    def display_name(self, record_id: str, context: RenderContext) -> str:
+        """A name, with enough of the id to tell it from another of the same name; the id where there is no name."""
+        every: tuple[Arm | SourceConnection | Verifier, ...] = (*self.arms, *self.connections, *self.checks)
+        name = next((it.display_name for it in every if it.id == record_id), None)
+        ends = short_id(record_id, context.glyphs)
+        if not name:
+            return ends
+        is_only = sum(it.display_name == name for it in every) == 1
+        return line(name) if is_only else f"{line(name)} {ends}"
+
+
+def find_issues(findings: Iterable[Anomaly], inventory: Inventory, context: RenderContext) -> list[Issue]:
+    """Every sentence, the most urgent first: what fails now, what can no longer be used, what soon cannot."""
+    return [
+        *(_told(finding, inventory, context) for finding in findings),
+        *_of_connections(inventory, context),
+        *_of_checks(inventory, context),
+        *_of_arms(inventory, context),
+    ]
+
+
+def issue_line(trouble: Issue, context: RenderContext, enter: str, cells: int) -> LinkedLine:
+    """The sentence with its sign, and what opening it does where there is room for both.
+
+    Args:
+        trouble: What is wrong.
+        context: The glyphs.
+        enter: The key that opens a line.
+        cells: The room.
+    """
+    glyphs = context.glyphs
+    sign = {Role.BAD: glyphs.bad, Role.WARN: glyphs.warn, Role.OFF: glyphs.off}.get(trouble.role, glyphs.live)
+    text = LinkSpan(line(trouble.text), Role.PLAIN, trouble.way)
+    hint = make_plain_span(f"{enter} {trouble.hint}")
+    parts: LinkedLine = (LinkSpan(line(f"{sign} "), trouble.role), text)
+    space = cells - count_cells(parts) - max(cell_width(hint.text), HINT)
+    return (*parts, make_plain_span(" " * space), hint) if space >= GAP and cells >= WITH_HINTS else parts
+
+
+_RUNS_ON: Final = {
+    "provider": "runs on {0}", "connection": "runs over the connection {0}", "model": "runs with {0}",
+    "arm": "runs with the saved model {0}", "check": "runs under the check {0}", ALL: "runs",
+}  # fmt: skip
+
+
+def _told(finding: Anomaly, inventory: Inventory, context: RenderContext) -> Issue:
+    """One finding as a sentence, and the filter that keeps exactly its runs."""
+    since = _minute(finding, context)
+    dot = f" {context.glyphs.dot} "
+    terms = ["is:broken", "!is:test", f"ended>={iso_text(finding.since)}"]
+    count, bad = finding.total, len(finding.bad)
+    if finding.dimension == REASON:
+        text = f"{bad} of {count} failed runs since {since} ended with {line(finding.value)}"
+    else:
+        value = _name(finding, inventory, context)
+        how = {"failed": "failed", "expired": "expired"}.get(finding.status or "", "failed or expired")
+        text = f"{bad} of {count} {_RUNS_ON[finding.dimension].format(value)} {how} since {since}"
+        if finding.reason is not None:
+            text += f"{dot}{line(finding.reason)}"
+    if finding.dimension != ALL:
+        terms.insert(1, build_equals_filter(finding.dimension, finding.value))
+    return Issue(text, Role.BAD, ViewLink("runs", " ".join(terms)))
+
+
+def _minute(finding: Anomaly, context: RenderContext) -> str:
+    """Hours and minutes, with the date where that is another one than today's."""
+    return str(time_of_day(finding.since, context)).rpartition(":")[0]
+
+
+def _name(finding: Anomaly, inventory: Inventory, context: RenderContext) -> str:
+    if finding.dimension in {"provider", "model", ALL}:
+        return line(finding.value)
+    return inventory.display_name(finding.value, context)
+
+
+def _of_connections(inventory: Inventory, context: RenderContext) -> list[Issue]:
+    failing = [it for it in inventory.connections if it.test_state == "failed" and it.revoked_at is None]
+
+    def told(connection: SourceConnection) -> Issue:
+        at = connection.last_tested_at
+        when = f" {ago(at, context.now)}" if at is not None else ""
+        why = f" {context.glyphs.dot} {line(connection.test_error)}" if connection.test_error else ""
+        name = inventory.display_name(connection.id, context)
+        return _opens(f"connection {name}: last test failed{when}{why}", Role.BAD, "sources", connection, "connection")
+
+    every = Issue(f"{len(failing)} connections: last test failed", Role.BAD, ViewLink("sources", "is:problem !is:off"))
+    return _each(failing, told, every)
+
+
+_CHECK_WORDS: Final = {
+    "endpoint_unreachable": "nobody answers",
+    "authentication_failed": "its key is refused",
+    "response_incompatible": "its answer does not fit",
+}
+"""Why a check is degraded, in words; any other reason is shown as it is."""
+
+
+def _of_checks(inventory: Inventory, context: RenderContext) -> list[Issue]:
+    """Checks whose answer does not fit, whose key is used no longer, or soon will not be."""
+    in_use = [check for check in inventory.checks if check.status != "retired"]
+    degraded = [check for check in in_use if check.status == "degraded"]
+    stopped = [check for check in in_use if check not in degraded and _key(check).status in _STOPPED]
+    soon = [check for check in in_use if check not in degraded and check not in stopped and _stops_soon(check)]
+
+    def unfit(check: Verifier) -> Issue:
+        reason = check.status_reason
+        means = _CHECK_WORDS.get(reason or "", "cannot be used")
+        why = f" {context.glyphs.dot} {line(reason)}" if reason else ""
+        return _opens(f"check {named(check)}: {means}{why}", Role.BAD, "verifiers", check, "check")
+
+    def keyless(check: Verifier) -> Issue:
+        key = _key(check)
+        at = key.stopped_at
+        when = f" {ago(at, context.now)}" if at is not None else ""
+        return _opens(
+            f"check {named(check)}: its key is {line(key.status)}{when}", Role.BAD, "verifiers", check, "check"
+        )
+
+    def ending(check: Verifier) -> Issue:
+        days = _key(check).days_remaining
+        left = "1 day" if days == 1 else f"{days} days"
+        return _opens(f"check {named(check)}: its key stops in {left}", Role.WARN, "verifiers", check, "check")
+
+    def named(check: Verifier) -> str:
+        return inventory.display_name(check.id, context)
+
+    kept = "status!=retired status!=degraded"
+    return [
+        *_each(
+            degraded,
+            unfit,
+            Issue(f"{len(degraded)} checks cannot be used", Role.BAD, ViewLink("verifiers", "status=degraded")),
+        ),
+        *_each(
+            stopped,
+            keyless,
+            Issue(
+                f"{len(stopped)} checks: their keys are used no longer",
+                Role.BAD,
+                ViewLink("verifiers", f"{kept} key=expired | {kept} key=revoked"),
+            ),
+        ),
+        *_each(
+            soon,
+            ending,
+            Issue(
+                f"{len(soon)} checks: their keys stop within {SOON_DAYS} days",
+                Role.WARN,
+                ViewLink("verifiers", f"{kept} key!=expired key!=revoked days<={SOON_DAYS}"),
+            ),
+        ),
+    ]
+
+
+def _key(check: Verifier) -> ConnectionSummary:
+    return check.connection or ConnectionSummary({})
+
+
+def _stops_soon(check: Verifier) -> bool:
+    days = _key(check).days_remaining
+    return days is not None and days <= SOON_DAYS
+
+
+def _of_arms(inventory: Inventory, context: RenderContext) -> list[Issue]:
+    """Saved models that runs reach no longer, or not surely; those that a person disabled are counted, no more."""
+    degraded = [arm for arm in inventory.arms if arm.status == "degraded"]
+    held = [arm for arm in inventory.arms if arm.status not in {"degraded", "disabled"} and arm.route_availability]
+    disabled = sum(arm.status == "disabled" for arm in inventory.arms)
+
+    def told(arm: Arm) -> Issue:
+        route = arm.route_availability
+        word = arm.status if arm.status == "degraded" else (route and route.status) or "not plainly available"
+        why = arm.status_reason or (route and route.reason)
+        since = f" {context.glyphs.dot} {ago(route.since, context.now)}" if route and route.since else ""
+        text = f"saved model {inventory.display_name(arm.id, context)}: {line(word)}"
+        return _opens(
+            text + (f" {context.glyphs.dot} {line(why)}" if why else "") + since, Role.WARN, "arms", arm, "saved model"
+        )
+
+    reached = [*degraded, *held]
+    every = Issue(
+        f"{len(reached)} saved models: degraded, or their route is held",
+        Role.WARN,
+        ViewLink("arms", "is:problem !is:off"),
+    )
+    found = _each(reached, told, every)
+    if disabled:
+        text = "1 saved model is disabled" if disabled == 1 else f"{disabled} saved models are disabled"
+        found.append(Issue(text, Role.OFF, ViewLink("arms", "is:off"), "lists them" if disabled > 1 else "lists it"))
+    return found
+
+
+def _each(found: Sequence[R], told: Callable[[R], Issue], counted: Issue) -> list[Issue]:
+    """A line for each, or one for all where there are many."""
+    return [told(one) for one in found] if len(found) <= NAMED else [counted]
+
+
+def _opens(text: str, role: Role, screen: str, record: Record, noun: str) -> Issue:
+    return Issue(text, role, ViewLink(screen, record=record.id), f"opens the {noun}")

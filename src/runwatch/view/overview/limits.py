@@ -1,0 +1,149 @@
+"""What is left to spend, in lines: requests, quota, balance; and the problems that were met.
+
+What is not known is said to be so: a list that the service does not offer is no nought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+
+from runwatch.records.account import Account, Balance, ExecutionQuota, Quota
+from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.view.overview.links import LinkedLine, LinkSpan, ViewLink, join_lines, make_link_span, make_plain_span
+from runwatch.view.overview.run_counts import QUARTER
+from runwatch.view.text.format import RenderContext, grouped_number, usage_ratio, usage_role
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import plain_decimal
+
+LABEL: Final = 8
+"""Cells of the word before a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountLimits:
+    """What is known of requests, quota and balance.
+
+    Attributes:
+        per_minute: Requests of the last minute.
+        limit: How many may go; ``None`` without a limit.
+        left: How many of them are left.
+        account: The account; ``None`` while it is not known.
+        state: Why it is not.
+        problems: When the problems of the journal were met; ``None`` before it was read.
+    """
+
+    per_minute: int = 0
+    limit: int | None = None
+    left: int | None = None
+    account: Account | None = None
+    state: PaneState | None = None
+    problems: Sequence[datetime] | None = None
+
+
+def limit_lines(spending: AccountLimits, context: RenderContext) -> list[LinkedLine]:
+    """The request budget, the quota of runs, the balance, and the problems that were met."""
+    return [
+        _line("requests", _requests(spending)),
+        *_account_lines(spending, context),
+        _problem_line(spending, context),
+    ]
+
+
+def compact_limit_lines(spending: AccountLimits, context: RenderContext, cells: int) -> list[LinkedLine]:
+    """The same in two lines."""
+    dot = make_plain_span(f" {context.glyphs.dot} ")
+    account = [parts[1:] for parts in _account_lines(spending, context)]
+    if spending.account is None:
+        account = [(make_plain_span("account "), *account[0])]
+    parts = [(_requests(spending),), *account]
+    return [
+        (make_plain_span(f"{'requests':<{LABEL}} "), *join_lines(parts, dot, cells - LABEL - 1)),
+        _problem_line(spending, context),
+    ]
+
+
+def _line(label: str, part: LinkSpan) -> LinkedLine:
+    return (make_plain_span(f"{label:<{LABEL}} "), part)
+
+
+def _account_lines(spending: AccountLimits, context: RenderContext) -> list[LinkedLine]:
+    account = spending.account
+    if account is None:
+        why = "" if spending.state is None else missing_list_text(spending.state)
+        return [_line("account", make_plain_span(why or "not read yet"))]
+    return [
+        _line("quota", _quota(account, context)),
+        _line("balance", _balance(account, context)),
+    ]
+
+
+def _requests(spending: AccountLimits) -> LinkSpan:
+    left = "" if spending.left is None else f" left {spending.left}"
+    limit = "" if spending.limit is None else f" of {spending.limit}"
+    is_low = spending.left is not None and spending.left < (spending.limit or 0) / 10
+    return make_link_span(
+        f"{spending.per_minute}/min{limit}{left}", Role.WARN if is_low else Role.PLAIN, ViewLink("requests")
+    )
+
+
+def _quota(account: Account, context: RenderContext) -> LinkSpan:
+    quota = (account.quota or Quota({})).executions or ExecutionQuota({})
+    if quota.used is None:
+        return _untold(context)
+    part = None if quota.limit is None else usage_ratio(Decimal(quota.used), Decimal(quota.limit))
+    role = Role.PLAIN if part is None or usage_role(part) is Role.GOOD else usage_role(part)
+    return make_link_span(f"{grouped_number(quota.used)}{_of(quota.limit)} runs", role, ViewLink("account"))
+
+
+def _of(limit: int | None) -> str:
+    return "" if limit is None else f" of {grouped_number(limit)}"
+
+
+def _balance(account: Account, context: RenderContext) -> LinkSpan:
+    balance = (account.balance or Balance({})).balance_usd
+    if balance is None:
+        return _untold(context)
+    return make_link_span(
+        f"{plain_decimal(balance)} USD", Role.WARN if balance <= 0 else Role.PLAIN, ViewLink("account")
+    )
+
+
+def _untold(context: RenderContext) -> LinkSpan:
+    return make_plain_span(f"{context.glyphs.unknown} not told")
+
+
+def _problem_line(spending: AccountLimits, context: RenderContext) -> LinkedLine:
+    if spending.problems is None:
+        return _line("problems", make_plain_span("not read yet"))
+    within = sum(context.now - at < QUARTER for at in spending.problems)
+    rate = f"   {Decimal(within) / 15:.1f}/min" if within else ""
+    role = Role.WARN if within else Role.PLAIN
+    return _line("problems", make_link_span(f"{within} in 15 min{rate}", role, ViewLink("problems", "time<15m")))
+
+
+def missing_list_text(state: PaneState) -> str:
+    """Why a list is not there, or is not what the service says now; empty where it is."""
+    match state.load:
+        case LoadState.NOT_OFFERED:
+            return "not offered by this service"
+        case LoadState.NOT_AUTHORISED:
+            return "not for this key"
+        case LoadState.LOADING:
+            return "not read yet"
+        case LoadState.OFFLINE | LoadState.ERROR:
+            return "not read" if state.age_s is None else "old"
+    return "" if state.age_s is not None else "not read yet"
+
+
+def missing_lists_text(states: Mapping[str, PaneState]) -> str:
+    """The same for several lists, those with the same reason together."""
+    reasons: dict[str, list[str]] = {}
+    for name, state in states.items():
+        why = missing_list_text(state)
+        if why:
+            reasons.setdefault(why, []).append(name)
+    return "; ".join(f"{', '.join(names)}: {why}" for why, names in reasons.items())

@@ -1,0 +1,237 @@
+"""The overview in lines: what is live and what ended. Every number leads to the list that it counts. Ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from decimal import Decimal
+from typing import Final
+
+from runwatch.records.spend import sum_amounts
+from runwatch.view.detail.plots import draw_sparkline
+from runwatch.view.overview.limits import LABEL, AccountLimits, compact_limit_lines
+from runwatch.view.overview.links import (
+    LinkedLine,
+    LinkSpan,
+    ViewLink,
+    join_lines,
+    make_link_span,
+    make_plain_span,
+    pad_line,
+)
+from runwatch.view.overview.run_counts import HOUR, QUARTER, EndedRun, RunCounts
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.text.format import (
+    RenderContext,
+    elapsed_clock,
+    gauge,
+    grouped_number,
+    money,
+    percent,
+    seconds_since,
+    short_id,
+    usage_ratio,
+    usage_role,
+)
+from runwatch.view.text.glyphs import Role, state_glyph
+from runwatch.view.text.safe_text import line
+
+BUCKET: Final = timedelta(minutes=5)
+"""What one bar of the plot stands for."""
+
+BUCKETS: Final = 12
+
+ENDS: Final = ("completed", "failed", "expired", "cancelled")
+
+QUEUED_STATES: Final = ("queued", "accepted")
+"""States of a live run that nobody works on yet."""
+
+NUMBER: Final = 8
+"""Cells of a column of numbers."""
+
+_HOUR_FILTER: Final = "ended<1h"
+_QUARTER_FILTER: Final = "ended<15m"
+
+
+# Live now.
+
+
+def live_lines(known: RunCounts, context: RenderContext, cells: int) -> list[LinkedLine]:
+    """How many runs are live and queued, the oldest, and what they have spent of what they may."""
+    return [_live_counts(known, context), *_oldest(known, context), (), *_cost_lines(known, context, cells)]
+
+
+def _live_counts(known: RunCounts, context: RenderContext) -> LinkedLine:
+    waiting = sum(run.status in QUEUED_STATES for run in known.live)
+    live, glyph = len(known.live), context.glyphs.live
+    return (
+        make_link_span(f"{glyph} {live} live", Role.LIVE if live else Role.QUIET, ViewLink("runs", "is:live")),
+        make_plain_span("   "),
+        make_link_span(
+            f"{glyph} {waiting} queued",
+            Role.LIVE if waiting else Role.QUIET,
+            ViewLink("runs", " | ".join(f"status={word}" for word in QUEUED_STATES)),
+        ),
+    )
+
+
+def _oldest(known: RunCounts, context: RenderContext) -> list[LinkedLine]:
+    dated = [(run.run.created_at, run) for run in known.live if run.run.created_at is not None]
+    if not dated:
+        return [()]
+    created, run = min(dated, key=lambda pair: pair[0])
+    age = elapsed_clock(max(seconds_since(created, context.now), 0))
+    return [
+        (
+            make_plain_span("oldest "),
+            make_link_span(f"{age}  {short_id(run.id, context.glyphs)}", way=ViewLink("runs", record=run.id)),
+        )
+    ]
+
+
+def _cost_lines(known: RunCounts, context: RenderContext, cells: int) -> list[LinkedLine]:
+    """A gauge over the runs whose cost and cap are both known; how many are left out is said."""
+    charged = [run for run in known.live if not run.is_test]
+    tests = len(known.live) - len(charged)
+    if not known.live:
+        return [(make_plain_span("no cost: nothing is live"),)]
+    if not charged:
+        return [
+            (
+                make_plain_span("cost now  "),
+                make_link_span(_of_tests(tests), Role.TEST, ViewLink("runs", "is:live is:test")),
+            )
+        ]
+    spent, allowed, unknown = _spent(charged)
+    lacking = sum(run.unknown_calls for run in charged)
+    lines: list[LinkedLine] = []
+    part = usage_ratio(spent, allowed)
+    way = ViewLink("runs", "is:live !is:test")
+    if part is None:
+        lines.append(
+            (
+                make_plain_span("cost now  "),
+                make_link_span(context.glyphs.unknown, way=way),
+                make_plain_span(" not told by these runs"),
+            )
+        )
+    else:
+        least = "at least " if lacking else ""
+        amount = f"{least}{money(spent)} of {money(allowed)}"
+        lines.append((make_plain_span("cost now  "), make_link_span(amount, way=way), make_plain_span(" allowed")))
+        width = max(5, min(28, cells - 8))
+        lines.append((make_link_span(f"{gauge(part, width, context.glyphs)} {percent(part)}", usage_role(part), way),))
+    more = [f"{unknown} without cost or cap" if unknown and part is not None else "", _of_tests(tests) if tests else ""]
+    if any(more):
+        lines.append((make_plain_span(f" {context.glyphs.dot} ".join(filter(None, more))),))
+    return lines
+
+
+def _of_tests(number: int) -> str:
+    return f"{number} test run{'s' * (number != 1)}, no cost"
+
+
+def _spent(runs: Sequence[RunFacts]) -> tuple[Decimal, Decimal, int]:
+    """What runs have spent and what they may spend, where both are known, and of how many that is not so."""
+    pairs = [(run.known_cost_usd.value, run.max_cost_usd.value) for run in runs]
+    known = [(cost, cap) for cost, cap in pairs if cost is not None and cap is not None]
+    return (
+        sum_amounts(cost for cost, _ in known),
+        sum_amounts(cap for _, cap in known),
+        len(runs) - len(known),
+    )
+
+
+# Ended.
+
+
+def ended_lines(known: RunCounts, context: RenderContext) -> list[LinkedLine]:
+    """How runs ended in the last quarter of an hour and in the last hour, and when."""
+    quarter, hour = known.ended_within(QUARTER, context.now), known.ended_within(HOUR, context.now)
+    lines: list[LinkedLine] = [
+        (
+            pad_line(make_plain_span("ended"), 13),
+            pad_line(make_link_span("15 min", Role.QUIET, ViewLink("runs", _QUARTER_FILTER)), NUMBER, "right"),
+            pad_line(make_link_span("hour", Role.QUIET, ViewLink("runs", _HOUR_FILTER)), NUMBER, "right"),
+        )
+    ]
+    for status in ENDS:
+        glyph, role = state_glyph(status, context.glyphs)
+        numbers = (_ends(quarter, status, _QUARTER_FILTER, role), _ends(hour, status, _HOUR_FILTER, role))
+        lines.append(
+            (
+                make_link_span(f"{glyph} ", role),
+                pad_line(make_link_span(status, role), 11),
+                *(pad_line(it, NUMBER, "right") for it in numbers),
+            )
+        )
+    lines.append((*_plot(hour, context), make_plain_span("  per 5 min")))
+    return lines
+
+
+def _ends(runs: Sequence[EndedRun], status: str, span: str, role: Role) -> LinkSpan:
+    number = sum(run.status == status for run in runs)
+    return make_link_span(
+        grouped_number(number), role if number else Role.QUIET, ViewLink("runs", f"status={status} {span}")
+    )
+
+
+def _plot(hour: Sequence[EndedRun], context: RenderContext) -> LinkedLine:
+    """A bar for every five minutes of the hour, red where at least half of what ended in them went wrong."""
+    ended, bad = [0] * BUCKETS, [0] * BUCKETS
+    for run in hour:
+        # The clock of the service may be ahead of ours.
+        bucket = BUCKETS - 1 - max(0, int((context.now - run.at) / BUCKET))
+        ended[bucket] += 1
+        bad[bucket] += run.is_bad
+    bars = draw_sparkline(ended, BUCKETS, context.glyphs)
+    roles = [
+        Role.BAD if wrong and 2 * wrong >= number else Role.PLAIN for number, wrong in zip(ended, bad, strict=True)
+    ]
+    return tuple(LinkSpan(line(bar), role) for bar, role in zip(bars, roles, strict=True))
+
+
+def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_read: bool) -> str:
+    """Why more runs may have ended in the last hour than are counted; empty where none may.
+
+    Args:
+        known: The runs.
+        context: Now.
+        is_whole: Whether the list of runs is known to its end.
+        is_read: Whether it was read at all.
+    """
+    if not is_read:
+        return ""
+    untimed = known.untimed_within(HOUR, context.now)
+    if untimed:
+        return f"{untimed} more tell no time of their end"
+    if is_whole or known.reaches_back(HOUR, context.now):
+        return ""
+    return f"of the newest {len(known.live) + len(known.ended)} runs"
+
+
+# In a narrow window: everything above in a few lines.
+
+
+def compact_lines(known: RunCounts, spending: AccountLimits, context: RenderContext, cells: int) -> list[LinkedLine]:
+    """What is live, how runs ended, and what is left, in six lines."""
+    oldest, *cost = [*_oldest(known, context), *_cost_lines(known, context, 14)]
+    lines = [
+        (_label("live"), *_live_counts(known, context), *((make_plain_span("   "), *oldest) if oldest else ())),
+        (_label(""), *join_lines(cost, make_plain_span("   "), cells - LABEL - 1)),
+    ]
+    for label, span, term in (("15 min", QUARTER, _QUARTER_FILTER), ("hour", HOUR, _HOUR_FILTER)):
+        runs = known.ended_within(span, context.now)
+        parts: list[LinkedLine] = []
+        for status in ENDS:
+            glyph, role = state_glyph(status, context.glyphs)
+            number = _ends(runs, status, term, role)
+            parts.append((make_link_span(f"{glyph} {number.text} {status}", number.role, number.way),))
+        if span is HOUR:
+            parts.append(_plot(runs, context))
+        lines.append((_label(label), *join_lines(parts, make_plain_span("  "), cells - LABEL - 1)))
+    return lines + compact_limit_lines(spending, context, cells)
+
+
+def _label(text: str) -> LinkSpan:
+    return make_plain_span(f"{text:<{LABEL}} ")

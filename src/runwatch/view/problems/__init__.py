@@ -1,0 +1,1 @@
+"""Journal entries, explanations, activity around a time, support bundles and texts to copy."""

@@ -1,0 +1,366 @@
+"""What happened around a moment, as one list: Problems, requests and ends of runs, wherever they are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from runwatch.base.clock import format_iso
+from runwatch.records.record import Record, amount, integer, mapping, moment, text
+from runwatch.records.run import Run
+from runwatch.records.service_problem import ServiceProblem
+from runwatch.store.repositories.activity import ActivityLine, ActivityResult
+from runwatch.store.repositories.journal import JournalProblem, JournalRequest
+from runwatch.store.service_problems import ServiceProblems
+from runwatch.view.problems.journal_entries import ProblemEntry, problem_from_journal, request_from_journal
+from runwatch.view.problems.time_query import TimeQuery, contains_all_words
+from runwatch.view.spec.resource import (
+    Column,
+    ComputedLine,
+    Field,
+    MemberLine,
+    RecordLink,
+    ResourceSpec,
+    SectionSpec,
+    SortKey,
+)
+from runwatch.view.text.format import RenderContext, elapsed_clock
+from runwatch.view.text.glyphs import Role, state_glyph
+from runwatch.view.text.member_format import detail_seconds, detail_time
+from runwatch.view.text.safe_text import SafeText, block, json_block, line
+from runwatch.view.text.styled_text import CellText, StyledText
+
+HERE: Final = "this machine"
+SERVICE: Final = "local service"
+
+
+class ActivityEntry(Record):
+    """One thing that happened: ``what`` is ``problem``, ``request`` or ``run``; ``found_in`` says where it is kept.
+
+    ``offset_s`` are the seconds from the moment that was asked for. A Problem that this machine met and the local
+    service answered is one thing, with the cause that the service keeps.
+    """
+
+    KIND = "happening"
+
+    time = moment("time")
+    offset_s = amount("offset_s")
+    what = text("what")
+    found_in = text("found_in")
+    profile = text("profile")
+    method = text("method")
+    path = text("path")
+    status = integer("status")
+    state = text("state")
+    code = text("code")
+    title = text("title")
+    error = text("error")
+    instance = text("instance")
+    run_id = text("run_id")
+    reason = text("reason")
+    cause = text("cause")
+    key = text("key")
+    kept = mapping("kept")
+
+    @property
+    def id(self) -> str:
+        """What it is, with its own id: no two things share them."""
+        own = self.instance or self.run_id or f"{self.method} {self.path} {self._raw.get('attempt')} {self.key}"
+        return f"{self.what} {self._raw.get('time')} {own}"
+
+    @property
+    def request(self) -> str | None:
+        """Method and path, as far as they are known."""
+        return " ".join(part for part in (self.method, self.path) if part) or None
+
+    @property
+    def is_trouble(self) -> bool:
+        """Whether it is something that did not go well."""
+        if self.what == "run":
+            return self.state in {"failed", "expired"}
+        return self.what == "problem" or self.error is not None or (self.status or 0) >= 400
+
+
+def merge_activity(
+    around: TimeQuery, nearby: ActivityResult, answered: ServiceProblems | None = None
+) -> list[ActivityEntry]:
+    """Everything that was found, oldest first; what was met here and answered there is told once."""
+    kept = [] if answered is None else [each for each in answered.problems if _fits(each, around.text)]
+    return _merged(around, nearby.lines, kept)
+
+
+def find_nearest_activity(
+    around: TimeQuery, nearby: ActivityResult, answered: ServiceProblems | None = None
+) -> list[ActivityEntry]:
+    """The nearest things before and behind, oldest first, where nothing was found."""
+    return _merged(around, nearby.neighbours, () if answered is None else answered.neighbours)
+
+
+def describe_search(
+    around: TimeQuery, nearby: ActivityResult, answered: ServiceProblems | None, without: str = ""
+) -> str:
+    """What was looked through, in a sentence.
+
+    Args:
+        around: What was asked for.
+        nearby: What this machine keeps.
+        answered: What the local service keeps; ``None`` where it was not asked.
+        without: Why it was not.
+    """
+    kept = nearby.kept
+    held = ", ".join(
+        (_count(kept.problems, "problem"), _count(kept.requests, "request"), f"{_count(kept.ends, 'end')} of runs")
+    )
+    span = "" if kept.since is None or kept.until is None else f" from {_utc(kept.since)} to {_utc(kept.until)}"
+    places = [f"the journal of this machine ({held}{span})"]
+    if answered is not None:
+        span = ""
+        if answered.since is not None and answered.until is not None:
+            span = f" from {_utc(answered.since)} to {_utc(answered.until)}"
+        number = "?" if answered.kept is None else str(answered.kept)
+        places.append(f"the local service's store ({number} answered{span})")
+    said = f"Searched {' to '.join(map(_utc, around.windows[0]))}" + "".join(
+        f" and {' to '.join(map(_utc, window))}" for window in around.windows[1:]
+    )
+    words = f" for '{around.text}'" if around.text else ""
+    rest = f" The local service's store was not searched: {without}." if without else ""
+    return f"{said}{words} in {' and '.join(places)}.{rest}"
+
+
+def activity_text(it: ActivityEntry) -> str:
+    """A thing that happened in a few words: when, what, what came of it, of which request or run; not cleaned."""
+    outcome = it.code or it.state or it.error or it.status
+    parts = (it.raw.get("time"), it.what, outcome, it.run_id or it.request, it.instance)
+    return "  ".join(str(part) for part in parts if part is not None)
+
+
+def merge_service_problems(entries: Iterable[ProblemEntry], answered: ServiceProblems | None) -> list[ProblemEntry]:
+    """Problems of the journal with the causes that the local service keeps, then those that it alone has."""
+    stored = {} if answered is None else {each.id: each for each in answered.problems if each.id}
+    found = []
+    for entry in entries:
+        cause = stored[entry.instance].cause if entry.instance in stored else None
+        found.append(entry if cause is None else ProblemEntry({**entry.raw, "cause": cause}))
+    met = {entry.instance for entry in found}
+    return [*found, *(_stored_entry(each) for each in stored.values() if each.instance not in met)]
+
+
+def _stored_entry(answered: ServiceProblem) -> ProblemEntry:
+    members = {**_stored(answered), "raw": answered.problem}
+    return ProblemEntry({name: value for name, value in members.items() if value is not None})
+
+
+def _merged(around: TimeQuery, lines: Iterable[ActivityLine], kept: Iterable[ServiceProblem]) -> list[ActivityEntry]:
+    stored = {each.id: each for each in kept if each.id}
+    found = []
+    for each in lines:
+        members = _members(each)
+        answered = stored.pop(members.get("instance") or "", None)
+        if answered is not None:
+            members |= {"found_in": f"{HERE}, {SERVICE}", "cause": answered.cause}
+        found.append(_happening(around, each.at, members))
+    for answered in stored.values():
+        if answered.at is not None:
+            members = {"what": "problem", "found_in": SERVICE, "kept": answered.problem, **_stored(answered)}
+            found.append(_happening(around, answered.at, members))
+    return sorted(found, key=lambda each: (each.time is None, each.time))
+
+
+def _happening(around: TimeQuery, at: datetime, members: dict[str, Any]) -> ActivityEntry:
+    ordered = {"time": format_iso(at), "offset_s": around.offset_s(at), **members}
+    return ActivityEntry({name: value for name, value in ordered.items() if value is not None})
+
+
+def _members(kept: ActivityLine) -> dict[str, Any]:
+    if isinstance(kept, JournalProblem):
+        raw = dict(problem_from_journal(kept).raw)
+        return {"what": "problem", "found_in": HERE, **raw, "kept": raw.pop("raw", None), "raw": None}
+    if isinstance(kept, JournalRequest):
+        return {"what": "request", "found_in": HERE, **request_from_journal(kept).raw}
+    return {
+        "what": "run", "found_in": HERE, "profile": kept.profile, "run_id": kept.run_id, "state": kept.status,
+        "reason": kept.raw.get("reason"), "kept": dict(kept.raw),
+    }  # fmt: skip
+
+
+def _stored(answered: ServiceProblem) -> dict[str, Any]:
+    problem = answered.problem or {}
+    names = ("title", "status", "detail")
+    return {
+        "time": answered.raw.get("at"), "method": answered.method, "path": answered.path, "code": answered.code,
+        **{name: problem.get(name) for name in names}, "instance": answered.instance, "cause": answered.cause,
+        "principal_id": answered.principal_id,
+    }  # fmt: skip
+
+
+def _fits(answered: ServiceProblem, words: str) -> bool:
+    """Whether the words that are looked for stand in a Problem of the store, as in those of the journal."""
+    problem = answered.problem or {}
+    own = (answered.instance, answered.code, answered.method, answered.path, answered.cause)
+    places: Sequence[object] = (*own, *(problem.get(name) for name in ("title", "detail", "status")))
+    plain = (answered.instance or "").replace("-", "")
+    return contains_all_words(words, [plain, *(str(place) for place in places if place is not None)])
+
+
+def _utc(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _offset(it: ActivityEntry, _: RenderContext) -> CellText:
+    seconds = it.offset_s
+    if seconds is None:
+        return line(None)
+    return line(f"{'-' if seconds < 0 else '+'}{elapsed_clock(abs(seconds))}")
+
+
+def _time(value: datetime, context: RenderContext) -> SafeText:
+    """A moment in UTC, or in this machine's zone where times are shown so; with its date where that is not today's."""
+    is_local = context.time == "local"
+    shown, today = (each.astimezone(context.zone if is_local else UTC) for each in (value, context.now))
+    date = (
+        "" if shown.date() == today.date() else f"{shown:%m-%d} " if shown.year == today.year else f"{shown:%Y-%m-%d} "
+    )
+    return line(f"{date}{shown:%H:%M:%S}{'' if is_local else 'Z'}")
+
+
+def _outcome(it: ActivityEntry, context: RenderContext) -> CellText:
+    glyphs = context.glyphs
+    if it.what == "run":
+        glyph, role = state_glyph(it.state or "", glyphs)
+        return StyledText(line(f"{glyph} {line(it.state)}"), role)
+    said = it.code or it.error or ("?" if it.status is None else str(it.status))
+    if it.is_trouble:
+        return StyledText(line(f"{glyphs.bad} {line(said)}"), Role.BAD)
+    return StyledText(line(f"{glyphs.good} {line(said)}"), Role.GOOD)
+
+
+def _subject(it: ActivityEntry) -> str | None:
+    return it.run_id if it.what == "run" else it.request
+
+
+def _present(name: str) -> ComputedLine:
+    """A line for a member, left out where it is missing: what happened has few of all the members there are."""
+
+    def draw(it: ActivityEntry, _: object, __: RenderContext) -> CellText | None:
+        value = it.raw.get(name)
+        return None if value in (None, "") else json_block(value) if name == "kept" else block(value)
+
+    return ComputedLine(name, draw, lambda it: name if it.raw.get(name) is not None else "")
+
+
+def _elapsed(it: ActivityEntry, _: object, context: RenderContext) -> CellText | None:
+    value = it.raw.get("elapsed_s")
+    return None if value is None else detail_seconds(value, context)
+
+
+def _met_here(it: ActivityEntry) -> str | None:
+    """The instance of a problem that the journal has."""
+    return it.instance if it.what == "problem" and HERE in (it.found_in or "") else None
+
+
+def _said(it: ActivityEntry) -> str | None:
+    return it.cause or it.reason or it.title
+
+
+ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
+    record=ActivityEntry,
+    name="around",
+    singular="happening",
+    title="Around a time",
+    columns=(
+        Column(id="time", title="time", value=lambda it: it.time, format=_time, min_cells=9),
+        Column(
+            id="offset",
+            title="offset",
+            value=lambda it: it.offset_s,
+            cell=_offset,
+            align="right",
+            hide_order=5,
+            min_cells=6,
+        ),
+        Column(id="what", title="what", value=lambda it: it.what, min_cells=7),
+        Column(
+            id="outcome",
+            title="outcome",
+            aliases=("code", "status"),
+            cell=_outcome,
+            min_cells=14,
+            max_cells=28,
+            value=lambda it: it.code or it.state or it.error or it.status,
+        ),
+        Column(
+            id="subject",
+            title="request or run",
+            aliases=("request", "run", "path"),
+            value=_subject,
+            min_cells=24,
+            max_cells=56,
+            elides_middle=True,
+        ),
+        Column(id="instance", title="instance", value=lambda it: it.instance, hide_order=1, min_cells=36),
+        Column(id="found_in", title="kept by", value=lambda it: it.found_in, hide_order=3, min_cells=12),
+        Column(id="profile", title="profile", value=lambda it: it.profile, hide_order=2, min_cells=8),
+        Column(id="said", title="cause or reason", value=_said, hide_order=4, min_cells=8, max_cells=60),
+    ),
+    fields=(
+        Field(id="http", value=lambda it: it.status),
+        Field(id="state", value=lambda it: it.state),
+        Field(id="cause", value=lambda it: it.cause),
+        Field(id="key", value=lambda it: it.key),
+    ),
+    sections=(
+        SectionSpec(
+            "What happened",
+            (
+                MemberLine("time", format=detail_time),
+                MemberLine("offset_s", "offset", format=detail_seconds),
+                MemberLine("what"),
+                MemberLine("found_in", "kept by"),
+                *(
+                    _present(name)
+                    for name in (
+                        "instance",
+                        "run_id",
+                        "code",
+                        "status",
+                        "state",
+                        "reason",
+                        "title",
+                        "detail",
+                        "cause",
+                        "error",
+                        "method",
+                        "path",
+                        "query",
+                        "operation",
+                        "profile",
+                        "origin",
+                        "attempt",
+                        "key",
+                        "principal_id",
+                    )
+                ),
+                ComputedLine(
+                    "elapsed_s", _elapsed, lambda it: "elapsed_s" if it.raw.get("elapsed_s") is not None else ""
+                ),
+            ),
+        ),
+        SectionSpec("As it is kept", (_present("kept"),)),
+    ),
+    sort=(SortKey("time"),),
+    empty="Nothing is kept from that time.",
+    flags={
+        "problem": lambda it: it.is_trouble,
+        "run": lambda it: it.what == "run",
+        "request": lambda it: it.what == "request",
+    },
+    links=(
+        RecordLink("problem", ProblemEntry.KIND, _met_here),
+        RecordLink("run", Run.KIND, lambda it: it.run_id),
+    ),
+)

@@ -1,0 +1,195 @@
+"""One plain sentence and one next step for every error code and every reason that the interface names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
+    "unauthenticated": (
+        "The service does not accept the API key: it is missing, mistyped, expired or revoked.",
+        "Check where the key comes from with `runwatch doctor`, then store a valid one with `runwatch config key set"
+        " PROFILE`.",
+    ),
+    "permission_denied": (
+        "The API key is valid, but it may not do this; or the idempotency key belongs to another API key of the"
+        " organization.",
+        "Read the detail, and ask an owner of the organization for the permission, or use the key that started it.",
+    ),
+    "validation_failed": (
+        "The request breaks a rule of the interface; each field that does is listed with what is wrong.",
+        "Correct the listed fields and send the request again.",
+    ),
+    "not_found": (
+        "There is nothing with this id or path for this organization.",
+        "Check the id, and check with `runwatch account` that the profile belongs to the right organization.",
+    ),
+    "idempotency_conflict": (
+        "The idempotency key was already used with another request body.",
+        "Look in `runwatch runs list` for the run that the key started. To start another one, send the new body with"
+        " a new key.",
+    ),
+    "invalid_state": (
+        "What was asked is not possible in the state that the resource is in now, such as cancelling a run that has"
+        " ended.",
+        "Read the resource again and decide anew.",
+    ),
+    "insufficient_credit": (
+        "There is not enough credit for the request.",
+        "Top up the balance in Billing; `runwatch account` shows it. A lower cost cap can help only while the balance"
+        " is above zero.",
+    ),
+    "credit_wallet_frozen": (
+        "The organization's wallet is frozen, so that nothing that costs money is accepted.",
+        "Ask an owner of the organization to settle it in Billing, or contact support with the instance id.",
+    ),
+    "echo_mode_mismatch": (
+        "The request asks for something that a test run cannot use, such as an output check.",
+        "Leave it out, or submit a live run, which calls a model and costs money.",
+    ),
+    "data_class_not_available": (
+        "No saved model of the organization is granted one of the requested data classes.",
+        "Ask for fewer data classes, or have a saved model granted the missing one.",
+    ),
+    "quota_exceeded": (
+        "The organization's quota of runs is used up for now.",
+        "Wait until the quota is reset, `runwatch account` says when, or ask for a larger one.",
+    ),
+    "rate_limited": (
+        "Too many requests came from this organization in a short time.",
+        "Wait the stated seconds; runwatch holds its requests back until then. It never retries this by itself.",
+    ),
+    "upstream_unavailable": (
+        "A model provider behind the service could not be reached.",
+        "Try again later. For a run of unknown outcome, ask again with the same key and body.",
+    ),
+    "method_not_allowed": (
+        "The path exists, but the service does not offer this method on it.",
+        "This is a defect of the client or of a proxy in between: report it with the instance id.",
+    ),
+    "request_too_large": (
+        "The request body is larger than the service accepts.",
+        "Send less, for example by pointing to the inputs with a URL instead of sending them along.",
+    ),
+    "request_timeout": (
+        "The request came too slowly, and the service stopped waiting for it.",
+        "Check the connection, and ask again with the same key and body.",
+    ),
+    "unsupported_media_type": (
+        "The request body was not sent as JSON.",
+        "This is a defect of the client or of a proxy in between: report it with the instance id.",
+    ),
+    "internal": (
+        "Something went wrong inside the service that nobody foresaw.",
+        "Ask again with the same key and body, and quote the instance id to support when it happens again.",
+    ),
+}
+"""Sentence and next step by error code."""
+
+CLIENT_CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
+    "": (
+        "The answer names no error code; the HTTP status, title and detail say what there is to know.",
+        "Check the base URL and what stands between here and the service with `runwatch doctor`, and try again.",
+    ),
+    "not_a_problem": (
+        "The answer was an error, but no Problem of the service: it came from something in between, such as a proxy,"
+        " or it was cut off.",
+        "Check the base URL and the proxy settings with `runwatch doctor`, and try again.",
+    ),
+    "redirect_refused": (
+        "The answer was a redirect, which is never followed, because the API key goes only to the address of its"
+        " profile.",
+        "Set the profile's base URL to the service itself.",
+    ),
+}
+"""Sentence and next step where this client, and not the service, worded the Problem."""
+
+REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
+    "cancelled": (
+        "Somebody cancelled the run; a provider call already under way was not reversed.",
+        "The run's last event names the API key that did it. Submit again if it was a mistake.",
+    ),
+    "no_eligible_arms": (
+        "No saved model may run this: none is ready and granted all requested data classes.",
+        "Save a model, or ask for fewer data classes. A test run (`--mode echo`) needs no model.",
+    ),
+    "arm_not_ready": (
+        "The saved model that the run requires is not ready: it is degraded or disabled.",
+        "Repair or enable it, or name another one.",
+    ),
+    "runtime_exceeded": (
+        "The run took longer than its `max_runtime_s` and was ended.",
+        "Submit again with a higher runtime cap, or with a smaller task.",
+    ),
+    "cost_budget_exhausted": (
+        "What the calls cost, or may have cost where that is not known, reached `max_cost_usd`. No further call was"
+        " made.",
+        "Read the receipt. Submit again with a higher cost cap, or connect the source with prices: a call of unknown"
+        " cost counts as the whole cap where its model has no price.",
+    ),
+    "fallback_exhausted": (
+        "The output check rejected the output of every saved model that could be tried, or none of them could run.",
+        "Read the attempts in the receipt: loosen the check, improve the task, or save a further model.",
+    ),
+    "execution_terminal": (
+        "The run had already ended when this part of it was about to go on.",
+        "Look at the run's final event: the reason stands there.",
+    ),
+    "dispatch_timeout": (
+        "The provider did not answer in time.",
+        "Submit again, or use a model of another provider while this one is slow.",
+    ),
+    "dispatch_network_error": (
+        "The provider could not be reached over the network.",
+        "Submit again later. When more runs on this provider fail the same way, test its connection.",
+    ),
+    "dispatch_internal_error": (
+        "The provider refused the call, it answered with an error or with nothing usable, or the service failed or"
+        " stopped during the call.",
+        "Read the calls in the receipt: they name the failure where it is known. Test the connection when more runs on"
+        " it fail the same way.",
+    ),
+    "candidate_too_large": (
+        "The model's output was too large to be handed to the output check.",
+        "Ask for a shorter output in the objective.",
+    ),
+    "response_too_large": (
+        "An answer was larger than the service accepts.",
+        "Ask for a shorter output in the objective, or make the check answer with less.",
+    ),
+    "internal": (
+        "Something went wrong inside the service that nobody foresaw.",
+        "Submit again, and quote the run's id to support when it happens again.",
+    ),
+    "rejected_by_check": (
+        "The output check rejected the model's output, and the run's policy says that this stops the run.",
+        "Read the verdict in the receipt: improve the task, or let the policy fall back to another saved model.",
+    ),
+}
+"""Sentence and next step by the ``reason`` of an ended run or slice."""
+
+FAILURE_WORDS: Final[Mapping[str, str]] = {
+    "authentication": "the API key of the source was refused or is gone",
+    "permission": "the provider does not permit the call",
+    "model_not_found": "the provider does not know the model",
+    "rate_limited": "the provider's rate limit was reached",
+    "capacity": "the provider has no capacity for the call",
+    "source_5xx": "the provider failed with a server error, HTTP 5xx",
+    "provider_insufficient_funds": "the account at the provider has no funds left",
+    "timeout": "the provider did not answer in time",
+    "network": "no complete answer came over the network",
+    "egress_rejected": "the service may not connect to the provider's address",
+    "request_refused": "the provider refused the request, HTTP 4xx",
+    "response_too_large": "the provider's answer was larger than the service accepts",
+    "invalid_response": "the provider's answer was not usable",
+    "candidate_too_large": "the output was too large for the output check",
+    "internal": "the service failed in a way that is not foreseen",
+}
+"""What went wrong with a provider call, by its ``failure_kind`` in the receipt of a live run."""
+
+CALL_WORDS: Final[Mapping[str, str]] = {
+    "interrupted": "the service stopped during the call",
+    "cancelled_in_flight": "the run was cancelled during the call",
+    "expired_in_flight": "the run's time was over during the call",
+}
+"""How a provider call ended without an answer, by its ``outcome`` in the receipt of a live run."""

@@ -1,0 +1,148 @@
+"""What error codes and reasons mean and what to do next, in plain words; and the block that support staff ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from runwatch import __version__
+from runwatch.base.shell_words import quote_active
+from runwatch.records.error_codes import CODES
+from runwatch.view.problems.explanation_texts import CLIENT_CODE_TEXTS, CODE_TEXTS, REASON_TEXTS
+from runwatch.view.problems.journal_entries import ProblemEntry
+from runwatch.view.text.safe_text import SafeText, block, iso_text, line
+
+NOTHING_ACCEPTED: Final = "Nothing was accepted, nothing was charged."
+OUTCOME_UNKNOWN: Final = (
+    "Unknown: a run may have been accepted and may be charged. The same key with the same body is safe to ask again."
+)
+KEY_WAS_USED: Final = (
+    "This request accepted nothing. An earlier one with the same key may have started a run, and that one stands."
+)
+
+NEW_KEY: Final = "A new idempotency key is needed, because the body is another one."
+"""What a corrected write needs where the user chose the key."""
+
+REFUSES_FIRST: Final = frozenset({401, 403, 429})
+"""Statuses that refuse a submit when its first attempt meets them (DESIGN 4, Outcome of a write)."""
+
+
+class Explanation(NamedTuple):
+    """One word of the interface, explained.
+
+    Attributes:
+        word: The code or reason as the service sends it.
+        kind: ``error code``, ``reason``, or ``client`` for what this client says where no Problem came.
+        status: The HTTP status that goes with a code; ``None`` for reasons and unknown codes.
+        sentence: What happened.
+        next_step: What to do.
+        effect: What it means for a submitted run; empty for reasons, which belong to a run that was accepted.
+        is_known: Whether this version knows the word.
+    """
+
+    word: SafeText
+    kind: str
+    status: int | None
+    sentence: str
+    next_step: str
+    effect: str
+    is_known: bool = True
+
+
+def explain_code(code: str) -> Explanation:
+    """What an error code means; an unknown one gets an honest answer instead of a guess."""
+    if code in CODE_TEXTS:
+        sentence, next_step = CODE_TEXTS[code]
+        status = CODES[code].status
+        return Explanation(line(code), "error code", status, sentence, next_step, describe_submit_effect(code, status))
+    if code in CLIENT_CODE_TEXTS:
+        sentence, next_step = CLIENT_CODE_TEXTS[code]
+        return Explanation(
+            line(code or "no code"), "client", None, sentence, next_step, describe_submit_effect(code, None)
+        )
+    return Explanation(
+        line(code), "error code", None,
+        "This version of runwatch does not know this error code; the title and detail of the problem say what the"
+        " service means.",
+        "Read the detail, and quote the instance id to support when it does not help.",
+        describe_submit_effect(code, None), is_known=False,
+    )  # fmt: skip
+
+
+def explain_reason(reason: str) -> Explanation:
+    """Why a run or slice ended, by its ``reason``."""
+    if reason in REASON_TEXTS:
+        sentence, next_step = REASON_TEXTS[reason]
+        return Explanation(line(reason), "reason", None, sentence, next_step, "")
+    return Explanation(
+        line(reason), "reason", None,
+        "This version of runwatch does not know this reason; it is shown as the service sent it.",
+        "Read the run's last events and its receipt, and quote the run's id to support when they do not help.",
+        "", is_known=False,
+    )  # fmt: skip
+
+
+def explain_code_or_reason(word: str) -> tuple[Explanation, ...]:
+    """Everything known about a word that may be a code, a reason, or both; one honest unknown when it is neither."""
+    found = []
+    if word in CODE_TEXTS or word in CLIENT_CODE_TEXTS:
+        found.append(explain_code(word))
+    if word in REASON_TEXTS:
+        found.append(explain_reason(word))
+    return tuple(found) or (explain_code(word),)
+
+
+def all_explanations() -> tuple[Explanation, ...]:
+    """Every known code, then every known reason."""
+    return (*(explain_code(code) for code in CODE_TEXTS), *(explain_reason(reason) for reason in REASON_TEXTS))
+
+
+def next_step(code: str, *, is_key_given: bool = False) -> str:
+    """What to do next after an error code.
+
+    Args:
+        code: The error code.
+        is_key_given: Whether the user chose the idempotency key of the write. A key that the program makes is another
+            one for each write, so nothing has to be said about it.
+    """
+    step = explain_code(code).next_step
+    return f"{step} {NEW_KEY}" if is_key_given and code == "validation_failed" else step
+
+
+def describe_submit_effect(code: str, status: int | None, attempts: int = 1, *, is_problem: bool = False) -> str:
+    """What a failed submit did, by its error code.
+
+    Args:
+        code: The error code; empty when the answer had none.
+        status: The HTTP status, or ``None`` when no answer came.
+        attempts: How often the request was sent. A 401, 403 or 429 refuses the first attempt, but says nothing about
+            an earlier one whose answer was lost.
+        is_problem: Whether the answer was a Problem under its own status.
+    """
+    if status is not None and (not 400 <= status < 500 or status == 408):
+        return OUTCOME_UNKNOWN
+    if code in CODES and CODES[code].refuses_run:
+        return NOTHING_ACCEPTED
+    if code == "idempotency_conflict":
+        return KEY_WAS_USED
+    if (is_problem or status in REFUSES_FIRST) and status is not None and attempts <= 1:
+        return NOTHING_ACCEPTED
+    return OUTCOME_UNKNOWN
+
+
+def support_block(entry: ProblemEntry) -> SafeText:
+    """The fixed text that support staff need to find an occurrence: no key of any kind, no request body."""
+    problem = entry.problem
+    fields: Mapping[str, object] = {
+        "time": iso_text(entry.time) if entry.time else None,
+        "profile": entry.profile,
+        "host": entry.host,
+        "request": f"{line(entry.method)} {line(entry.path)}",
+        "status": entry.status if entry.status is not None else problem.status,
+        "type": problem.type,
+        "title": problem.title,
+        "instance": problem.instance,
+        "detail": problem.detail,
+        "console": f"runwatch {__version__}",
+    }
+    return block("\n".join(f"{name + ':':<9} {quote_active(line(value))}" for name, value in fields.items()))

@@ -1,0 +1,190 @@
+"""Rows of the local journal, as records: the problems met and the requests sent from this machine.
+
+They come from the journal's database and not from the service, so they are named by members of their own; what the
+service said is kept whole in ``raw``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
+
+from runwatch.base.clock import format_iso
+from runwatch.records.problem import PROBLEM_MEMBERS, Problem
+from runwatch.records.record import Record, amount, integer, mapping, moment, text
+
+if TYPE_CHECKING:
+    from runwatch.store.repositories.journal import JournalProblem, JournalRequest
+
+SUBMIT: Final = "postExecutions"
+"""The operation whose failures carry an effect: whether a run was accepted."""
+
+
+_RUN_PATH: Final = re.compile(r"/v1/(?:executions|receipts)/([^/?]+)")
+
+
+class _Entry(Record):
+    """What both kinds of rows have."""
+
+    time = moment("time")
+    profile = text("profile")
+    origin = text("origin")
+    method = text("method")
+    path = text("path")
+    operation = text("operation")
+    status = integer("status")
+    code = text("code")
+    instance = text("instance")
+    key = text("key")
+    attempt = integer("attempt")
+    elapsed_s = amount("elapsed_s")
+
+    @property
+    def host(self) -> str | None:
+        """Host and port of the service."""
+        return None if self.origin is None else self.origin.rpartition("//")[2]
+
+    @property
+    def request(self) -> str | None:
+        """Method and path, as far as they are known."""
+        return " ".join(part for part in (self.method, self.path) if part) or None
+
+    @property
+    def is_submit(self) -> bool:
+        """Whether the request submits a run."""
+        return self.operation == SUBMIT
+
+    @property
+    def run_id(self) -> str | None:
+        """The run that the path names; ``None`` where it names none."""
+        match = _RUN_PATH.match(self.path or "")
+        return None if match is None else unquote(match[1], errors="surrogateescape")
+
+
+class ProblemEntry(_Entry):
+    """One problem, where and when it was met; ``cause`` is what the local service alone keeps of it."""
+
+    KIND = "problem"
+
+    title = text("title")
+    detail = text("detail")
+    cause = text("cause")
+    body = mapping("raw")
+
+    @property
+    def id(self) -> str:
+        """The ``instance``, or for a problem without one the moment and the attempt."""
+        return self.instance or f"{self._raw.get('time')}/{self._raw.get('attempt')}"
+
+    @property
+    def request_id(self) -> str:
+        """The id of the request that met it, as :attr:`RequestEntry.id` gives it."""
+        return _request_id(self._raw)
+
+    @property
+    def problem(self) -> Problem:
+        """The Problem: as the service sent it where that was kept, else put together from the row."""
+        if self.body is not None:
+            return Problem(dict(self.body))
+        names = (*PROBLEM_MEMBERS, "code")
+        members = {name: self._raw[name] for name in names if self._raw.get(name) is not None}
+        code = members.pop("code", None)
+        if code is not None:
+            members.setdefault("type", code)
+        return Problem(members)
+
+
+class RequestEntry(_Entry):
+    """One attempt of one HTTP request; ``code`` and ``instance`` are those of the Problem that it met."""
+
+    KIND = "request"
+
+    query = text("query")
+    sent_bytes = integer("sent_bytes")
+    received_bytes = integer("received_bytes")
+    error = text("error")
+
+    @property
+    def id(self) -> str:
+        """The moment, the operation and the attempt: no two attempts share them."""
+        return _request_id(self._raw)
+
+    @property
+    def problem_id(self) -> str | None:
+        """The id of the problem that it met, as :attr:`ProblemEntry.id` gives it; ``None`` where it met none."""
+        if self.instance is None and self.code is None:
+            return None
+        return self.instance or f"{self._raw.get('time')}/{self._raw.get('attempt')}"
+
+    @property
+    def is_problem(self) -> bool:
+        """Whether no success came back."""
+        return self.error is not None or (self.status is not None and self.status >= 400)
+
+
+def _request_id(raw: Mapping[str, Any]) -> str:
+    return "/".join(str(raw.get(name)) for name in ("time", "operation", "path", "attempt"))
+
+
+def attach_problems(requests: Iterable[RequestEntry], problems: Iterable[ProblemEntry]) -> list[RequestEntry]:
+    """Requests with the code and the instance of the problem that each has met."""
+    met = {problem.request_id: problem for problem in problems}
+    found = []
+    for request in requests:
+        problem = met.get(request.id)
+        if problem is not None:
+            # A problem without a code of its own leads to itself all the same.
+            members = {"code": problem.code or problem.problem.code, "instance": problem.instance}
+            request = RequestEntry({**request.raw, **_present(members)})
+        found.append(request)
+    return found
+
+
+def problem_from_journal(kept: JournalProblem) -> ProblemEntry:
+    """A problem of the journal as a record; a member that is not known is left out."""
+    members = {name: getattr(kept, name) for name in _COMMON} | {
+        "title": kept.title,
+        "detail": kept.detail,
+        "instance": kept.instance,
+        "code": kept.code or None,
+        "raw": dict(kept.raw),
+    }
+    return ProblemEntry(_present({"time": format_iso(kept.at), **members}))
+
+
+def request_from_journal(kept: JournalRequest) -> RequestEntry:
+    """A request of the journal as a record; a member that is not known is left out."""
+    names = (*_COMMON, "query", "elapsed_s", "sent_bytes", "received_bytes", "error")
+    return RequestEntry(_present({"time": format_iso(kept.at), **{name: getattr(kept, name) for name in names}}))
+
+
+_COMMON: Final = ("profile", "origin", "method", "path", "operation", "status", "key", "attempt")
+
+
+def _present(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def entry_from_problem(problem: Problem, *, time: datetime, **facts: Any) -> ProblemEntry:
+    """A problem that was met just now, as the row the journal keeps of it.
+
+    Args:
+        problem: What the service answered, or what the client found instead.
+        time: When, aware.
+        facts: The other members of a row: ``profile``, ``origin``, ``method``, ``path``, ``operation``, ``key``,
+            ``attempt``, ``elapsed_s``. Those that are ``None`` are left out.
+    """
+    members: Mapping[str, Any] = {
+        "time": format_iso(time),
+        "status": problem.status,
+        "code": problem.code or None,
+        "title": problem.title,
+        "detail": problem.detail,
+        "instance": problem.instance,
+        "raw": dict(problem.raw),
+        **facts,
+    }
+    return ProblemEntry(_present(members))

@@ -1,0 +1,199 @@
+"""The support bundle: one problem with everything that helps to understand it, and nothing that has to stay private.
+
+It holds the problem, the requests of the same call, what happened within some minutes around it, versions and
+settings. Ours: no reference has it. What is left out is decided here and nowhere else, over the finished bundle:
+members whose name says that they are secret, what stands behind the path of an address or looks like a token in it, and
+whatever looks like a key.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from runwatch import __version__
+from runwatch.base.clock import format_iso
+from runwatch.base.json import ExactNumber, dumps
+from runwatch.base.log import REDACTED, redact
+from runwatch.view.problems.activity import ActivityEntry
+from runwatch.view.problems.explanations import explain_code, support_block
+from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
+
+BUNDLE_FORMAT: Final = "runwatch-support-bundle"
+"""Tells a bundle from other JSON; the value of its member ``form``."""
+
+BUNDLE_VERSION: Final = 1
+"""Goes up when a member changes its meaning."""
+
+MAX_NEARBY_REQUESTS: Final = 200
+"""How many of the things that happened around the problem a bundle holds, those nearest to it."""
+
+_SECRET_NAMES: Final = re.compile(
+    r"(?i)(?:^|_)(?:api_?key|token|secrets?|password|passphrase|bearer|authorization|cookie|credentials?|key_command)$"
+    r"|continue_url|^code_verifier$"
+)
+_END: Final = r"\s\"'<>"
+_ADDRESS: Final = re.compile(
+    rf"(?i)\b([a-z][a-z0-9+.-]{{1,20}}://)(?:[^/?#@{_END}]*@)?([^/?#{_END}]*)(/[^?#{_END}]*)?([?#][^{_END}]*)?"
+)
+_TOKEN_SEGMENT: Final = re.compile(r"(?=[^/]*[0-9A-Z])[^/]{16,}")
+_PARAMETER: Final = re.compile(rf"(?i)\b(intent|token|code|secret|signature|sig)=[^&{_END}]+")
+_KEY_LIKE: Final = re.compile(
+    r"(?i)\bbearer\s+[^\s\"']+|\bsolverapi_[a-z0-9]+_[\w-]{6,}|\b(?:sk|rk|pk|ghp|gho|xox[abp])[-_][\w-]{12,}"
+)
+_SET: Final = "set"
+_PRIVATE_SETTINGS: Final = ("key_command", "ca_file", "filters")
+
+
+def build_bundle(
+    problem: ProblemEntry,
+    around: Iterable[ActivityEntry],
+    *,
+    made_at: datetime,
+    settings: Sequence[Mapping[str, Any]] = (),
+    versions: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The bundle of one problem, ready to be written as JSON.
+
+    Args:
+        problem: The problem.
+        around: What happened around it, the problem itself included or not; the nearest are kept.
+        made_at: The present moment.
+        settings: Every setting as ``key``, ``value`` and ``source``.
+        versions: What runs here; of this process where it is left out.
+    """
+    near = [each for each in around if not _is_itself(each, problem)]
+    call = [each for each in near if _is_of_call(each, problem)]
+    others = sorted((each for each in near if each not in call), key=lambda each: abs(float(each.offset_s or 0)))
+    others = sorted(others[:MAX_NEARBY_REQUESTS], key=lambda each: str(each.raw.get("time")))
+    told = explain_code(problem.code or problem.problem.code or "")
+    whole = {
+        "form": BUNDLE_FORMAT,
+        "form_version": BUNDLE_VERSION,
+        "made_at": format_iso(made_at),
+        "versions": dict(read_versions() if versions is None else versions),
+        "problem": dict(problem.raw),
+        "means": str(told.sentence),
+        "next": str(told.next_step),
+        "support_block": support_block(problem),
+        "requests": [dict(each.raw) for each in call],
+        "around": [dict(each.raw) for each in others],
+        "settings": [_setting(row) for row in settings],
+    }
+    cleaned: dict[str, Any] = redact_secrets(whole)
+    return cleaned
+
+
+def encode_bundle(content: Mapping[str, Any]) -> bytes:
+    """A bundle as the bytes of its file: ASCII JSON that people can read."""
+    return (dumps(dict(content), indent=2) + "\n").encode("ascii")
+
+
+def build_bundle_name(problem: ProblemEntry, made_at: datetime) -> str:
+    """The name of a bundle's file, of letters, digits and dashes whatever the instance holds."""
+    own = re.sub(r"[^0-9A-Za-z]+", "", problem.instance or "")[:8] or "without-instance"
+    return f"problem-{own}-{made_at:%Y%m%dT%H%M%SZ}.json"
+
+
+def read_versions() -> dict[str, str]:
+    """What runs here."""
+    return {
+        "runwatch": __version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}".strip(),
+    }
+
+
+def redact_secrets(value: Any) -> Any:
+    """A JSON value without what has to stay private: members named as secrets, keys, and tokens in addresses."""
+    if isinstance(value, Mapping):
+        return {
+            _text(str(name)): REDACTED if _is_secret(str(name), inner) else redact_secrets(inner)
+            for name, inner in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [redact_secrets(inner) for inner in value]
+    return _text(value) if isinstance(value, str) else value
+
+
+def parse_bundle(content: Mapping[str, Any]) -> tuple[list[ProblemEntry], list[RequestEntry], list[dict[str, Any]]]:
+    """What a bundle that was read back holds: its problem and others, requests, and runs, whatever is missing in it."""
+    problems: list[ProblemEntry] = []
+    requests: list[RequestEntry] = []
+    runs: list[dict[str, Any]] = []
+    own = content.get("problem")
+    if isinstance(own, dict):
+        problems.append(ProblemEntry(own))
+    for name in ("requests", "around"):
+        listed = content.get(name)
+        for raw in listed if isinstance(listed, list) else ():
+            if not isinstance(raw, dict):
+                continue
+            members = {key: value for key, value in raw.items() if key not in _ONLY_AROUND}
+            kept = raw.get("kept")
+            if raw.get("what") == "request":
+                requests.append(RequestEntry(members))
+            elif raw.get("what") == "problem":
+                problems.append(ProblemEntry(members | ({"raw": kept} if isinstance(kept, dict) else {})))
+            elif raw.get("what") == "run":
+                runs.append({"execution_id": raw.get("run_id"), "status": raw.get("state"), **_run(kept)})
+    return problems, requests, runs
+
+
+def is_bundle(value: object) -> bool:
+    """Whether a JSON value is a support bundle."""
+    return isinstance(value, Mapping) and value.get("form") == BUNDLE_FORMAT
+
+
+_ONLY_AROUND: Final = frozenset({"what", "found_in", "offset_s", "kept"})
+
+
+def _run(kept: object) -> dict[str, Any]:
+    """The run that is kept of its end; an event, which is what is kept of a run that no list showed, is none."""
+    return kept if isinstance(kept, dict) and "event_id" not in kept and "status" in kept else {}
+
+
+def _is_itself(it: ActivityEntry, problem: ProblemEntry) -> bool:
+    if it.what != "problem":
+        return False
+    return it.instance == problem.instance if problem.instance else it.raw.get("time") == problem.raw.get("time")
+
+
+def _is_of_call(it: ActivityEntry, problem: ProblemEntry) -> bool:
+    """Whether something is an attempt of the call that met the problem: of its key, or its very moment and path."""
+    if it.what != "request":
+        return False
+    if problem.key is not None and it.key == problem.key:
+        return True
+    return (it.raw.get("time"), it.method, it.path) == (problem.raw.get("time"), problem.method, problem.path)
+
+
+def _setting(row: Mapping[str, Any]) -> dict[str, Any]:
+    names = str(row.get("key", "")).split(".")
+    value = row.get("value")
+    is_private = names[0] in _PRIVATE_SETTINGS or names[-1] in _PRIVATE_SETTINGS
+    shown = (_SET if value else value) if is_private else value
+    # Members of other names, such as the file of a setting, tell more than anybody needs.
+    return {"setting": row.get("key"), "value": shown, "source": row.get("source")}
+
+
+def _is_secret(name: str, value: object) -> bool:
+    # Nothing but a text or a number can be a secret; an object of such a name is looked into.
+    is_value = isinstance(value, (str, int, float, ExactNumber)) and not isinstance(value, bool)
+    return is_value and _SECRET_NAMES.search(name) is not None
+
+
+def _text(text: str) -> str:
+    text = _ADDRESS.sub(_address, redact(text))
+    text = _PARAMETER.sub(lambda match: f"{match[1]}={REDACTED}", text)
+    return _KEY_LIKE.sub(REDACTED, text)
+
+
+def _address(match: re.Match[str]) -> str:
+    """An address without user name, query and fragment, and without what looks like a token in its path."""
+    scheme, host, path, rest = match.groups()
+    shown = _TOKEN_SEGMENT.sub(REDACTED, path or "")
+    return f"{scheme}{host}{shown}{f'?{REDACTED}' if rest else ''}"

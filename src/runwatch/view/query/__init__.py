@@ -1,0 +1,1 @@
+"""The filter language: expressions, parser, bounded regular expressions and the part that the service applies."""

@@ -1,0 +1,240 @@
+"""Reads the text of a filter (console-anchors C3).
+
+====================  =============================================================
+``word``              somewhere in the visible text
+``"two words"``       the same with spaces; ``\\"`` and ``\\\\`` inside
+``/re/``              a regular expression (:mod:`runwatch.view.query.safe_regex`)
+``!term``             not
+``a b``, ``a | b``    and, or; "and" binds more tightly
+``field:x``           the field holds x
+``field=x  field!=x`` it is exactly x, or is not
+``field>0.5``         also ``>=  <  <=``, with numbers, ages (``10m``) and dates
+``has:field``         it has a value
+``is:live``           a flag of the resource
+``:name``             a filter kept under a name
+====================  =============================================================
+
+Names of fields are those of the columns, their aliases, and members of the record by their dotted paths.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from runwatch.base.closest_word import closest_word
+from runwatch.view.query.expressions import (
+    AllOf,
+    AnyOf,
+    ContainsText,
+    FieldCompares,
+    FieldContains,
+    FieldEquals,
+    HasField,
+    HasFlag,
+    MatchesPattern,
+    Not,
+    Query,
+    QueryError,
+    Term,
+)
+from runwatch.view.query.safe_regex import UnsafeRegexError, compile_safe_regex
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.text import json_paths
+from runwatch.view.text.values import parse_value
+
+MAX_FILTER_CHARACTERS: Final = 2000
+"""The most characters of a filter."""
+
+_SPACE: Final = re.compile(r"\s*")
+_NAME: Final = re.compile(r"([A-Za-z_][\w.\-\[\]\\]*)(!=|>=|<=|[:=><])")
+_BARE: Final = re.compile(r"[^\s|]+")
+_QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_REGEX: Final = re.compile(r"/((?:[^/\\]|\\.)*)/(?=\s|\||$)", re.DOTALL)
+_ENDS: Final = re.compile(r"\s|\||$")
+_PLAIN: Final = re.compile(r"[\w./:@\-]+")
+
+HINT: Final = "Put text that is no filter in double quotes to search for it as it is."
+
+
+def parse_filter(
+    text: str, spec: ResourceSpec[Any], *, named: Mapping[str, str] | None = None, extra: Collection[str] = ()
+) -> Query:
+    """Read a filter.
+
+    Args:
+        text: What a person typed; empty keeps everything.
+        spec: The resource, which knows the fields and flags.
+        named: The filters kept under names, without the colon.
+        extra: Further member names, such as those seen in the data.
+
+    Raises:
+        QueryError: it breaks the grammar, names an unknown field, flag or filter, or holds a refused pattern.
+    """
+    term = _Parser(text, spec, named or {}, extra, ()).read()
+    servers = {field.id: field.server_parameter for field in spec.all_fields() if field.server_parameter}
+    return Query(text, term, servers)
+
+
+def quote_value(value: str) -> str:
+    """A value as it stands behind an operator: in double quotes where it would end early without them."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return value if _PLAIN.fullmatch(value) else f'"{escaped}"'
+
+
+class _Parser:
+    def __init__(
+        self,
+        text: str,
+        spec: ResourceSpec[Any],
+        named: Mapping[str, str],
+        extra: Collection[str],
+        inside: tuple[str, ...],
+    ) -> None:
+        if len(text) > MAX_FILTER_CHARACTERS:
+            raise QueryError(f"a filter has at most {MAX_FILTER_CHARACTERS} characters", MAX_FILTER_CHARACTERS)
+        self.text = text
+        self.spec = spec
+        self.named = named
+        self.extra = extra
+        # The named filters that this text is part of, so that none contains itself.
+        self.inside = inside
+        self.position = 0
+
+    def read(self) -> Term:
+        """Everything: alternatives of terms side by side."""
+        alternatives = [self._side_by_side()]
+        while self.position < len(self.text):
+            bar = self.position
+            self.position += 1
+            if not alternatives[-1].terms:
+                raise QueryError("nothing stands before |", bar, HINT)
+            alternatives.append(self._side_by_side())
+            if not alternatives[-1].terms:
+                raise QueryError("nothing stands after |", bar, HINT)
+        return alternatives[0] if len(alternatives) == 1 else AnyOf(tuple(alternatives))
+
+    def _side_by_side(self) -> AllOf:
+        terms: list[Term] = []
+        while True:
+            self._skip_space()
+            if self.position >= len(self.text) or self.text[self.position] == "|":
+                return AllOf(tuple(terms))
+            term = self._term()
+            # A named filter without alternatives reads as if its terms stood here.
+            terms.extend(term.terms if isinstance(term, AllOf) else (term,))
+
+    def _skip_space(self) -> None:
+        match = _SPACE.match(self.text, self.position)
+        assert match is not None
+        self.position = match.end()
+
+    def _term(self) -> Term:
+        start = self.position
+        while self.text.startswith("!", self.position):
+            self.position += 1
+        negations = self.position - start
+        if _ENDS.match(self.text, self.position):
+            raise QueryError("nothing stands after !", start, HINT)
+        term = self._plain()
+        return Not(term) if negations % 2 else term
+
+    def _plain(self) -> Term:
+        start = self.position
+        char = self.text[start]
+        if char == '"':
+            return ContainsText(self._quoted())
+        if char == "/":
+            return self._regex()
+        if char == ":":
+            return self._named()
+        match = _NAME.match(self.text, start)
+        if match is None:
+            return ContainsText(self._bare())
+        name, operator = match[1], match[2]
+        self.position = match.end()
+        value_at = self.position
+        value = self._value(f"{name}{operator}")
+        if operator == ":" and name in {"is", "has"}:
+            return self._is(value, value_at) if name == "is" else HasField(self._field(value, value_at))
+        field = self._field(name, start)
+        match operator:
+            case ":":
+                return FieldContains(field, value)
+            case "=":
+                return FieldEquals(field, value)
+            case "!=":
+                return Not(FieldEquals(field, value))
+        bound = parse_value(value)
+        if bound is None:
+            reason = f"{operator} needs a number, an age such as 10m, or a date such as 2026-11-20"
+            raise QueryError(reason, value_at)
+        return FieldCompares(field, operator, bound)
+
+    def _value(self, before: str) -> str:
+        if self.text.startswith('"', self.position):
+            return self._quoted()
+        if _ENDS.match(self.text, self.position):
+            raise QueryError(f"nothing stands after {before}", self.position, HINT)
+        return self._bare()
+
+    def _bare(self) -> str:
+        match = _BARE.match(self.text, self.position)
+        assert match is not None
+        self.position = match.end()
+        return match[0]
+
+    def _quoted(self) -> str:
+        match = _QUOTED.match(self.text, self.position)
+        if match is None:
+            raise QueryError("the quote is not closed", self.position)
+        self.position = match.end()
+        return re.sub(r'\\(["\\])', r"\1", match[1])
+
+    def _regex(self) -> Term:
+        start = self.position
+        match = _REGEX.match(self.text, start)
+        if match is None:
+            raise QueryError("the pattern is not closed by a /", start, HINT)
+        self.position = match.end()
+        try:
+            return MatchesPattern(compile_safe_regex(match[1]))
+        except UnsafeRegexError as error:
+            raise QueryError(error.reason, start + 1 + error.position) from None
+
+    def _named(self) -> Term:
+        start = self.position
+        self.position += 1
+        name = "" if _ENDS.match(self.text, self.position) else self._bare()
+        if name not in self.named:
+            raise QueryError(f"there is no filter named {name!r}", start, _nearest(name, self.named))
+        if name in self.inside:
+            raise QueryError(f"the filter {name!r} contains itself", start)
+        inner = _Parser(self.named[name], self.spec, self.named, self.extra, (*self.inside, name))
+        try:
+            return inner.read()
+        except QueryError as error:
+            raise QueryError(f"in the filter {name!r}: {error.reason}", start, error.hint) from None
+
+    def _is(self, flag: str, position: int) -> Term:
+        if flag in self.spec.flags:
+            return HasFlag(flag)
+        known = ", ".join(self.spec.flags) or "none"
+        raise QueryError(f"there is no is:{flag}; there are: {known}", position)
+
+    def _field(self, name: str, position: int) -> str:
+        field = self.spec.field(name)
+        if field is not None:
+            return field.id
+        path = json_paths.parse_path(name)
+        if len(path) > 1 or path[0] in self.spec.record.MEMBERS or path[0] in self.extra:
+            return name
+        known = [known for field in self.spec.all_fields() for known in (field.id, *field.aliases)]
+        hint = _nearest(name, [*known, *self.spec.record.MEMBERS, *self.extra])
+        raise QueryError(f"there is no field {name!r}", position, hint or HINT)
+
+
+def _nearest(name: str, known: Collection[str]) -> str | None:
+    near = closest_word(name, known)
+    return f"The nearest is {near!r}." if near else None

@@ -1,0 +1,1 @@
+"""Everything said about receipts: lines, totals, charts and the scan for content."""

@@ -1,0 +1,159 @@
+"""What receipts add up to, as the sections of a pane: by day, by model, against the usage report. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Final
+
+from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, column_section
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.query.parser import quote_value
+from runwatch.view.receipts.totals import (
+    FEE,
+    NO_DAY,
+    NO_MODEL,
+    ReceiptTotals,
+    SpendSum,
+    UsageReconciliation,
+    day_filter,
+    format_amount,
+)
+from runwatch.view.text.format import RenderContext, grouped_number, spent_amount
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+MAX_LINES: Final = 40
+"""The most days or models that have a line of their own; the others are one line."""
+
+MANY_DAYS: Final = 8
+"""From so many days on they are plotted as columns too."""
+
+MAX_COLUMNS: Final = 400
+"""A plot has no more columns than this, and a terminal no more cells."""
+
+COLUMN_ROWS: Final = 4
+
+DIFFERING: Final = 10
+"""The most differing days that are named."""
+
+
+def spend_sections(
+    sums: ReceiptTotals,
+    compared: UsageReconciliation | SafeText,
+    room_of: WidthOf,
+    context: RenderContext,
+    *,
+    is_whole: bool,
+) -> list[DetailSection]:
+    """The sections.
+
+    Args:
+        sums: The sums of the receipts that are shown.
+        compared: All receipts against the usage report, or why there is no such comparison.
+        room_of: The cells that plots have.
+        context: What they are drawn with.
+        is_whole: Whether the end of the list is proven.
+    """
+    return [
+        _sums(sums, context, is_whole=is_whole),
+        *_days(sums, room_of, context),
+        *_models(sums, room_of, context),
+        _usage(compared, context),
+    ]
+
+
+def _sums(sums: ReceiptTotals, context: RenderContext, *, is_whole: bool) -> DetailSection:
+    counted = sums.total.count
+    least = "" if is_whole and sums.is_exact else "at least "
+    lines = [
+        DetailLine(line("spend"), line(f"{least}{format_amount(sums.total.usd)} USD in {_receipts(counted)}")),
+        DetailLine(line("usage"), line(f"{format_amount(sums.usage)} USD + {format_amount(sums.fees)} USD in fees")),
+    ]
+    if sums.tests:
+        lines.append(
+            DetailLine(line("test runs"), line(f"{grouped_number(sums.tests)} of them, at no charge"), Role.TEST)
+        )
+    if sums.untold:
+        lines.append(DetailLine(line("not told"), line(f"{_receipts(sums.untold)} without a cost"), Role.WARN))
+    if sums.partial:
+        calls = sums.total.unknown_calls
+        what = f"{_receipts(sums.partial)} with {grouped_number(calls)} call{'s' * (calls != 1)} of unknown cost"
+        lines.append(DetailLine(line("unknown"), line(what), Role.WARN))
+    if not is_whole:
+        lines.append(DetailLine(line("end"), line("not proven: more may follow"), Role.WARN))
+    return DetailSection(line("Receipts shown"), tuple(lines))
+
+
+def _days(sums: ReceiptTotals, room_of: WidthOf, context: RenderContext) -> list[DetailSection]:
+    if not sums.days:
+        return []
+    names = sorted((name for name in sums.days if name != NO_DAY), reverse=True)
+    shown = [_day(name, sums.days[name]) for name in names[:MAX_LINES]]
+    shown += _rest([sums.days[name] for name in names[MAX_LINES:]], "earlier days")
+    if NO_DAY in sums.days:
+        shown.append(_plotted("no date told", sums.days[NO_DAY]))
+    title = "Spend by day (UTC), on which runs became final"
+    if len(names) < MANY_DAYS:
+        return bar_section(title, shown, room_of, context)
+    plotted = column_section(title, list(_calendar(sums.days, names[-1], names[0])), COLUMN_ROWS, room_of, context)
+    return [*plotted, *bar_section("Day by day", shown, room_of, context)]
+
+
+def _calendar(days: Mapping[str, SpendSum], first: str, last: str) -> Iterator[tuple[str, Decimal | None]]:
+    """Every day of a stretch, the last :data:`MAX_COLUMNS` of them; a gap where no run became final."""
+    end = date.fromisoformat(last)
+    count = min((end - date.fromisoformat(first)).days + 1, MAX_COLUMNS)
+    for back in range(count - 1, -1, -1):
+        name = (end - timedelta(days=back)).isoformat()
+        yield name, days[name].usd if name in days else None
+
+
+def _day(name: str, found: SpendSum) -> ChartRow:
+    return _plotted(name, found, day_filter(name))
+
+
+def _models(sums: ReceiptTotals, room_of: WidthOf, context: RenderContext) -> list[DetailSection]:
+    names = sorted(sums.models, key=lambda name: (-sums.models[name].usd, name))
+    shown = [_model(name, sums.models[name]) for name in names[:MAX_LINES]]
+    shown += _rest([sums.models[name] for name in names[MAX_LINES:]], "other models")
+    return bar_section("Spend by model", shown, room_of, context)
+
+
+def _model(name: str, found: SpendSum) -> ChartRow:
+    if name == FEE:
+        return _plotted(name, found, role=Role.QUIET)
+    return _plotted(name, found, "" if name == NO_MODEL else f"model={quote_value(name)}")
+
+
+def _rest(found: list[SpendSum], label: str) -> list[ChartRow]:
+    """One line for those that have none of their own."""
+    whole = SpendSum()
+    for one in found:
+        whole.merge(one)
+    return [_plotted(f"{len(found)} {label}", whole, role=Role.QUIET)] if found else []
+
+
+def _plotted(label: str, found: SpendSum, filter: str = "", role: Role = Role.PLAIN) -> ChartRow:
+    number = spent_amount(found.usd, found.unknown_calls)
+    return ChartRow(line(label, 60), found.usd, number, _receipts(found.count), filter or None, role)
+
+
+def _receipts(number: int) -> str:
+    return f"{grouped_number(number)} receipt{'s' * (number != 1)}"
+
+
+def _usage(compared: UsageReconciliation | SafeText, context: RenderContext) -> DetailSection:
+    title = line("Against the usage report")
+    if isinstance(compared, SafeText):
+        return DetailSection(title, (DetailLine(line(""), compared, Role.QUIET),))
+    lines = [
+        DetailLine(line("period"), line(f"{compared.first} to {compared.last}, days in UTC; all receipts")),
+        DetailLine(line("in all"), compared.whole.words, Role.GOOD if compared.whole.agrees else Role.WARN),
+    ]
+    differing = compared.differing
+    lines += [DetailLine(line(day.day), day.words, Role.WARN) for day in differing[:DIFFERING]]
+    if len(differing) > DIFFERING:
+        lines.append(DetailLine(line(""), line(f"and {len(differing) - DIFFERING} more days differ"), Role.WARN))
+    return DetailSection(title, tuple(lines))

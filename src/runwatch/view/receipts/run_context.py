@@ -1,0 +1,111 @@
+"""What is known of a receipt's run from elsewhere than the receipt, each fact with its source. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from runwatch.records.arm import Arm
+from runwatch.records.model import CatalogEntry
+from runwatch.records.receipt import Receipt, ReceiptSlice
+from runwatch.records.run import Run
+from runwatch.records.verifier import Verifier
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.receipts.lines import customer_check_id
+from runwatch.view.receipts.totals import UsageReconciliation, find_receipt_day
+from runwatch.view.text.format import RenderContext, ago, duration, time_of_day
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.member_format import time_cell
+from runwatch.view.text.safe_text import SafeText, line
+
+
+def run_context_section(
+    receipt: Receipt,
+    run: Run | None,
+    seen_at: datetime | None,
+    compared: UsageReconciliation | SafeText,
+    context: RenderContext,
+) -> DetailSection:
+    """The section.
+
+    Args:
+        receipt: The receipt.
+        run: Its run as it was read last; ``None`` where it is not known.
+        seen_at: When this console read the receipt last.
+        compared: All receipts against the usage report, or why there is no such comparison.
+        context: What it is drawn with.
+    """
+    return DetailSection(line("From elsewhere"), tuple(_lines(receipt, run, seen_at, compared, context)))
+
+
+def add_links(sections: Sequence[DetailSection], receipt: Receipt) -> list[DetailSection]:
+    """The sections of a receipt with ways to what their lines name: the run, and each slice's saved model and check."""
+    parts = iter(receipt.slices or ())
+    return [
+        replace(section, lines=tuple(_with_way(entry, ways) for entry in section.lines))
+        if (ways := _ways(section, receipt, parts))
+        else section
+        for section in sections
+    ]
+
+
+def _ways(section: DetailSection, receipt: Receipt, parts: Iterator[ReceiptSlice]) -> dict[str, tuple[str, str | None]]:
+    """Where the lines of a section lead by their labels: the kind of the other record, and its id."""
+    if section.title == "Receipt":
+        return {"status": (Run.KIND, receipt.execution_id)}
+    if not section.title.startswith("Slice "):
+        return {}
+    part = next(parts, None)
+    option = part.route.selected if part is not None and part.route is not None else None
+    ways: dict[str, tuple[str, str | None]] = {}
+    if option is not None:
+        ways |= {"selected": (Arm.KIND, option.arm_id), "requested": (CatalogEntry.KIND, option.model_deployment_id)}
+    if part is not None:
+        ways["checked by"] = (Verifier.KIND, customer_check_id(part))
+    return ways
+
+
+def _with_way(entry: DetailLine, ways: Mapping[str, tuple[str, str | None]]) -> DetailLine:
+    kind, id = ways.get(entry.label, ("", None))
+    return replace(entry, target=(kind, id)) if id else entry
+
+
+def _lines(
+    receipt: Receipt,
+    run: Run | None,
+    seen_at: datetime | None,
+    compared: UsageReconciliation | SafeText,
+    context: RenderContext,
+) -> Iterator[DetailLine]:
+    if run is not None:
+        if receipt.created_at is None and run.created_at is not None:
+            yield DetailLine(line("created_at"), _moment(run.created_at, "the run", context))
+        if receipt.completed_at is None and run.completed_at is not None:
+            yield DetailLine(line("completed_at"), _moment(run.completed_at, "the run", context))
+        budget = run.policy.budget if run.policy is not None else None
+        runtime = receipt.totals.runtime_s if receipt.totals is not None else None
+        if budget is not None and budget.max_runtime_s is not None and runtime is not None:
+            words = f"{duration(runtime)} of {duration(budget.max_runtime_s)}, the cap from the run"
+            yield DetailLine(line("runtime"), line(words))
+    if seen_at is not None:
+        yield DetailLine(line("read"), line(f"{time_of_day(seen_at, context)}, by this console"))
+    yield _usage(find_receipt_day(receipt), compared, context)
+
+
+def _moment(at: datetime, source: str, context: RenderContext) -> SafeText:
+    shown = time_cell(at, context)
+    words = ago(at, context.now) if context.time == "relative" else shown
+    return line(f"{words}, from {source}")
+
+
+def _usage(day: str, compared: UsageReconciliation | SafeText, context: RenderContext) -> DetailLine:
+    """The usage report of the day on which the receipt counts, against all receipts of that day."""
+    if isinstance(compared, SafeText):
+        return DetailLine(line("usage"), compared, Role.QUIET)
+    found = compared.day(day)
+    if found is None:
+        return DetailLine(line("usage"), line(f"{day or 'a receipt without a date'} is not compared"), Role.QUIET)
+    glyph = context.glyphs.good if found.agrees else context.glyphs.bad
+    words = line(f"{glyph} {found.words}, of {day} (UTC), all receipts of that day")
+    return DetailLine(line("usage"), words, Role.GOOD if found.agrees else Role.WARN)

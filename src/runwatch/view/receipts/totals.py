@@ -1,0 +1,287 @@
+"""What receipts add up to: by day, by model, and against the service's own usage report. Pure.
+
+Everything is counted in decimals, one receipt after another, so that a hundred thousand of them can be counted in
+slices. A receipt counts on the day (UTC) on which its run became final, as in a usage report (wire reference 2.9).
+What a model used is what its slices cost; the platform's fee belongs to no model and has a line of its own, so that the
+lines of a table add up to the total below it. That division is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from typing import Final
+
+from runwatch.records.receipt import Receipt, ReceiptSlice
+from runwatch.records.spend import unknown_calls
+from runwatch.records.usage import DayUsage, Usage, UsageTotals
+from runwatch.view.runs.run_facts import find_selected_option
+from runwatch.view.text.safe_text import SafeText, line, plain_decimal
+
+NO_DAY: Final = ""
+"""The day of a receipt that tells no date."""
+
+FEE: Final = "platform fee"
+NO_MODEL: Final = "model not told"
+
+# Sums of amounts that differ by less than this many digits are exact.
+_EXACT: Final = Context(prec=100)
+_CENTS: Final = Decimal("0.01")
+
+
+@dataclass(slots=True)
+class SpendSum:
+    """A sum of costs.
+
+    Attributes:
+        usd: The known part, in US dollars.
+        count: How many receipts it is the sum of.
+        unknown_calls: How many provider calls of those receipts have no known cost.
+    """
+
+    usd: Decimal = Decimal(0)
+    count: int = 0
+    unknown_calls: int = 0
+
+    def add(self, usd: Decimal, unknown_calls: int = 0) -> None:
+        """Count one more receipt."""
+        self.usd = _EXACT.add(self.usd, usd)
+        self.count += 1
+        self.unknown_calls += unknown_calls
+
+    def merge(self, other: SpendSum) -> None:
+        """Count everything that another one has counted."""
+        self.usd = _EXACT.add(self.usd, other.usd)
+        self.count += other.count
+        self.unknown_calls += other.unknown_calls
+
+
+@dataclass(slots=True)
+class ReceiptTotals:
+    """What some receipts add up to.
+
+    Attributes:
+        total: Usage and fee of those that name both; of a receipt with calls of unknown cost, the known part.
+        fees: The part of the total that is the platform's fee, in US dollars.
+        untold: How many name no cost.
+        partial: How many name a cost that lacks calls of unknown cost.
+        tests: How many are of test runs.
+        days: By day, ``YYYY-MM-DD`` or :data:`NO_DAY`; test runs count with their nought.
+        models: By model key, :data:`FEE` or :data:`NO_MODEL`; only what cost something, or an unknown amount.
+    """
+
+    total: SpendSum = field(default_factory=SpendSum)
+    fees: Decimal = Decimal(0)
+    untold: int = 0
+    partial: int = 0
+    tests: int = 0
+    days: dict[str, SpendSum] = field(default_factory=dict)
+    models: dict[str, SpendSum] = field(default_factory=dict)
+
+    @property
+    def usage(self) -> Decimal:
+        """The part of the total that models used, in US dollars."""
+        return _EXACT.subtract(self.total.usd, self.fees)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the total is the whole spend of the receipts, not a least amount."""
+        return not self.untold and not self.partial
+
+    def add(self, receipt: Receipt) -> None:
+        """Count a receipt."""
+        spend, lacking = receipt.known_spend_usd, receipt.unknown_calls
+        self.tests += receipt.mode == "echo"
+        if spend is None:
+            self.untold += 1
+            return
+        self.partial += bool(lacking)
+        self.total.add(spend, lacking)
+        self.days.setdefault(find_receipt_day(receipt), SpendSum()).add(spend, lacking)
+        parts: dict[str, tuple[Decimal, int]] = {}
+        for name, usd, unknown in _parts(receipt):
+            before, lost = parts.get(name, (Decimal(0), 0))
+            parts[name] = _EXACT.add(before, usd), lost + unknown
+        self.fees = _EXACT.add(self.fees, parts[FEE][0])
+        for name, (usd, unknown) in parts.items():
+            if usd or unknown:
+                self.models.setdefault(name, SpendSum()).add(usd, unknown)
+
+
+def find_receipt_day(receipt: Receipt) -> str:
+    """The day in UTC on which the run became final; that of its beginning where no end is told."""
+    at = receipt.completed_at or receipt.created_at
+    return NO_DAY if at is None else _day(at)
+
+
+def day_filter(day: str) -> str:
+    """The filter that keeps the receipts of a day, ``YYYY-MM-DD``; without an end on the calendar's last day."""
+    first = date.fromisoformat(day)
+    end = "" if first == date.max else f" completed<{first + timedelta(days=1)}"
+    return f"completed>={first}{end}"
+
+
+def _day(at: datetime) -> str:
+    try:
+        return at.astimezone(UTC).date().isoformat()
+    except OverflowError:
+        return at.date().isoformat()
+
+
+def _parts(receipt: Receipt) -> Iterator[tuple[str, Decimal, int]]:
+    """The spend of a receipt by what it was for, with its calls of unknown cost; the parts add up to the whole."""
+    totals = receipt.totals
+    assert totals is not None
+    assert totals.usd is not None
+    assert totals.platform_fee_usd is not None
+    yield FEE, totals.platform_fee_usd, 0
+    rest, lacking = totals.usd, receipt.unknown_calls
+    for part in receipt.slices or ():
+        usd = part.cost.usd if part.cost is not None else None
+        if usd is not None:
+            rest = _EXACT.subtract(rest, usd)
+            unknown = min(unknown_calls(part.raw), lacking)
+            lacking -= unknown
+            yield _model_of(part) or NO_MODEL, usd, unknown
+    yield find_selected_option(receipt).model_key or NO_MODEL, rest, lacking
+
+
+def _model_of(part: ReceiptSlice) -> str | None:
+    option = part.route.selected if part.route is not None else None
+    return option.model_key if option is not None else None
+
+
+def total_text(sums: ReceiptTotals, *, is_whole: bool) -> SafeText:
+    """The total for a frame: ``spend 4.12 USD``, with ``at least`` where more may follow or is not told.
+
+    Args:
+        sums: The sums.
+        is_whole: Whether the end of the list is proven.
+    """
+    least = "" if is_whole and sums.is_exact else "at least "
+    return line(f"spend {least}{format_amount(sums.total.usd)} USD")
+
+
+def format_amount(usd: Decimal) -> str:
+    """An amount with all its digits and at least two decimals."""
+    if abs(usd.adjusted()) > 30:
+        return plain_decimal(usd)
+    short = usd.normalize(_EXACT)
+    exponent = short.as_tuple().exponent
+    assert isinstance(exponent, int)
+    return format(short.quantize(_CENTS, ROUND_HALF_EVEN, _EXACT) if exponent > -2 else short, "f")
+
+
+@dataclass(frozen=True, slots=True)
+class SpendComparison:
+    """One day, or all of them, as receipts and as the usage report tell it.
+
+    Attributes:
+        day: The day; empty for all.
+        receipts: What the receipts add up to, in US dollars.
+        usage: What the report says; ``None`` where it says nothing.
+        receipt_calls: How many calls of unknown cost the receipts name.
+        usage_calls: How many the report names.
+    """
+
+    day: str
+    receipts: Decimal
+    usage: Decimal | None
+    receipt_calls: int = 0
+    usage_calls: int | None = None
+
+    @property
+    def difference(self) -> Decimal:
+        """How much more the report says than the receipts; a day that it leaves out counts as nought."""
+        return _EXACT.subtract(self.usage or Decimal(0), self.receipts)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both say the same."""
+        return self.difference == 0 and self.usage_calls in {None, self.receipt_calls}
+
+    @property
+    def words(self) -> SafeText:
+        """What came of it: ``agrees: 4.12 USD``, or ``differs by 0.05 USD: usage 4.17, receipts 4.12``."""
+        unknown = f", and {_calls(self.receipt_calls)} of unknown cost" if self.receipt_calls else ""
+        if self.agrees:
+            return line(f"agrees: {format_amount(self.receipts)} USD{unknown}")
+        if self.usage is None:
+            return line(f"usage tells nothing of it; receipts {format_amount(self.receipts)} USD")
+        if self.difference == 0:
+            return line(
+                f"differs: usage names {_calls(self.usage_calls or 0)} of unknown cost, receipts name "
+                f"{self.receipt_calls}"
+            )
+        told, by = format_amount(self.usage), format_amount(abs(self.difference))
+        return line(f"differs by {by} USD: usage {told}, receipts {format_amount(self.receipts)}")
+
+
+def _calls(number: int) -> str:
+    return f"{number} call{'s' * (number != 1)}"
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReconciliation:
+    """Receipts against a usage report.
+
+    Attributes:
+        whole: All days that were compared.
+        days: Day by day, those of which either side knows something, in order.
+        first: The first day, ``YYYY-MM-DD``.
+        last: The last day.
+    """
+
+    whole: SpendComparison
+    days: tuple[SpendComparison, ...]
+    first: str
+    last: str
+
+    @property
+    def differing(self) -> tuple[SpendComparison, ...]:
+        """The days on which they differ."""
+        return tuple(day for day in self.days if not day.agrees)
+
+    def day(self, name: str) -> SpendComparison | None:
+        """One of the days, or ``None`` when it was not compared."""
+        return next((day for day in self.days if day.day == name), None)
+
+
+def comparable_days(sums: ReceiptTotals, today: str, *, is_whole: bool) -> tuple[str, str] | None:
+    """The first and the last day whose receipts are all known; ``None`` when there is none.
+
+    Args:
+        sums: The sums of all receipts that are listed.
+        today: The present day in UTC.
+        is_whole: Whether the end of the list is proven. If not, the earliest day may have further receipts.
+    """
+    days = sorted(name for name in sums.days if name != NO_DAY)
+    if not is_whole:
+        del days[:1]
+    return (days[0], max(days[-1], today)) if days else None
+
+
+def reconcile_with_usage(days: Mapping[str, SpendSum], usage: Usage, first: str, last: str) -> UsageReconciliation:
+    """Compare what receipts add up to with a usage report over the same days.
+
+    Args:
+        days: The sums of all receipts of these days.
+        usage: The report.
+        first: The first day of the report, ``YYYY-MM-DD``.
+        last: The last one.
+    """
+    told = {part.date: part for part in usage.by_day or () if part.date is not None}
+    names = sorted(name for name in {*days, *told} if first <= name <= last)
+    compared = tuple(_compared(name, days.get(name, SpendSum()), told.get(name)) for name in names)
+    total = SpendSum()
+    for name in names:
+        total.merge(days.get(name, SpendSum()))
+    return UsageReconciliation(_compared("", total, usage.totals), compared, first, last)
+
+
+def _compared(name: str, found: SpendSum, told: DayUsage | UsageTotals | None) -> SpendComparison:
+    if told is None:
+        return SpendComparison(name, found.usd, None, found.unknown_calls)
+    return SpendComparison(name, found.usd, told.usd, found.unknown_calls, told.unknown_calls)

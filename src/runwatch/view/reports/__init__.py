@@ -1,0 +1,1 @@
+"""Periods, usage, check trends, compliance and usage of several profiles."""

@@ -1,0 +1,192 @@
+"""How output checks have judged, day by day (wire reference 2.12). Pure.
+
+A technical failure is no verdict: it is told apart everywhere and counts in no pass rate. Customers' checks, baselines
+of the platform and test runs are judged by different rules, so that they are never added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from runwatch.records.evaluation import DayEvaluation, EvalSummary
+from runwatch.records.verifier import Verifier
+from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section
+from runwatch.view.detail.plots import draw_sparkline
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.text.format import RenderContext, grouped_number, percent, short_id
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import fit, line, plain_decimal
+
+CUSTOMER: Final = "customer"
+
+ACTIVITY_WORDS: Final[Mapping[str, str]] = {
+    CUSTOMER: "live runs",
+    "platform_baseline": "baseline of the platform",
+    "platform_echo": "test runs",
+}
+"""What each activity is about."""
+
+SPARK_CELLS: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTrend:
+    """The verdicts of one check in one activity.
+
+    Attributes:
+        verifier_id: The check; ``None`` where the summary names none.
+        activity: What was judged, as the service names it.
+        days: The days, the earliest first.
+    """
+
+    verifier_id: str | None
+    activity: str
+    days: tuple[DayEvaluation, ...]
+
+    @property
+    def total(self) -> int:
+        """Verdicts that are right or wrong."""
+        return sum(day.total or 0 for day in self.days)
+
+    @property
+    def passed(self) -> int:
+        """Verdicts that are right."""
+        return sum(day.passed or 0 for day in self.days)
+
+    @property
+    def failures(self) -> int:
+        """Tries that gave no verdict."""
+        return sum(day.technical_failures or 0 for day in self.days)
+
+    @property
+    def attempts(self) -> int:
+        """Tries in all."""
+        return sum(day.attempted_checks or 0 for day in self.days)
+
+    @property
+    def pass_rate(self) -> Decimal | None:
+        """The right part of all verdicts; ``None`` without any."""
+        return Decimal(self.passed) / self.total if self.total > 0 else None
+
+
+def build_trends(summary: EvalSummary, verifier_id: str | None = None) -> list[CheckTrend]:
+    """The verdicts by check and activity; customers' first.
+
+    Args:
+        summary: The service's summary.
+        verifier_id: Only this check's, where it is given.
+    """
+    groups: dict[tuple[str | None, str], list[DayEvaluation]] = {}
+    for day in summary.pass_rate_trend or ():
+        if verifier_id is None or day.verifier_id == verifier_id:
+            groups.setdefault((day.verifier_id, day.activity or "unknown"), []).append(day)
+    found = [
+        CheckTrend(check, activity, tuple(sorted(days, key=lambda day: day.day or "")))
+        for (check, activity), days in groups.items()
+    ]
+    return sorted(found, key=lambda one: (one.activity != CUSTOMER, one.activity, one.verifier_id or ""))
+
+
+def trend_sections(
+    summary: EvalSummary, verifier_id: str, room_of: WidthOf, context: RenderContext
+) -> list[DetailSection]:
+    """The trend of one check: its sums, and its pass rate by day.
+
+    Args:
+        summary: The service's summary.
+        verifier_id: The check.
+        room_of: The cells that plots have.
+        context: What it is drawn with.
+    """
+    window = summary.window
+    start, end = (None, None) if window is None else (window.start, window.end)
+    words = f"{start} to {end}, days in UTC" if start and end else "everything that the service keeps"
+    found = build_trends(summary, verifier_id)
+    head = [DetailLine(line("window"), line(words))]
+    if not found:
+        head.append(DetailLine(line("verdicts"), line("none in this window"), Role.QUIET))
+    shown = [DetailSection(line("Trend"), tuple(head))]
+    for one in found:
+        shown.append(DetailSection(line(f"Verdicts on {_about(one)}"), tuple(_sums(one, context))))
+        plotted = [_day(day, context) for day in reversed(one.days)]
+        shown += bar_section("Pass rate by day", plotted, room_of, context, largest=1)
+    return shown
+
+
+def overview_section(
+    summary: EvalSummary, checks: Mapping[str, Verifier], room_of: WidthOf, context: RenderContext
+) -> list[DetailSection]:
+    """Every check with its pass rate by day in a line; none where nothing was judged.
+
+    Args:
+        summary: The service's summary.
+        checks: What is known of checks, by id.
+        room_of: The cells that plots have.
+        context: What it is drawn with.
+    """
+    found = build_trends(summary)
+    if not found:
+        return []
+    labels = [line(_name(one, checks, context)) for one in found]
+    words = [pass_rate_text(one) for one in found]
+    beside = max(map(len, words))
+    longest = max(len(one.days) for one in found)
+    cells = min(longest, SPARK_CELLS, max(0, room_of(labels) - beside - 6))
+    lines = []
+    for one, label, text in zip(found, labels, words, strict=True):
+        drawn = fit(draw_sparkline([day.pass_rate for day in one.days], cells, context.glyphs, largest=1), cells)
+        target = (Verifier.KIND, one.verifier_id) if one.verifier_id in checks else None
+        lines.append(DetailLine(label, line(f"{drawn}  {text}" if cells else text, None), target=target))
+    return [DetailSection(line("Output checks, pass rate by day"), tuple(lines))]
+
+
+def pass_rate_text(one: CheckTrend) -> str:
+    """A trend in a few words: ``78 % of 9, 1 failed technically``."""
+    rate = one.pass_rate
+    told = "no verdict" if rate is None else f"{_percent(rate)} of {grouped_number(one.total)}"
+    return told + (f", {grouped_number(one.failures)} failed technically" if one.failures else "")
+
+
+def _sums(one: CheckTrend, context: RenderContext) -> Sequence[DetailLine]:
+    rate = one.pass_rate
+    passed = (
+        line(context.glyphs.nothing)
+        if rate is None
+        else line(f"{_percent(rate)}, {grouped_number(one.passed)} of {grouped_number(one.total)} verdicts")
+    )
+    tries = f"{grouped_number(one.failures)} of {grouped_number(one.attempts)} tries; they count in no pass rate"
+    return (
+        DetailLine(line("passed"), passed),
+        DetailLine(line("technical failures"), line(tries), Role.WARN if one.failures else Role.PLAIN),
+    )
+
+
+def _day(day: DayEvaluation, context: RenderContext) -> ChartRow:
+    rate = day.pass_rate
+    number = line(context.glyphs.nothing if rate is None else _percent(rate))
+    told = [f"{grouped_number(day.passed)} of {grouped_number(day.total)}"]
+    if day.mean_quality_score is not None:
+        told.append(f"score {plain_decimal(day.mean_quality_score)}")
+    if day.technical_failures:
+        told.append(f"{grouped_number(day.technical_failures)} failed technically")
+    role = Role.WARN if day.technical_failures else Role.PLAIN
+    return ChartRow(line(day.day), rate, number, ", ".join(told), role=role)
+
+
+def _percent(rate: Decimal) -> str:
+    """Whole per cent; all of it is written so, and not as a limit that is reached."""
+    return "100 %" if rate >= 1 else percent(max(rate, Decimal(0)))
+
+
+def _about(one: CheckTrend) -> str:
+    return ACTIVITY_WORDS.get(one.activity, one.activity)
+
+
+def _name(one: CheckTrend, checks: Mapping[str, Verifier], context: RenderContext) -> str:
+    known = checks.get(one.verifier_id or "")
+    name = known.display_name if known is not None else None
+    shown = name or (short_id(one.verifier_id, context.glyphs) if one.verifier_id else "no check named")
+    return shown if one.activity == CUSTOMER else f"{shown}, {_about(one)}"

@@ -1,0 +1,145 @@
+"""The compliance export: what is in it, who decided what, whether its digest is right, and the file. Pure.
+
+The export is the service's own statement; the file holds exactly what it sent (wire reference 2.12).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from runwatch.base.json import dumps
+from runwatch.records.api_key import ApiKey
+from runwatch.records.arm import Arm
+from runwatch.records.compliance import Attestation, ComplianceExport, Decision, DecisionResource
+from runwatch.records.proposal import Proposal
+from runwatch.records.run import Run
+from runwatch.records.usage import Period, UsageTotals
+from runwatch.records.verifier import Verifier
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.reports.usage import other_member_sections
+from runwatch.view.text.format import (
+    RenderContext,
+    ago,
+    grouped_number,
+    money_exact,
+    short_id,
+    spent_amount,
+    time_of_day,
+)
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, json_text, line
+from runwatch.view.text.styled_text import StyledText
+
+KINDS: Final[Mapping[str, str]] = {
+    "proposal": Proposal.KIND,
+    "execution": Run.KIND,
+    "api_key": ApiKey.KIND,
+    "arm": Arm.KIND,
+    "verifier": Verifier.KIND,
+}
+"""The kind of record behind each type of resource that a decision can be about."""
+
+DIGEST_MATCHES: Final = "the attested digest is the SHA-256 of receipts_ndjson, checked here"
+NO_DECISION_LOG: Final = "the answer has no decision log"
+DIGEST_DIFFERS: Final = "the attested digest is not the SHA-256 of receipts_ndjson; the service may attest other bytes"
+
+
+def digest_agrees(exported: ComplianceExport) -> bool | None:
+    """Whether the attested digest is that of the receipts; ``None`` where that cannot be told.
+
+    Which bytes a service attests is its own affair, so that another digest proves nothing wrong.
+    """
+    attestation, receipts = exported.attestation, exported.receipts_ndjson
+    if attestation is None or attestation.digest is None or attestation.algorithm != "sha256" or receipts is None:
+        return None
+    digest = hashlib.sha256(receipts.encode("utf-8", "surrogatepass")).hexdigest()
+    return attestation.digest.lower().removeprefix("sha256:") == digest
+
+
+def export_text(exported: ComplianceExport) -> str:
+    """The export as a file: exactly what the service sent, indented."""
+    return dumps(dict(exported.raw), indent=2) + "\n"
+
+
+def count_receipts(exported: ComplianceExport) -> int | None:
+    """How many receipts the export holds; ``None`` where it holds no text of receipts."""
+    text = exported.receipts_ndjson
+    return None if text is None else sum(1 for one in text.split("\n") if one.strip())
+
+
+def summary_sections(exported: ComplianceExport, context: RenderContext) -> list[DetailSection]:
+    """What is in an export, counted."""
+    period, totals = exported.period or Period({}), exported.usage_totals or UsageTotals({})
+    start, end = (day or context.glyphs.unknown for day in (period.start, period.end))
+    log = exported.decision_log
+    decisions = log or ()
+    kinds = Counter(one.kind or context.glyphs.unknown for one in decisions)
+    spend = (
+        context.glyphs.unknown if totals.usd is None else spent_amount(totals.usd, totals.unknown_calls, money_exact)
+    )
+    policy = exported.content_policy or {}
+    return [
+        DetailSection(
+            line("Export"),
+            (
+                DetailLine(line("period"), line(f"{start} to {end}, days in UTC")),
+                DetailLine(line("receipts"), grouped_number(count_receipts(exported))),
+                DetailLine(line("decisions"), line(NO_DECISION_LOG) if log is None else grouped_number(len(log))),
+                *(DetailLine(line(f"  {kind}"), grouped_number(number)) for kind, number in sorted(kinds.items())),
+                DetailLine(line("runs"), grouped_number(totals.executions)),
+                DetailLine(line("spend"), line(spend)),
+                DetailLine(line("form"), line(exported.schema_version)),
+                *(DetailLine(line(f"{name} are"), line(json_text(said))) for name, said in policy.items()),
+                *_digest(exported, context),
+            ),
+        ),
+        *other_member_sections(exported),
+    ]
+
+
+def decision_sections(exported: ComplianceExport, context: RenderContext) -> list[DetailSection]:
+    """Who decided what and when, the newest first; each line leads to what was decided upon."""
+    listed = exported.decision_log
+    if not listed:
+        said = (
+            f"{NO_DECISION_LOG[0].upper()}{NO_DECISION_LOG[1:]}."
+            if listed is None
+            else "Nobody decided anything in this period."
+        )
+        return [DetailSection(line(""), (DetailLine(line(""), line(said), Role.QUIET),))]
+    ordered = sorted(listed, key=lambda one: str(one.raw.get("at") or ""), reverse=True)
+    return [DetailSection(line(""), tuple(_decision(one, context) for one in ordered))]
+
+
+def _decision(one: Decision, context: RenderContext) -> DetailLine:
+    resource = one.resource or DecisionResource({})
+    kind, named = KINDS.get(resource.type or ""), resource.raw.get("id")
+    record_id = named if isinstance(named, str) else None
+    by = "by the service itself" if one.acted_by is None else f"by {one.acted_by}"
+    what = f"{one.action or context.glyphs.unknown} {resource.type or ''} {short_id(record_id, context.glyphs)}"
+    target = (kind, record_id) if kind is not None and record_id else None
+    return DetailLine(_when(one, context), line(f"{what}  {by}", None), _role(one), target=target)
+
+
+def _when(one: Decision, context: RenderContext) -> SafeText:
+    if one.at is None:
+        return line(json_text(one.raw.get("at")))
+    return ago(one.at, context.now) if context.time == "relative" else time_of_day(one.at, context)
+
+
+def _role(one: Decision) -> Role:
+    return {"approved": Role.GOOD, "rejected": Role.OFF, "revoked": Role.WARN}.get(one.action or "", Role.PLAIN)
+
+
+def _digest(exported: ComplianceExport, context: RenderContext) -> tuple[DetailLine, DetailLine]:
+    """The digest, and what could be found out about it here."""
+    said = {
+        True: StyledText(line(f"{context.glyphs.good} {DIGEST_MATCHES}"), Role.GOOD),
+        False: StyledText(line(f"{context.glyphs.warn} {DIGEST_DIFFERS}"), Role.WARN),
+        None: StyledText(line("the export attests nothing that can be checked here"), Role.QUIET),
+    }[digest_agrees(exported)]
+    digest = (exported.attestation or Attestation({})).digest
+    return DetailLine(line("digest"), line(digest, None)), DetailLine(line(""), said.text, said.role)

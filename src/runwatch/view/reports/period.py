@@ -1,0 +1,107 @@
+"""The stretch of days that a report covers, by the names that people choose it by.
+
+The interface names ``from`` and ``to`` of reports and leaves their form open (wire reference 2.9); ours are dates in
+UTC that both count, as the local service reads them. The names are ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+from runwatch.base.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class ReportPeriod:
+    """Whole days in UTC, both of which count."""
+
+    first: date
+    last: date
+
+    def query(self) -> dict[str, str]:
+        """The period as the parameters of a report."""
+        return {"from": self.first.isoformat(), "to": self.last.isoformat()}
+
+    def words(self) -> str:
+        """The period in a title: one day, or the first and the last."""
+        return f"{self.first}" if self.first == self.last else f"{self.first} to {self.last}"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPeriod:
+    """A period that goes with the time.
+
+    Attributes:
+        id: What is typed for it.
+        title: What its tab says.
+        of: The period on a day.
+    """
+
+    id: str
+    title: str
+    of: Callable[[date], ReportPeriod]
+
+    def at(self, now: datetime) -> ReportPeriod:
+        """The period at a moment."""
+        return self.of(now.astimezone(UTC).date())
+
+
+PERIODS: Final[Mapping[str, NamedPeriod]] = {
+    named.id: named
+    for named in (
+        NamedPeriod("today", "Today", lambda day: ReportPeriod(day, day)),
+        NamedPeriod("7d", "7 days", lambda day: ReportPeriod(day - timedelta(days=6), day)),
+        NamedPeriod("30d", "30 days", lambda day: ReportPeriod(day - timedelta(days=29), day)),
+        NamedPeriod("month", "This month", lambda day: ReportPeriod(day.replace(day=1), day)),
+    )
+}
+"""The named periods, the shortest first."""
+
+DEFAULT_PERIOD: Final = "7d"
+"""What a screen begins with."""
+
+PERIOD_HINT: Final = "a month such as 2026-10, or two days such as 2026-11-01 2026-11-15"
+"""What can be typed for a period of one's own."""
+
+_MONTH: Final = re.compile(r"[0-9]{4}-[0-9]{2}", re.ASCII)
+_DAYS: Final = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:(?:\s*\.\.\s*|\s+(?:to\s+)?)([0-9]{4}-[0-9]{2}-[0-9]{2}))?", re.ASCII
+)
+
+
+def parse_period(text: str, now: datetime) -> ReportPeriod:
+    """A period as a person types it: a name, a month, a day, or the first and the last day.
+
+    Raises:
+        UsageError: it is none of them.
+    """
+    text = text.strip()
+    if text in PERIODS:
+        return PERIODS[text].at(now)
+    try:
+        if _MONTH.fullmatch(text):
+            first = date.fromisoformat(f"{text}-01")
+            return ReportPeriod(first, _month_end(first))
+        match = _DAYS.fullmatch(text)
+        if match is not None:
+            first = date.fromisoformat(match[1])
+            last = date.fromisoformat(match[2] or match[1])
+            if first <= last:
+                return ReportPeriod(first, last)
+            raise UsageError("The last day is before the first one", hint=f"Type {PERIOD_HINT}.")
+    except ValueError:
+        raise UsageError(f"'{text}' names a day that no calendar has", hint=f"Type {PERIOD_HINT}.") from None
+    raise UsageError(f"'{text}' is no period", hint=f"Type {', '.join(PERIODS)}, {PERIOD_HINT}.")
+
+
+def _month_end(first: date) -> date:
+    # No month has 32 days, so that is always in the next one; the last month there is has no next one.
+    return (
+        date.max
+        if (first.year, first.month) == (9999, 12)
+        else (first + timedelta(days=32)).replace(day=1) - timedelta(days=1)
+    )

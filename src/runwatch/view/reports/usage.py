@@ -1,0 +1,245 @@
+"""What was used in a period: sums in sight, and plots by day, model, saved model and key. Pure.
+
+Every plotted line leads to the list that it sums up. Money is decimal throughout. A day that a report leaves out is a
+gap, because the report says nothing about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Final
+
+from runwatch.records.api_key import ApiKey
+from runwatch.records.arm import Arm
+from runwatch.records.record import Record
+from runwatch.records.spend import sum_amounts
+from runwatch.records.usage import ArmUsage, DayUsage, KeyUsage, Period, Usage, UsageTotals
+from runwatch.settings.view_state import ViewState
+from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, column_section, largest_first
+from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection
+from runwatch.view.query.parser import quote_value
+from runwatch.view.text import json_paths
+from runwatch.view.text.format import RenderContext, grouped_number, money_exact, short_id, spent_amount
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, block, json_text, line, plain_decimal
+
+COLUMN_ROWS: Final = 4
+"""The height of the plot by day."""
+
+MANY_DAYS: Final = 8
+"""From so many days on they are plotted as columns too, because as lines they do not fit a window."""
+
+MAX_DAYS: Final = 400
+"""A longer period is plotted without the gaps between its days."""
+
+NO_DAYS: Final = "The answer has no days."
+"""What stands for the days of a report that lists none, not even an empty list."""
+
+NO_MODEL: Final = "not known here"
+"""What stands for the model of a saved model that is not listed, or is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameLookup:
+    """What is known of the things that a report names by id.
+
+    Attributes:
+        arms: Saved models by id.
+        keys: API keys by id.
+    """
+
+    arms: Mapping[str, Arm] = field(default_factory=dict)
+    keys: Mapping[str, ApiKey] = field(default_factory=dict)
+
+    def arm(self, arm_id: str | None, context: RenderContext) -> SafeText:
+        """A saved model by its name, or its id where the name is not known."""
+        known = self.arms.get(arm_id or "")
+        return line(known.display_name) if known and known.display_name else short_id(arm_id, context.glyphs)
+
+    def model(self, arm_id: str | None) -> str | None:
+        """The model behind a saved model."""
+        known = self.arms.get(arm_id or "")
+        return None if known is None else known.model_id
+
+    def key(self, key_id: str | None, context: RenderContext) -> SafeText:
+        """An API key by its name, or its id where the name is not known."""
+        known = self.keys.get(key_id or "")
+        return line(known.display_name) if known and known.display_name else short_id(key_id, context.glyphs)
+
+
+def usage_sections(usage: Usage, names: NameLookup, room_of: WidthOf, context: RenderContext) -> list[DetailSection]:
+    """A usage report, ready to draw.
+
+    Args:
+        usage: The report.
+        names: What is known of what it names.
+        room_of: The cells that plots have.
+        context: What it is drawn with.
+    """
+    period = usage.period or Period({})
+    models = _by_model(usage.by_arm or (), names)
+    arms = [_arm(one, period, names, context) for one in usage.by_arm or ()]
+    keys = [_key(one, names, context) for one in usage.by_key or ()]
+    return [
+        _totals(usage, context),
+        *_days(usage, period, room_of, context),
+        *bar_section("Spend by model", largest_first(models), room_of, context),
+        *bar_section("Spend by saved model", largest_first(arms), room_of, context),
+        *bar_section("Spend by API key", largest_first(keys), room_of, context),
+        *other_member_sections(usage),
+    ]
+
+
+def other_member_sections(record: Record) -> list[DetailSection]:
+    """Members that nobody here knows, and those whose value is not of the expected type: nothing is hidden."""
+    lines = [DetailLine(line(name), block(json_text(value))) for name, value in record.unknown().items()]
+    for path in record.flaws():
+        value = json_paths.get_at(record.raw, json_paths.parse_path(path))
+        lines.append(
+            DetailLine(
+                line(path), line("" if value is json_paths.MISSING else json_text(value)), Role.WARN, TYPE_MISMATCH
+            )
+        )
+    return [DetailSection(line(OTHER_MEMBERS), tuple(lines))] if lines else []
+
+
+def build_receipts_view(period: Period, *, arm_id: str | None = None) -> ViewState:
+    """The receipts that a report of a period sums up, as a view to go to.
+
+    A run counts on the day (UTC) on which it became final, as the local service counts it.
+    """
+    terms = []
+    first, last = _day(period.start), _day(period.end)
+    if first is not None:
+        terms.append(f"completed>={first}")
+    if last is not None and last < date.max:
+        terms.append(f"completed<{last + timedelta(days=1)}")
+    if arm_id:
+        terms.append(f"arm={quote_value(arm_id)}")
+    return ViewState("receipts", filter=" ".join(terms))
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return None if text is None else date.fromisoformat(text[:10])
+    except ValueError:
+        return None
+
+
+# The sums.
+
+
+def _totals(usage: Usage, context: RenderContext) -> DetailSection:
+    totals, period = usage.totals or UsageTotals({}), usage.period or Period({})
+    start, end = (day or context.glyphs.unknown for day in (period.start, period.end))
+    spend, role = _spend(totals, context)
+    receipts = build_receipts_view(period)
+    return DetailSection(
+        line("Used"),
+        (
+            DetailLine(line("period"), line(f"{start} to {end}, days in UTC")),
+            DetailLine(line("runs"), grouped_number(totals.executions), target=receipts),
+            DetailLine(line("spend"), spend, role, target=receipts),
+            DetailLine(
+                line("tokens"),
+                line(
+                    f"{grouped_number(totals.input_tokens)} in {context.glyphs.dot}"
+                    f" {grouped_number(totals.output_tokens)} out"
+                ),
+            ),
+            DetailLine(
+                line("provider calls"),
+                line(f"{grouped_number(totals.calls)} for {grouped_number(totals.slices)} slices"),
+            ),
+        ),
+    )
+
+
+def _spend(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, Role]:
+    """Usage and fee added up in sight; where the service's own sum is another one, it is said to be."""
+    usage, fee, whole = totals.passthrough_usd, totals.platform_usd, totals.usd
+    lacking = totals.unknown_calls
+    if lacking and whole is not None:
+        calls = f"the cost of {grouped_number(lacking)} call{'s' * (lacking != 1)} is not known"
+        return line(f"{spent_amount(whole, lacking, money_exact)}: {calls}"), Role.WARN
+    if usage is None or fee is None:
+        return line(context.glyphs.unknown if whole is None else f"{plain_decimal(whole)} USD"), Role.PLAIN
+    added = f"{plain_decimal(usage)} usage + {plain_decimal(fee)} fee = {plain_decimal(usage + fee)} USD"
+    if whole is None or whole == usage + fee:
+        return line(added), Role.PLAIN
+    return line(f"{added}, but the service says {plain_decimal(whole)} USD"), Role.WARN
+
+
+# The plots.
+
+
+def _days(usage: Usage, period: Period, room_of: WidthOf, context: RenderContext) -> list[DetailSection]:
+    by_day = {one.date: one for one in usage.by_day or () if one.date}
+    if not by_day:
+        said = NO_DAYS if usage.by_day is None else "No run became final in this period."
+        return [DetailSection(line("Spend by day"), (DetailLine(line(""), line(said), Role.QUIET),))]
+    plotted = [_one_day(by_day[day], context) for day in sorted(by_day, reverse=True)]
+    listed = _every_day(period, sorted(by_day))
+    if len(listed) < MANY_DAYS:
+        return bar_section("Spend by day", plotted, room_of, context)
+    values = [(day, by_day[day].usd if day in by_day else None) for day in listed]
+    return [
+        *column_section("Spend by day", values, COLUMN_ROWS, room_of, context),
+        *bar_section("Day by day", plotted, room_of, context),
+    ]
+
+
+def _every_day(period: Period, known: Sequence[str]) -> list[str]:
+    """Every day from the first of the period to the last known one; only the known ones of a period without an end."""
+    first, last = _day(period.start), _day(known[-1])
+    if first is None or last is None or not 0 <= (last - first).days <= MAX_DAYS:
+        return list(known)
+    return sorted(
+        {(first + timedelta(days=number)).isoformat() for number in range((last - first).days + 1)} | {*known}
+    )
+
+
+def _one_day(day: DayUsage, context: RenderContext) -> ChartRow:
+    target = build_receipts_view(Period({"from": day.date, "to": day.date}))
+    return ChartRow(line(day.date), day.usd, _usd(day, context), _counted((day.executions, "run")), target)
+
+
+def _by_model(arms: Sequence[ArmUsage], names: NameLookup) -> list[ChartRow]:
+    """Spend by the model behind the saved ones; nothing where no model is known."""
+    models = [names.model(one.arm_id) or NO_MODEL for one in arms]
+    if all(model == NO_MODEL for model in models):
+        return []
+    found = []
+    for model in dict.fromkeys(models):
+        own = [one for one, its in zip(arms, models, strict=True) if its == model]
+        usd = sum_amounts(one.usd or Decimal(0) for one in own)
+        selected = sum(one.selected_count or 0 for one in own)
+        target = None if model == NO_MODEL else ViewState("receipts", filter=f"model={quote_value(model)}")
+        lacking = sum(one.unknown_calls or 0 for one in own)
+        found.append(ChartRow(line(model), usd, spent_amount(usd, lacking), _counted((selected, "selection")), target))
+    return found
+
+
+def _arm(one: ArmUsage, period: Period, names: NameLookup, context: RenderContext) -> ChartRow:
+    more = _counted((one.selected_count, "selection"), (one.fallback_count or None, "fallback"))
+    target = build_receipts_view(period, arm_id=one.arm_id)
+    return ChartRow(names.arm(one.arm_id, context), one.usd, _usd(one, context), more, target)
+
+
+def _key(one: KeyUsage, names: NameLookup, context: RenderContext) -> ChartRow:
+    target = (ApiKey.KIND, one.api_key_id) if one.api_key_id else None
+    more = _counted((one.executions, "run"))
+    return ChartRow(names.key(one.api_key_id, context), one.usd, _usd(one, context), more, target)
+
+
+def _usd(part: ArmUsage | DayUsage | KeyUsage, context: RenderContext) -> SafeText:
+    return line(context.glyphs.unknown) if part.usd is None else spent_amount(part.usd, part.unknown_calls)
+
+
+def _counted(*counted: tuple[int | None, str]) -> str:
+    return ", ".join(
+        f"{grouped_number(number)} {noun}{'s' * (number != 1)}" for number, noun in counted if number is not None
+    )

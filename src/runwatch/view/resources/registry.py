@@ -1,0 +1,68 @@
+"""Every resource with its specification, loaded from :mod:`runwatch.view.resources.resource_index`.
+
+Tabs, palette, help, list and show verbs and tests follow from these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from runwatch.view.resources.resource_index import RESOURCE_INDEX
+from runwatch.view.spec.action import Mutation
+from runwatch.view.spec.resource import ResourceSpec
+
+RESOURCES: Final[tuple[ResourceSpec[Any], ...]] = tuple(entry.load() for entry in RESOURCE_INDEX)
+
+_BY_NAME: Final = {spec.name: spec for spec in RESOURCES}
+_BY_KIND: Final = {spec.kind: spec for spec in RESOURCES}
+
+
+def mutation_for_operation(operation: str) -> Mutation[Any] | None:
+    """What an operation means to the first action that declares it; ``None`` where none does."""
+    return _BY_OPERATION.get(operation)
+
+
+def _mutations() -> Iterator[Mutation[Any]]:
+    """Everything that actions declare, with what comes after private pages."""
+    for spec in RESOURCES:
+        for action in (*spec.create_actions, *spec.actions):
+            mutation = action.mutation
+            while mutation is not None:
+                yield mutation
+                then = mutation.private_page.then if mutation.private_page is not None else None
+                mutation = None if then is None else then.mutation
+
+
+_BY_OPERATION: Final[dict[str, Mutation[Any]]] = {}
+for _mutation in _mutations():
+    _BY_OPERATION.setdefault(_mutation.operation, _mutation)
+
+
+def resource_named(name: str) -> ResourceSpec[Any]:
+    """The resource of that noun.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return _BY_NAME[name]
+
+
+def resource_for_kind(kind: str) -> ResourceSpec[Any]:
+    """The resource whose records are of that kind.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return _BY_KIND[kind]
+
+
+PAGES: Final = ("overview", "settings", "tail", "around", "codes", "account", "usage", "compliance")
+"""Screens that show no list of one resource."""
+
+
+def screen_names() -> tuple[str, ...]:
+    """Every name that ``--open`` and the setting ``home_screen`` take."""
+    from runwatch.view.resources.registry import RESOURCES
+
+    return tuple(dict.fromkeys((*(spec.name for spec in RESOURCES if spec.has_screen), *PAGES)))

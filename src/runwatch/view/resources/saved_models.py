@@ -1,0 +1,36 @@
+"""What uses a model: the saved ones made of its deployment, as lines that lead to them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from runwatch.records.arm import Arm
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.text.format import RenderContext, short_id
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.status_format import status_cell
+from runwatch.view.text.styled_text import with_role
+
+
+def saved_model_sections(
+    deployment_id: str, arms: Iterable[Arm], context: RenderContext, *, is_known: bool
+) -> list[DetailSection]:
+    """The saved models of a deployment; none where they are not known.
+
+    Args:
+        deployment_id: The id of the model deployment.
+        arms: Every saved model.
+        context: What it is drawn with.
+        is_known: Whether the list of saved models was read.
+    """
+    if not is_known or not deployment_id:
+        return []
+    found = [arm for arm in arms if arm.model_deployment_id == deployment_id]
+    if not found:
+        return [DetailSection(line("Used by"), (DetailLine(line("saved models"), line("none of this deployment")),))]
+    lines = []
+    for arm in found:
+        status, role = with_role(status_cell(arm.status, context))
+        name = line(arm.display_name) if arm.display_name else short_id(arm.id, context.glyphs)
+        lines.append(DetailLine(status, name, role, target=(Arm.KIND, arm.id)))
+    return [DetailSection(line("Used by"), tuple(lines))]

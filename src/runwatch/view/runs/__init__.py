@@ -1,0 +1,1 @@
+"""Everything said about one run: facts, event lines, checks, narrative and verdicts."""

@@ -1,0 +1,169 @@
+"""What is known about output checks, in words; said once, for timelines, receipts and lists.
+
+A verdict, a technical failure, a baseline, a test run and "nothing recorded" never look alike, and none of them is
+ever read from the absence of another (wire reference 3.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from runwatch.records.check import RecordedCheck, VerificationCheck
+from runwatch.records.receipt import Receipt, ReceiptSlice
+from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
+from runwatch.view.text.safe_text import SafeText, json_value, line, plain_decimal
+
+BASELINE_VERIFIER: Final = "vrf_builtin_baseline"
+"""The id that stands for "no output check was chosen"."""
+
+FAILURE_CLASSES: Final[Mapping[str, str]] = {
+    "authentication": "the check's endpoint refused the key it was called with",
+    "credential_unavailable": "the key for the check's endpoint could not be used",
+    "timeout": "the check's endpoint did not answer in time",
+    "network": "the check's endpoint could not be reached",
+    "egress_rejected": "the address of the check's endpoint may not be called",
+    "response_too_large": "the answer of the check's endpoint was too large",
+    "http_error": "the check's endpoint answered with an HTTP error",
+    "invalid_response": "the answer of the check's endpoint did not have the agreed form",
+    "internal": "the service itself failed while checking",
+}
+"""Why a check could not run; any other class is shown as it is."""
+
+
+class CheckFinding(NamedTuple):
+    """What is known about the check of one output.
+
+    Attributes:
+        kind: ``accepted``, ``rejected``, ``unavailable``, ``baseline``, ``test``, ``pending``, ``unchecked``,
+            ``no_evidence``, ``unrecorded`` or ``unknown``.
+        short: A few cells for a list.
+        words: A sentence without its final stop.
+        role: The colour role that repeats it.
+    """
+
+    kind: str
+    short: SafeText
+    words: SafeText
+    role: Role
+
+
+# The most serious first: what a list shows of several slices.
+_WEIGHT: Final = (
+    "rejected", "unavailable", "unknown", "no_evidence", "unrecorded", "unchecked", "pending", "accepted", "baseline",
+    "test",
+)  # fmt: skip
+
+
+def describe_failure_class(failure_class: str | None) -> SafeText:
+    """A failure class as the service sends it, with what it means where that is known."""
+    if not failure_class:
+        return line("no reason given")
+    meaning = FAILURE_CLASSES.get(failure_class)
+    return line(f"{failure_class} ({meaning})" if meaning else failure_class)
+
+
+def format_score(value: Decimal | None) -> SafeText:
+    """A quality score with the digits that the service sent; empty when there is none."""
+    return line("" if value is None else plain_decimal(value), 12)
+
+
+def describe_attempt(check: VerificationCheck, glyphs: Glyphs = UNICODE) -> CheckFinding:
+    """One attempt to check an output."""
+    match check.activity:
+        case "platform_echo":
+            return _test(glyphs)
+        case "platform_baseline":
+            return _baseline(check.is_correct, glyphs)
+    if check.outcome == "technical_failure" or (check.outcome is None and check.failure_class is not None):
+        return _unavailable(check.failure_class, glyphs)
+    return _verdict(check.is_correct, check.quality_score, glyphs)
+
+
+def describe_recorded_check(check: RecordedCheck, glyphs: Glyphs = UNICODE) -> CheckFinding:
+    """The latest statement about a slice's check."""
+    match check.state:
+        case "customer_verdict":
+            return _verdict(check.is_correct, check.quality_score, glyphs)
+        case "customer_unavailable":
+            return _unavailable(check.failure_class, glyphs)
+        case "baseline":
+            return _baseline(check.output_present, glyphs)
+        case "platform_test":
+            return _test(glyphs)
+        case "pending_evaluation":
+            words = "the check was pending at that moment"
+            return CheckFinding("pending", line(f"{glyphs.live} pending"), line(words), Role.LIVE)
+        case "terminal_no_evaluation":
+            reason = f" ({check.reason})" if check.reason else ""
+            return CheckFinding("unchecked", line("no check"), line(f"ended before any check{reason}"), Role.OFF)
+        case "missing_evidence" | "unknown_evidence":
+            words = "the evidence of the check is not available"
+            return CheckFinding("no_evidence", line(f"{glyphs.unknown} no evidence"), line(words), Role.WARN)
+    return CheckFinding("unknown", line(glyphs.unknown), json_value(check.raw), Role.PLAIN)
+
+
+def slice_finding(part: ReceiptSlice, mode: str | None, glyphs: Glyphs = UNICODE) -> CheckFinding:
+    """What a receipt says about the check of one slice.
+
+    Older receipts have no ``recorded_check``; then the mode, the verdict and the last technical failure of a check of
+    one's own are asked, in this order (wire reference 3.4).
+    """
+    if part.recorded_check is not None:
+        return describe_recorded_check(part.recorded_check, glyphs)
+    if mode == "echo":
+        return _test(glyphs)
+    verifier = part.verifier
+    if verifier is not None:
+        if BASELINE_VERIFIER in {verifier.verifier_id, verifier.raw.get("id")}:
+            return _baseline(verifier.is_correct, glyphs)
+        return _verdict(verifier.is_correct, verifier.quality_score, glyphs)
+    for check in reversed(part.verification_checks or ()):
+        if check.activity == "customer" and check.outcome == "technical_failure":
+            return describe_attempt(check, glyphs)
+    return CheckFinding("unrecorded", line("none recorded"), line("nothing is recorded about a check"), Role.PLAIN)
+
+
+def receipt_finding(receipt: Receipt, glyphs: Glyphs = UNICODE) -> CheckFinding | None:
+    """What a list shows of a receipt's checks: the most serious finding and how many slices there are besides.
+
+    ``None`` when the receipt tells of no slice.
+    """
+    return _most_serious([slice_finding(part, receipt.mode, glyphs) for part in receipt.slices or ()])
+
+
+def _most_serious(findings: Iterable[CheckFinding]) -> CheckFinding | None:
+    ordered = sorted(findings, key=lambda finding: _WEIGHT.index(finding.kind))
+    if len(ordered) < 2:
+        return ordered[0] if ordered else None
+    worst = ordered[0]
+    return CheckFinding(worst.kind, line(f"{worst.short} +{len(ordered) - 1}"), worst.words, worst.role)
+
+
+def _verdict(is_correct: bool | None, quality: Decimal | None, glyphs: Glyphs) -> CheckFinding:
+    if is_correct is None:
+        return CheckFinding("unknown", line(glyphs.unknown), line("a verdict that says neither yes nor no"), Role.PLAIN)
+    number = format_score(quality)
+    tail = f"  {number}" if number else ""
+    if is_correct:
+        short, words = f"{glyphs.good} {number or 'accepted'}", f"your check accepted the output{tail}"
+        return CheckFinding("accepted", line(short), line(words), Role.GOOD)
+    short, words = f"{glyphs.bad} {number or 'rejected'}", f"your check rejected the output{tail}"
+    return CheckFinding("rejected", line(short), line(words), Role.BAD)
+
+
+def _unavailable(failure_class: str | None, glyphs: Glyphs) -> CheckFinding:
+    words = f"the check could not run: {describe_failure_class(failure_class)}; no verdict"
+    return CheckFinding("unavailable", line(f"{glyphs.warn} no verdict"), line(words), Role.WARN)
+
+
+def _baseline(present: bool | None, glyphs: Glyphs) -> CheckFinding:
+    found = {True: "there is output", False: "there is no output", None: "whether there is output is not said"}[present]
+    words = f"only output presence was looked at: {found}; nothing is said about correctness"
+    short = {True: "output seen", False: "no output", None: f"{glyphs.unknown} baseline"}[present]
+    return CheckFinding("baseline", line(short), line(words), Role.WARN if present is False else Role.PLAIN)
+
+
+def _test(glyphs: Glyphs) -> CheckFinding:
+    return CheckFinding("test", line("test run"), line(f"test run {glyphs.dot} no verdict"), Role.TEST)

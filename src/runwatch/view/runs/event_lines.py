@@ -1,0 +1,170 @@
+"""Events as lines: when, what kind, which slice, and what happened in words.
+
+An event of a form nobody here knows is shown as compact JSON. A gap is drawn and says what it means; nothing is left
+out silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from runwatch.base.text import cell_width
+from runwatch.records.event import RunEvent
+from runwatch.records.states import is_final
+from runwatch.view.runs.check_results import (
+    describe_attempt,
+    describe_failure_class,
+    describe_recorded_check,
+    format_score,
+)
+from runwatch.view.text.format import RenderContext, short_id, time_of_day
+from runwatch.view.text.glyphs import Glyphs, Role, state_glyph
+from runwatch.view.text.safe_text import SafeText, fit, json_text, line
+from runwatch.view.text.styled_text import StyledText
+
+KINDS: Final = {"lifecycle": "lifecycle", "verification_check": "check", "recorded_check": "recorded"}
+"""The words for the types of events that are known; any other type is its own word."""
+
+KIND_CELLS: Final = 9
+SLICE_CELLS: Final = 4
+EXTRAS: Final = 3
+"""How many further scalar members a line names."""
+
+_NOTHING: Final = line("")
+
+_FRAME: Final = frozenset({"event_id", "execution_id", "slice_id", "type", "at"})
+
+
+class EventLine(NamedTuple):
+    """One line of a timeline.
+
+    Attributes:
+        time: When it happened.
+        kind: What kind of event it is.
+        slice: The slice it belongs to; empty for the run as a whole.
+        summary: What happened.
+        role: The colour role of the summary.
+        is_gap: Whether it is no event, but the rule that marks a stretch without an answer.
+        run: The run it belongs to, where lines of several are mixed; else empty.
+    """
+
+    time: SafeText
+    kind: SafeText
+    slice: SafeText
+    summary: SafeText
+    role: Role
+    is_gap: bool = False
+    run: SafeText = _NOTHING
+
+    def plain(self, run: SafeText | None = None) -> SafeText:
+        """The whole line as text.
+
+        Args:
+            run: Which run it belongs to, where lines of several are mixed.
+        """
+        if self.is_gap:
+            return self.summary
+        frame = (self.time,) if run is None else (self.time, run)
+        kind = fit(self.kind, max(KIND_CELLS, cell_width(self.kind)))
+        part = fit(self.slice, max(SLICE_CELLS, cell_width(self.slice)))
+        return line(f"{'  '.join(frame)}  {kind} {part} {self.summary}", None)
+
+
+def render_event(event: RunEvent, context: RenderContext, *, next_arm: str | None = None) -> EventLine:
+    """One event as a line.
+
+    Args:
+        event: The event.
+        context: What it is drawn with.
+        next_arm: The saved model that the events after a fallback name, where they are at hand.
+    """
+    kind = event.raw.get("type")
+    summary, role = describe_event(event, context.glyphs)
+    if next_arm is not None and is_fallback(event):
+        summary = line(f"{summary} {context.glyphs.arrow} {short_id(next_arm, context.glyphs)}")
+    return EventLine(
+        time_of_day(event.at, context),
+        line(context.glyphs.unknown if kind is None else KINDS.get(kind, kind) if isinstance(kind, str) else kind, 24),
+        short_id(event.slice_id, context.glyphs) if event.slice_id else line(""),
+        summary,
+        role,
+    )
+
+
+def is_fallback(event: RunEvent) -> bool:
+    """Whether the work on a slice goes on with another saved model, which this event does not name."""
+    return event.state == "progress" and event.reason == "fallback" and "arm_id" not in event.raw
+
+
+def render_gap(since: datetime, until: datetime, context: RenderContext) -> EventLine:
+    """A stretch without an answer: nothing was lost, because reading went on after the last event applied."""
+    rule, empty = context.glyphs.rule * 4, line("")
+    span = f"{time_of_day(since, context)} {context.glyphs.nothing} {time_of_day(until, context)}"
+    summary = line(f"{rule} no answer {span}, nothing lost {rule}")
+    return EventLine(empty, empty, empty, summary, Role.QUIET, is_gap=True)
+
+
+def last_event_text(event: RunEvent) -> SafeText:
+    """The newest event in one word for a list: the state it led to, else its kind."""
+    if event.type == "lifecycle" and event.state:
+        return line(event.state, 24)
+    return line("event" if event.type is None else KINDS.get(event.type, event.type), 24)
+
+
+def describe_event(event: RunEvent, glyphs: Glyphs) -> StyledText:
+    """What happened: the state, the check, both where an event carries both, or the event's own JSON."""
+    parts = list(_parts(event, glyphs))
+    if not parts:
+        rest = {name: value for name, value in event.raw.items() if name not in _FRAME}
+        return StyledText(line(rest or glyphs.unknown), Role.PLAIN)
+    extras = [
+        f"{line(name, 24)}={line(json_text(value), 40)}"
+        for name, value in event.unknown().items()
+        if isinstance(value, (str, int, float))
+    ]
+    text = f" {glyphs.dot} ".join(part.text for part in parts)
+    return StyledText(line("  ".join([text, *extras[:EXTRAS]])), parts[0].role)
+
+
+def _parts(event: RunEvent, glyphs: Glyphs) -> Iterator[StyledText]:
+    if event.type == "lifecycle" and event.state:
+        yield _lifecycle(event, glyphs)
+    check = event.verification_check
+    if check is not None:
+        yield _check(event, glyphs)
+    if event.recorded_check is not None:
+        finding = describe_recorded_check(event.recorded_check, glyphs)
+        yield StyledText(finding.words, finding.role)
+
+
+def _lifecycle(event: RunEvent, glyphs: Glyphs) -> StyledText:
+    glyph, role = state_glyph(event.state, glyphs)
+    words = [f"{glyph} {line(event.state)}" if is_final(event.state) else line(event.state)]
+    if event.reason and event.reason != event.state:
+        words.append(line(event.reason))
+    if event.acted_by:
+        words.append(f"by {line(event.acted_by)}")
+    if event.note:
+        words.append(line(event.note))
+    return StyledText(line(f" {glyphs.dot} ".join(words)), role if is_final(event.state) else Role.PLAIN)
+
+
+def _check(event: RunEvent, glyphs: Glyphs) -> StyledText:
+    check = event.verification_check
+    assert check is not None
+    finding = describe_attempt(check, glyphs)
+    match finding.kind:
+        case "accepted" | "rejected":
+            glyph = glyphs.good if finding.kind == "accepted" else glyphs.bad
+            words = [f"{glyph} {finding.kind}", format_score(check.quality_score)]
+        case "unavailable":
+            words = [finding.short, describe_failure_class(check.failure_class)]
+        case _:
+            words = [finding.words]
+    if check.attempt is not None:
+        words.append(f"attempt {check.attempt}")
+    if check.phase not in {None, "candidate"}:
+        words.append(line(check.phase))
+    return StyledText(line("  ".join(word for word in words if word)), finding.role)

@@ -1,0 +1,56 @@
+"""What became of the provider calls of a live run, from its receipt, and why the run ended."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runwatch.records.receipt import ProviderCall, Receipt, ReceiptSlice
+from runwatch.view.problems.explanation_texts import CALL_WORDS, FAILURE_WORDS
+from runwatch.view.problems.explanations import explain_reason
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.safe_text import SafeText, block, line
+
+_GENERAL: Final = frozenset({"dispatch_internal_error", "fallback_exhausted"})
+"""Reasons that many failures of calls have; the failure of the last call says more."""
+
+
+def provider_failure_text(call: ProviderCall) -> SafeText | None:
+    """What went wrong with a call; ``None`` for one that was answered, or where that is not known."""
+    kind, outcome = call.failure_kind, call.outcome
+    if kind is not None:
+        return line(FAILURE_WORDS.get(kind, kind))
+    words = CALL_WORDS.get(outcome or "")
+    return None if words is None else line(words)
+
+
+def last_failure_text(receipt: Receipt | None) -> SafeText | None:
+    """What went wrong with the last call of a run, where its reason does not say it already."""
+    if receipt is None or receipt.reason not in _GENERAL:
+        return None
+    calls = [call for part in receipt.slices or () for call in part.attempts or ()]
+    return provider_failure_text(calls[-1]) if calls else None
+
+
+def end_reason_text(reason: str, receipt: Receipt | None) -> SafeText:
+    """What the reason of an ended run means, with the failure of the last call where the receipt names it."""
+    sentence, failure = explain_reason(reason).sentence, last_failure_text(receipt)
+    if failure is None:
+        return line(sentence)
+    told = f"The last provider call failed: {failure}."
+    return line(told if reason == "dispatch_internal_error" else f"{sentence} {told}")
+
+
+def call_lines(part: ReceiptSlice, context: RenderContext) -> SafeText | None:
+    """Each provider call of a slice with what came of it, where one has no answer."""
+    calls = part.attempts or ()
+    if all(call.outcome == "answered" for call in calls):
+        return None
+    return block("\n".join(_call(position, call, part, context) for position, call in enumerate(calls, 1)))
+
+
+def _call(position: int, call: ProviderCall, part: ReceiptSlice, context: RenderContext) -> str:
+    selected = part.route.selected if part.route is not None else None
+    model = selected.model_key if selected is not None and selected.arm_id == call.arm_id else None
+    number = call.attempt if call.attempt is not None else position
+    came = provider_failure_text(call) or call.outcome or context.glyphs.unknown
+    return f"{number} {line(model or call.arm_id or context.glyphs.unknown, 60)}: {line(came)}"

@@ -1,0 +1,297 @@
+"""What is known of one run from everywhere, each fact with its source.
+
+A run read back tells little: mode, caps, spend, model and reason are often missing. They are filled from what this
+console sent, from the receipt and from the events, and the source is named so that nobody takes one for the other.
+Unknown stays unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from runwatch.records.event import RunEvent
+from runwatch.records.packet import DecisionPacket
+from runwatch.records.receipt import Receipt, Selected, Totals
+from runwatch.records.record import Record, mapping, one, text
+from runwatch.records.run import Budget, Policy, Run
+from runwatch.records.states import is_final
+
+T = TypeVar("T")
+
+FROM_RUN: Final = "run"
+FROM_REQUEST: Final = "own request"
+FROM_RECEIPT: Final = "receipt"
+FROM_EVENTS: Final = "last event"
+NO_SOURCE: Final = ""
+
+
+class SourcedValue(NamedTuple, Generic[T]):
+    """A value and where it came from; the source is empty when nothing told it."""
+
+    value: T | None
+    source: str
+
+
+class SubmittedRequest(Record):
+    """The body that this console sent for a run, as far as it is shown again."""
+
+    mode = text("mode")
+    policy = one(Policy, "policy")
+    verifier_id = text("verifier_id")
+    review_composer = mapping("review_composer")
+
+
+class CurrentWork(Record):
+    """What a live run is at, where a service tells it."""
+
+    arm_id = text("arm_id")
+    provider = text("provider")
+    model_key = text("model_key")
+
+
+# Where a part is missing, an empty record stands in for it: all its members read as unknown.
+_NO_REQUEST: Final = SubmittedRequest({})
+_NO_RECEIPT: Final = Receipt({})
+_NO_EVENT: Final = RunEvent({})
+_NO_POLICY: Final = Policy({})
+_NO_BUDGET: Final = Budget({})
+_NO_TOTALS: Final = Totals({})
+_NO_WORK: Final = CurrentWork({})
+_NOT_SELECTED: Final = Selected({})
+
+
+class RunFacts(NamedTuple):
+    """A run with everything that goes with it.
+
+    Attributes:
+        run: The run as read last.
+        request: The body that this console sent for it.
+        receipt: Its receipt.
+        last_event: The newest event read.
+        label: What a person calls it here; empty for nothing.
+        note: What a person wrote about it here; empty for nothing.
+    """
+
+    run: Run
+    request: SubmittedRequest | None = None
+    receipt: Receipt | None = None
+    last_event: RunEvent | None = None
+    label: str = ""
+    note: str = ""
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self.run.id
+
+    @property
+    def raw(self) -> Mapping[str, Any]:
+        """The run's own JSON."""
+        return self.run.raw
+
+    @property
+    def status(self) -> str | None:
+        """The run's status; where its read is older than its final event or receipt, what those say."""
+        status = self.run.status
+        if not is_final(status):
+            for later in (self._final.state, self._receipt.status):
+                if is_final(later):
+                    return later
+        return status
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the run has ended."""
+        return is_final(self.status)
+
+    @property
+    def mode(self) -> SourcedValue[str]:
+        """``live`` or ``echo``; never guessed from what is missing."""
+        return _first((self.run.mode, FROM_RUN), (self._receipt.mode, FROM_RECEIPT), (self._request.mode, FROM_REQUEST))
+
+    @property
+    def is_test(self) -> bool:
+        """Whether the run is known to be a test run, which calls no model and costs nothing."""
+        return self.mode.value == "echo"
+
+    @property
+    def max_cost_usd(self) -> SourcedValue[Decimal]:
+        """The cost cap, in US dollars."""
+        return _first(*((_budget(policy).max_cost_usd, source) for policy, source in self._policies))
+
+    @property
+    def max_runtime_s(self) -> SourcedValue[Decimal]:
+        """The runtime cap, in seconds."""
+        return _first(*((_budget(policy).max_runtime_s, source) for policy, source in self._policies))
+
+    @property
+    def data_classes(self) -> SourcedValue[tuple[str, ...]]:
+        """The data classes that the run may touch."""
+        return _first(*((policy.data_classes, source) for policy, source in self._policies))
+
+    @property
+    def cost_usd(self) -> SourcedValue[Decimal]:
+        """What was spent, fee included, in US dollars; nothing where the cost of a call is not known."""
+        return SourcedValue(None, NO_SOURCE) if self.unknown_calls else self.known_cost_usd
+
+    @property
+    def known_cost_usd(self) -> SourcedValue[Decimal]:
+        """The known part of what was spent, fee included, in US dollars; the receipt's word counts most."""
+        return _first(
+            (self._receipt.known_spend_usd, FROM_RECEIPT),
+            (self.run.spend_usd, FROM_RUN),
+            (self.run.known_spend_usd, FROM_RUN),
+        )
+
+    @property
+    def unknown_calls(self) -> int:
+        """How many provider calls have no known cost."""
+        if self._receipt.known_spend_usd is not None:
+            return self._receipt.unknown_calls
+        return self.run.unknown_calls or 0
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether the known cost rests on a guess, as far as the receipt says."""
+        return self.known_cost_usd.source == FROM_RECEIPT and self._receipt.is_estimated
+
+    @property
+    def reason(self) -> SourcedValue[str]:
+        """Why the run ended."""
+        return _first(
+            (self.run.reason, FROM_RUN), (self._receipt.reason, FROM_RECEIPT), (self._final.reason, FROM_EVENTS)
+        )
+
+    @property
+    def provider(self) -> SourcedValue[str]:
+        """The provider of the option that was selected, or of the one at work now."""
+        return _first((self._selected.provider, FROM_RECEIPT), (self._current.provider, FROM_RUN))
+
+    @property
+    def model(self) -> SourcedValue[str]:
+        """The model that was selected, or the one at work now."""
+        return _first((self._selected.model_key, FROM_RECEIPT), (self._current.model_key, FROM_RUN))
+
+    @property
+    def arm_id(self) -> SourcedValue[str]:
+        """The saved model that was selected, or the one at work now."""
+        return _first((self._selected.arm_id, FROM_RECEIPT), (self._current.arm_id, FROM_RUN))
+
+    @property
+    def connection_id(self) -> SourcedValue[str]:
+        """The connection to a source that the selected option went over."""
+        return SourcedValue(self._selected.connection_id, FROM_RECEIPT if self._selected.connection_id else NO_SOURCE)
+
+    @property
+    def verifier_id(self) -> SourcedValue[str]:
+        """The output check that judged the run, or that it was sent with."""
+        return _first((_judge(self._receipt), FROM_RECEIPT), (self._request.verifier_id, FROM_REQUEST))
+
+    @property
+    def packet(self) -> SourcedValue[DecisionPacket]:
+        """The decision packet of a Review Composer run."""
+        return _first(*((DecisionPacket(dict(raw)), source) for raw, source in self._packets if raw))
+
+    @property
+    def is_composer(self) -> bool:
+        """Whether this is a Review Composer run, as far as that is known."""
+        return self.packet.value is not None or self._request.review_composer is not None
+
+    @property
+    def told_by(self) -> tuple[str, ...]:
+        """Where provider, model, saved model and reason are known from, each source once."""
+        facts = (self.model, self.provider, self.arm_id, self.reason)
+        return tuple(dict.fromkeys(fact.source for fact in facts if fact.source != NO_SOURCE))
+
+    @property
+    def ended_at(self) -> SourcedValue[datetime]:
+        """When the run ended."""
+        return _first(
+            (self.run.completed_at, FROM_RUN), (self._receipt.completed_at, FROM_RECEIPT), (self._final.at, FROM_EVENTS)
+        )
+
+    @property
+    def took_s(self) -> SourcedValue[Decimal]:
+        """How long a run that has ended took, in seconds."""
+        totals = self._receipt.totals or _NO_TOTALS
+        created, ended = self.run.created_at, self.ended_at
+        span = None
+        if created is not None and ended.value is not None:
+            span = Decimal(str((ended.value - created).total_seconds()))
+        return _first((totals.runtime_s, FROM_RECEIPT), (span, ended.source))
+
+    @property
+    def cancelled_by(self) -> SourcedValue[str]:
+        """Who cancelled the run."""
+        return _first((self.run.cancelled_by, FROM_RUN), (self._final.acted_by, FROM_EVENTS))
+
+    @property
+    def _receipt(self) -> Receipt:
+        return self.receipt or _NO_RECEIPT
+
+    @property
+    def _request(self) -> SubmittedRequest:
+        return self.request or _NO_REQUEST
+
+    @property
+    def _final(self) -> RunEvent:
+        """The final event, where it was read."""
+        event = self.last_event
+        return event if event is not None and event.ends_run else _NO_EVENT
+
+    @property
+    def _policies(self) -> tuple[tuple[Policy, str], ...]:
+        return (self.run.policy or _NO_POLICY, FROM_RUN), (self._request.policy or _NO_POLICY, FROM_REQUEST)
+
+    @property
+    def _packets(self) -> tuple[tuple[Mapping[str, Any] | None, str], ...]:
+        return (self._receipt.decision_packet, FROM_RECEIPT), (self.run.decision_packet, FROM_RUN)
+
+    @property
+    def _current(self) -> CurrentWork:
+        return CurrentWork(self.run.current) if isinstance(self.run.current, dict) else _NO_WORK
+
+    @property
+    def _selected(self) -> Selected:
+        return find_selected_option(self._receipt)
+
+
+def _budget(policy: Policy) -> Budget:
+    return policy.budget or _NO_BUDGET
+
+
+def find_selected_option(receipt: Receipt) -> Selected:
+    """The option that the last slice with one selected; an empty record when none did."""
+    for part in reversed(receipt.slices or ()):
+        if part.route is not None and part.route.selected is not None:
+            return part.route.selected
+    return _NOT_SELECTED
+
+
+def _judge(receipt: Receipt) -> str | None:
+    """The customer's check that judged the last slice with one."""
+    for part in reversed(receipt.slices or ()):
+        if part.verifier is not None and part.verifier.verifier_id is not None:
+            return part.verifier.verifier_id
+    return None
+
+
+def run_facts(record: Run) -> RunFacts:
+    """The facts of a run of which nothing but its record is at hand."""
+    return RunFacts(record)
+
+
+def parse_submitted_request(body: object) -> SubmittedRequest | None:
+    """A decoded request body as a record, or ``None`` when it is no object."""
+    return SubmittedRequest(body) if isinstance(body, dict) else None
+
+
+def _first(*candidates: tuple[T | None, str]) -> SourcedValue[T]:
+    """The first value that is known, with its source."""
+    for value, source in candidates:
+        if value is not None:
+            return SourcedValue(value, source)
+    return SourcedValue(None, NO_SOURCE)

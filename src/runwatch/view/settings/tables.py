@@ -1,0 +1,195 @@
+"""Rows for the tables of the settings: named filters, columns of lists, keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from runwatch.settings.declarations import Settings
+from runwatch.settings.resolver import ResolvedSetting, SettingSource, SettingsResolver
+from runwatch.settings.settings_file import LoadedSettings
+from runwatch.view.detail.sections import DetailLine
+from runwatch.view.query.expressions import QueryError
+from runwatch.view.query.parser import parse_filter
+from runwatch.view.resources.registry import RESOURCES, resource_named
+from runwatch.view.settings.rows import (
+    KeyedAction,
+    SettingsContext,
+    SettingsRow,
+    about_line,
+    add_entry_row,
+    data_cell,
+    describe_setting,
+    effect_line,
+    heading_row,
+    quiet_cell,
+    setting_cells,
+    source_cell,
+    value_text,
+)
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.table.column_choice import choose_columns, list_columns, unknown_columns_text
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import StyledText
+
+NO_LIST: Final = "names no list"
+"""What is said of columns for a list that there is none of."""
+
+_KEYS_CELLS: Final = 14
+"""How wide the keys stand before what they do."""
+
+
+def find_table_problems(settings: Settings) -> Iterator[tuple[str, str]]:
+    """What is wrong with named filters and columns beyond their form, each with its dotted key."""
+    for name, text in settings.filters.items():
+        problem = find_lists_accepting(name, text, settings.filters)[1]
+        if problem:
+            yield f"{Settings.filters.key}.{name}", f"is a filter that no list takes: {problem}"
+    for name in settings.columns:
+        key = f"{Settings.columns.key}.{name}"
+        try:
+            spec = resource_named(name)
+        except KeyError:
+            yield key, NO_LIST
+            continue
+        wrong = unknown_columns_text(spec, choose_columns(spec, settings.columns))
+        if wrong:
+            yield key, wrong.removeprefix(f"{key} ")
+
+
+def filter_rows(resolver: SettingsResolver, around: SettingsContext) -> Iterator[SettingsRow]:
+    """Every named filter with the lists that it can be used on, and the row that adds one."""
+    setting = Settings.filters
+    yield heading_row(
+        "Named filters", "each is used as :NAME where filters are typed, and by its name in the command line"
+    )
+    named = resolver.value(setting).value
+    for resolved in _entries(resolver, setting.key):
+        name = resolved.key.partition(".")[2]
+        told = _about_filter(name, named)
+        made = setting_cells(resolved.key, resolved, around.glyphs)
+        if told.role is Role.BAD:
+            made["value"] = StyledText(made["value"].text, Role.BAD)
+        first, *rest = describe_setting(resolved.key, setting, resolved)
+        text = value_text(resolved.value)
+        yield SettingsRow(resolved.key, made, (first, told, *rest), edits=resolved.key, text=text, removes=resolved.key)
+    yield add_entry_row(setting.key, setting.doc, "NAME = FILTER", raw_key=f"{setting.key}.NAME")
+
+
+def _about_filter(name: str, named: Mapping[str, str]) -> DetailLine:
+    lists, problem = find_lists_accepting(name, named[name], named)
+    if problem:
+        return about_line("wrong", problem, Role.BAD)
+    return about_line("works on", "every list" if len(lists) == len(RESOURCES) else ", ".join(lists))
+
+
+def find_lists_accepting(name: str, text: str, named: Mapping[str, str]) -> tuple[tuple[str, ...], str]:
+    """The lists that a named filter can be used on; where there is none, what is wrong with it.
+
+    Args:
+        name: Its own name, which it must not lead back to.
+        text: The filter.
+        named: The other named filters.
+    """
+    found: list[str] = []
+    problem = ""
+    for spec in RESOURCES:
+        try:
+            parse_filter(text, spec, named={**named, name: text})
+        except QueryError as error:
+            problem = problem or str(error)
+        else:
+            found.append(spec.name)
+    return tuple(found), "" if found else problem
+
+
+def column_rows(resolver: SettingsResolver, loaded: LoadedSettings, around: SettingsContext) -> Iterator[SettingsRow]:
+    """The columns of every list, chosen or its own."""
+    yield heading_row(
+        "Columns", "which columns a list has, and in which order; those of a narrow window leave by themselves"
+    )
+    chosen = resolver.value(Settings.columns).value
+    for spec in RESOURCES:
+        yield _columns(spec, chosen, loaded, around)
+    known = {spec.name for spec in RESOURCES}
+    for resolved in _entries(resolver, Settings.columns.key):
+        if resolved.key.partition(".")[2] not in known:
+            told = about_line("wrong", NO_LIST, Role.BAD)
+            made = {
+                **setting_cells(resolved.key, resolved, around.glyphs),
+                "key": StyledText(line(resolved.key), Role.BAD),
+            }
+            yield SettingsRow(resolved.key, made, (told,), removes=resolved.key)
+
+
+def _columns(
+    spec: ResourceSpec[Any], chosen: Mapping[str, list[str]], loaded: LoadedSettings, around: SettingsContext
+) -> SettingsRow:
+    key = f"{Settings.columns.key}.{spec.name}"
+    found = choose_columns(spec, chosen)
+    is_chosen = spec.name in chosen
+    usual = " ".join(column.id for column in spec.columns)
+    number = loaded.lines.get((Settings.columns.key, spec.name))
+    where = f"{loaded.path}:{number}" if number else str(loaded.path)
+    text = " ".join(chosen[spec.name]) if is_chosen else usual
+    resolved = ResolvedSetting(
+        key, text, SettingSource.FILE if is_chosen else SettingSource.DEFAULT, where if is_chosen else ""
+    )
+    made = setting_cells(key, resolved, around.glyphs)
+    told = [about_line("about", f"The columns of {spec.title}, in order.")]
+    wrong = unknown_columns_text(spec, found)
+    if wrong:
+        told.append(about_line("wrong", wrong, Role.WARN))
+        made["value"] = StyledText(made["value"].text, Role.WARN)
+    elif not is_chosen:
+        made["value"] = quiet_cell(text)
+    if resolved.where:
+        told.append(about_line("from", resolved.where))
+    told += [
+        about_line("names", " ".join(list_columns(spec))),
+        about_line("usual", usual),
+        about_line("raw key", key),
+        effect_line(key),
+    ]
+    return SettingsRow(key, made, tuple(told), edits=key, text=text, removes=key if is_chosen else "")
+
+
+def key_rows(resolver: SettingsResolver, around: SettingsContext) -> Iterator[SettingsRow]:
+    """Every action with its keys; entries of the file that are no action come last, to be removed."""
+    yield heading_row(
+        "Keys", f"{len(around.actions)} actions; a key that another action has at the same place is refused"
+    )
+    resolved = {item.key.partition(".")[2]: item for item in _entries(resolver, Settings.keys.key)}
+    for action in around.actions:
+        yield _key(action, resolved.pop(action.id, None))
+    for item in resolved.values():
+        told = about_line("wrong", "no action has this id", Role.BAD)
+        made = {**setting_cells(item.key, item, around.glyphs), "key": StyledText(line(item.key), Role.BAD)}
+        yield SettingsRow(item.key, made, (told,), removes=item.key)
+
+
+def _key(action: KeyedAction, chosen: ResolvedSetting | None) -> SettingsRow:
+    key = f"{Settings.keys.key}.{action.id}"
+    resolved = chosen or ResolvedSetting(key, action.usual, SettingSource.DEFAULT)
+    told = [about_line("about", action.help), about_line("works", action.where)]
+    shown = data_cell(f"{action.keys:{_KEYS_CELLS}}{action.help}")
+    if action.refused:
+        told.append(about_line("refused", action.refused, Role.BAD))
+        shown = StyledText(line(f"{action.keys:{_KEYS_CELLS}}{action.refused}"), Role.BAD)
+    told.append(about_line("takes", f"keys with spaces between them; the usual ones are {action.usual}"))
+    if resolved.where:
+        told.append(about_line("from", resolved.where))
+    told += [about_line("raw key", key), effect_line(key)]
+    return SettingsRow(
+        key,
+        {"key": data_cell(key), "value": shown, "source": source_cell(resolved)},
+        tuple(told),
+        edits=key,
+        text=value_text(chosen.value) if chosen is not None else action.usual,
+        removes=key if chosen is not None else "",
+    )
+
+
+def _entries(resolver: SettingsResolver, table: str) -> Iterable[ResolvedSetting]:
+    return (resolved for resolved in resolver.values() if resolved.key.startswith(f"{table}."))

@@ -1,0 +1,1 @@
+"""Rows of a list: rendering, sorting, facets and the choice of columns."""

@@ -1,0 +1,81 @@
+"""Which columns a list has where the settings name them: ``columns.<resource> = ["status", "id", …]``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runwatch.base.closest_word import closest_word
+from runwatch.view.spec.resource import Column, ResourceSpec
+from runwatch.view.text import json_paths
+from runwatch.view.text.safe_text import line
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChoice:
+    """The columns of a list.
+
+    Attributes:
+        columns: Those that are shown, in order: the resource's own where nothing usable is named.
+        unknown: Names that are no column, field or declared member, each with the nearest that is one, or an empty
+            text.
+    """
+
+    columns: tuple[Column[Any], ...]
+    unknown: Mapping[str, str]
+
+
+def choose_columns(spec: ResourceSpec[Any], settings: Mapping[str, Sequence[str]]) -> ColumnChoice:
+    """The columns that a person wants a list to have.
+
+    Args:
+        spec: The resource.
+        settings: Names of columns, of fields without a column, or of members, by the resource's name.
+    """
+    found: dict[str, Column[Any]] = {}
+    unknown: dict[str, str] = {}
+    for name in settings.get(spec.name, ()):
+        column = _column(spec, name)
+        if column is None:
+            unknown[name] = closest_word(name, list_columns(spec)) or ""
+        else:
+            found.setdefault(column.id, column)
+    return ColumnChoice(tuple(found.values()) or spec.columns, unknown)
+
+
+def list_columns(spec: ResourceSpec[Any]) -> tuple[str, ...]:
+    """Every name that may stand in the setting, the resource's own columns first."""
+    return tuple(dict.fromkeys((*(field.id for field in spec.all_fields()), *_members(spec))))
+
+
+def unknown_columns_text(spec: ResourceSpec[Any], chosen: ColumnChoice) -> str:
+    """What is wrong with the names of a list, in one line; empty where nothing is."""
+    parts = [
+        f"'{line(name, 60)}'" + (f" (did you mean {near}?)" if near else "") for name, near in chosen.unknown.items()
+    ]
+    return f"columns.{spec.name} names no column of {spec.name}: {', '.join(parts)}" if parts else ""
+
+
+def _column(spec: ResourceSpec[Any], name: str) -> Column[Any] | None:
+    field = spec.field(name)
+    if isinstance(field, Column):
+        return field
+    if field is not None:
+        return Column(id=field.id, title=field.id, value=field.value, aliases=field.aliases, sort_key=field.sort_key)
+    return member_column(name) if name in _members(spec) else None
+
+
+def _members(spec: ResourceSpec[Any]) -> Sequence[str]:
+    return json_paths.csv_columns(spec.record, ())
+
+
+def member_column(name: str) -> Column[Any]:
+    """A column of a member of the record, by its dotted path."""
+    path = json_paths.parse_path(name)
+
+    def value(subject: Any) -> object:
+        found = json_paths.get_at(subject.raw, path)
+        return None if found is json_paths.MISSING else found
+
+    return Column(id=name, title=name, value=value)

@@ -1,0 +1,95 @@
+"""Facets of a list: how many rows have which value of a field, and the filter that keeps just those. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runwatch.view.query.parser import quote_value
+from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.safe_text import json_text
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """One value of a facet.
+
+    Attributes:
+        field: The field's name in filters.
+        value: The value in words; ``None`` for rows that have none.
+        count: How many rows have it.
+    """
+
+    field: str
+    value: str | None
+    count: int
+
+    @property
+    def term(self) -> str:
+        """The part of a filter that keeps these rows."""
+        return f"!has:{self.field}" if self.value is None else f"{self.field}={quote_value(self.value)}"
+
+    @property
+    def words(self) -> str:
+        """The value as its readers know it."""
+        return "none" if self.value is None else self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One field with the values that rows have of it, the most frequent first."""
+
+    field: str
+    values: tuple[FacetValue, ...]
+
+
+def count_facets(rows: Iterable[RecordRow[Any]], fields: Sequence[str]) -> list[Facet]:
+    """The facets of some rows; a row with several values of a field, such as data classes, counts for each of them.
+
+    Args:
+        rows: The rows.
+        fields: The names of the fields, in order.
+    """
+    counted: dict[str, Counter[str | None]] = {field: Counter() for field in fields}
+    for row in rows:
+        for field, counter in counted.items():
+            counter.update(_values(row.value(field)))
+    return [
+        Facet(field, tuple(FacetValue(field, value, count) for value, count in sorted(counter.items(), key=_order)))
+        for field, counter in counted.items()
+        if counter
+    ]
+
+
+def toggle_facet(text: str, value: FacetValue) -> str:
+    """A filter with the value of a facet in place of another one of the same field, or without it where it was there.
+
+    Args:
+        text: The filter as it is.
+        value: What was chosen.
+    """
+    term = rf"(?:{re.escape(value.field)}=(?:\"(?:[^\"\\]|\\.)*\"|[^\s|]+)|!has:{re.escape(value.field)})"
+    found = re.search(rf"(?:^|(?<=\s)){term}(?=\s|$)", text)
+    if found is None:
+        return f"{text} {value.term}".strip()
+    rest = f"{text[: found.start()]}{'' if found[0] == value.term else value.term}{text[found.end() :]}"
+    return " ".join(rest.split()) if '"' not in rest else rest.strip()
+
+
+def is_facet_active(text: str, value: FacetValue) -> bool:
+    """Whether a filter holds the value of a facet."""
+    return f" {value.term} " in f" {text} "
+
+
+def _values(value: object) -> Sequence[str | None]:
+    if isinstance(value, (list, tuple)):
+        return [json_text(item) for item in value] or [None]
+    return [None if value is None else json_text(value)]
+
+
+def _order(counted: tuple[str | None, int]) -> tuple[int, bool, str]:
+    value, count = counted
+    return -count, value is None, value or ""

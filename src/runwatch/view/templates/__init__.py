@@ -1,0 +1,1 @@
+"""Eligibility, catalog consistency, decisions, applications and next actions of templates."""

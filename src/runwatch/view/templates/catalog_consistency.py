@@ -1,0 +1,108 @@
+"""Whether the parts of a template's catalog row fit together: worked out here, not said by the service (all ours).
+
+A catalog row names the same model, variant and upstream in several groups (wire reference 2.5). Where they differ, or
+where a test is old, a reviewer looks twice; nothing of this makes a template eligible or not.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from runwatch.records.template import Template
+from runwatch.view.text import json_paths
+from runwatch.view.text.format import RenderContext, ago
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import CellText, StyledText
+
+OLD_TEST: Final = timedelta(days=7)
+"""From this age on a test is called old (console-anchors C8 6)."""
+
+_VARIANT: Final = (
+    "offering.served_variant.served_variant_id", "offering.certification.subject.served_variant_id",
+    "deployment.served_variant_id", "provenance.requested.served_variant_id",
+)  # fmt: skip
+_MODEL: Final = (
+    "model.model_key", "offering.served_variant.model_key", "offering.certification.subject.model_key",
+    "deployment.model_key", "provenance.requested.model_key",
+)  # fmt: skip
+_REQUESTED: Final = ("provenance.requested.upstream_ref", "deployment.upstream_ref")
+_RESOLVED: Final = (
+    "provenance.resolved.upstream_ref", "deployment.resolved_upstream_ref", "offering.resolved_upstream_ref",
+)  # fmt: skip
+
+
+def check_upstream(template: Template, context: RenderContext) -> CellText | None:
+    """What was requested at the source beside what answered there."""
+    requested, resolved = _texts(template, _REQUESTED), _texts(template, _RESOLVED)
+    if not requested:
+        return None
+    asked = next(iter(requested.values()))
+    if not resolved:
+        return StyledText(line(f"{context.glyphs.unknown} requested {asked}, not resolved", None), Role.QUIET)
+    answered = next(iter(resolved.values()))
+    if len(set(resolved.values())) > 1:
+        found = ", ".join(sorted(set(resolved.values())))
+        return StyledText(
+            line(f"{context.glyphs.warn} requested {asked}, resolved in different ways: {found}", None), Role.WARN
+        )
+    if asked == answered:
+        return StyledText(line(f"{context.glyphs.good} requested = resolved {asked}", None), Role.GOOD)
+    return StyledText(line(f"{context.glyphs.warn} requested {asked}, resolved {answered}", None), Role.WARN)
+
+
+def check_variant(template: Template, context: RenderContext) -> CellText | None:
+    """Whether every group names the same served variant."""
+    return _same(template, _VARIANT, context)
+
+
+def check_model(template: Template, context: RenderContext) -> CellText | None:
+    """Whether every group names the same model."""
+    return _same(template, _MODEL, context)
+
+
+def check_last_test(template: Template, context: RenderContext) -> CellText | None:
+    """How old the last test of the deployment is."""
+    row = template.catalog_row
+    at: datetime | None = None if row is None or row.deployment is None else row.deployment.last_tested_at
+    if at is None:
+        return None
+    if context.now - at > OLD_TEST:
+        days = OLD_TEST.days
+        return StyledText(line(f"{context.glyphs.warn} tested {ago(at, context.now)}, more than {days} d"), Role.WARN)
+    return StyledText(line(f"{context.glyphs.good} tested {ago(at, context.now)}"), Role.GOOD)
+
+
+def check_eligibility(template: Template, context: RenderContext) -> CellText | None:
+    """Whether eligibility and blockers contradict each other."""
+    blockers = template.blockers or ()
+    if template.eligible and blockers:
+        return StyledText(line(f"{context.glyphs.warn} eligible, and yet blockers are named"), Role.WARN)
+    if template.eligible is False and not blockers:
+        return StyledText(line(f"{context.glyphs.warn} not eligible, and no blocker is named"), Role.WARN)
+    return None
+
+
+def _texts(template: Template, paths: tuple[str, ...]) -> dict[str, str]:
+    """The texts at some paths of the catalog row, by path; what is missing or no text is left out."""
+    row: Any = template.raw.get("catalog_row")
+    found = {path: json_paths.get_at(row, json_paths.parse_path(path)) for path in paths}
+    return {path: value for path, value in found.items() if isinstance(value, str) and value}
+
+
+def _same(template: Template, paths: tuple[str, ...], context: RenderContext) -> CellText | None:
+    found = _texts(template, paths)
+    if len(found) < 2:
+        return None
+    values = dict.fromkeys(found.values())
+    if len(values) == 1:
+        return StyledText(line(f"{context.glyphs.good} the same in {len(found)} places"), Role.GOOD)
+    places = {value: ", ".join(_group(path) for path in found if found[path] == value) for value in values}
+    told = "; ".join(f"{value} in {where}" for value, where in places.items())
+    return StyledText(line(f"{context.glyphs.warn} differs: {told}", None), Role.WARN)
+
+
+def _group(path: str) -> str:
+    """The group of the catalog row that a path stands in; the certification is one of its own."""
+    return "certification" if "certification" in path else path.partition(".")[0]

@@ -1,0 +1,97 @@
+"""A reviewer's go or no-go on a record: its reason, and the digest of what it was made on. Kept here, never sent; ours.
+
+A decision stands as one JSON text among the notes of this machine: ``{"verdict": "go" | "no-go", "reason": …, "digest":
+…}``. When the record's digest is another one, the record has changed since it was decided on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Literal, cast, get_args
+
+from runwatch.base.json import dumps, loads
+from runwatch.records.digest import compute_digest
+from runwatch.records.record import Record
+from runwatch.view.text.format import RenderContext, ago
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import StyledText
+
+if TYPE_CHECKING:
+    from runwatch.store.repositories.notes import LocalNote
+
+Verdict = Literal["go", "no-go"]
+
+CHANGED: Final = "the record changed since"
+"""What is said where a decision was made on something else than what the record says now."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewDecision:
+    """One decision.
+
+    Attributes:
+        verdict: Go or no-go.
+        reason: Why, in the reviewer's words.
+        digest: The digest of the record that it was made on.
+        at: When it was made.
+    """
+
+    verdict: Verdict
+    reason: str
+    digest: str
+    at: datetime
+
+    @property
+    def text(self) -> str:
+        """As it is kept among the notes."""
+        return dumps({"verdict": self.verdict, "reason": self.reason, "digest": self.digest})
+
+    def holds_for(self, record: Record) -> bool:
+        """Whether the record still says what it was decided on."""
+        try:
+            return compute_digest(record) == self.digest
+        except ValueError:
+            return False
+
+
+def parse_decision(text: str, at: datetime) -> ReviewDecision | None:
+    """The decision that a note holds; ``None`` for a text that is none."""
+    try:
+        value = loads(text)
+    except ValueError:
+        return None
+    if not isinstance(value, dict):
+        return None
+    verdict, reason, digest = (value.get(name) for name in ("verdict", "reason", "digest"))
+    if verdict not in get_args(Verdict) or not isinstance(reason, str) or not isinstance(digest, str):
+        return None
+    return ReviewDecision(cast(Verdict, verdict), reason, digest, at)
+
+
+def group_decisions(notes: Iterable[LocalNote]) -> dict[str, ReviewDecision]:
+    """The decisions among notes, by the record that each is about."""
+    read = ((note.record_id, parse_decision(note.text, note.at)) for note in notes if note.purpose == "decision")
+    return {record_id: decision for record_id, decision in read if decision is not None}
+
+
+def decision_cell(decision: ReviewDecision, record: Record, context: RenderContext) -> StyledText:
+    """A decision in a list: its verdict, or that it is old because the record changed since."""
+    good = decision.verdict == "go"
+    mark = context.glyphs.good if good else context.glyphs.bad
+    if not decision.holds_for(record):
+        return StyledText(line(f"{context.glyphs.warn} {decision.verdict}, old"), Role.WARN)
+    return StyledText(line(f"{mark} {decision.verdict}"), Role.GOOD if good else Role.BAD)
+
+
+def decision_line(decision: ReviewDecision, record: Record, context: RenderContext) -> StyledText:
+    """A decision in a detail: verdict, age, reason, and whether the record changed since."""
+    word = decision_cell(decision, record, context)
+    reason = f": {decision.reason}" if decision.reason else ""
+    changed = "" if decision.holds_for(record) else f" {context.glyphs.dot} {CHANGED}"
+    glyph = word.text.partition(" ")[0]
+    return StyledText(
+        line(f"{glyph} {decision.verdict}, {ago(decision.at, context.now)}{reason}{changed}", None), word.role
+    )

@@ -1,0 +1,137 @@
+"""A template with everything that is known of it here, and the sentences that reviewers read first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from runwatch.records.digest import compute_digest
+from runwatch.records.template import Blocker, Template
+from runwatch.view.detail.record_diff import diff_records
+from runwatch.view.templates.decisions import ReviewDecision
+from runwatch.view.text.format import RenderContext, ago, time_of_day
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import CellText, StyledText
+
+if TYPE_CHECKING:
+    from runwatch.store.repositories.record_versions import RecordVersion
+
+_TOLD_IN_WORDS: Final = ("eligible", "blockers")
+"""Members whose changes are told one by one; of the others their number is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateFacts:
+    """A template, and what this machine knows beside it.
+
+    Attributes:
+        template: The template.
+        decision: The reviewer's decision; ``None`` when there is none.
+        versions: What it was before, the newest first; the present one may stand at the top.
+        application_id: Its application that was begun here; empty when there is none.
+    """
+
+    template: Template
+    decision: ReviewDecision | None = None
+    versions: tuple[RecordVersion[Template], ...] = ()
+    application_id: str = ""
+
+    @property
+    def id(self) -> str:
+        """The template's id."""
+        return self.template.id
+
+    @property
+    def raw(self) -> Mapping[str, Any]:
+        """The template's own JSON."""
+        return self.template.raw
+
+    @property
+    def blockers(self) -> tuple[Blocker, ...]:
+        """What stands in its way."""
+        return self.template.blockers or ()
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of its blockers, in order."""
+        return tuple(blocker.code for blocker in self.blockers if blocker.code)
+
+    @property
+    def before(self) -> RecordVersion[Template] | None:
+        """The version before the present one; ``None`` where no change was ever seen."""
+        return next(iter(self.earlier), None)
+
+    @property
+    def earlier(self) -> Sequence[RecordVersion[Template]]:
+        """The versions before the present one, the newest first."""
+        try:
+            present = compute_digest(self.template)
+        except ValueError:
+            return ()
+        return self.versions[1:] if self.versions and self.versions[0].digest == present else self.versions
+
+
+def eligibility_label(template: Template) -> str | None:
+    """Whether a template can be applied now, in a word; ``None`` where the service does not tell."""
+    return None if template.eligible is None else "eligible" if template.eligible else "blocked"
+
+
+def eligibility_text(template: Template) -> StyledText:
+    """Whether a template can be applied, in a sentence."""
+    count = len(template.blockers or ())
+    blockers = f"{count} blocker{'s' * (count != 1)}"
+    if template.eligible is None:
+        return StyledText(
+            line(f"The service does not say whether it is eligible{f': {blockers}' if count else ''}."), Role.WARN
+        )
+    if template.eligible:
+        return StyledText(line("Eligible: nothing stands in its way."), Role.GOOD)
+    return StyledText(line(f"Not eligible: {blockers if count else 'the service names no blocker'}."), Role.BAD)
+
+
+def next_action_text(facts: TemplateFacts) -> str | None:
+    """The first thing that clears a blocker."""
+    actions = (blocker.next_action for blocker in facts.blockers)
+    return next((action.detail or action.type for action in actions if action is not None), None)
+
+
+def certification_label(template: Template) -> str | None:
+    """The standing of the certification of its catalog row."""
+    row = template.catalog_row
+    offering = None if row is None else row.offering
+    return None if offering is None or offering.certification is None else offering.certification.standing
+
+
+def describe_changes(before: Template, now: Template) -> Iterator[str]:
+    """What is otherwise than before: eligibility and blockers by name, everything else by its number."""
+    if before.eligible != now.eligible:
+        yield f"{eligibility_label(now) or 'eligibility unknown'}, was {eligibility_label(before) or 'unknown'}"
+    old, new = _codes(before), _codes(now)
+    for position, code in enumerate(new):
+        if code not in old:
+            yield f"blocker {position + 1} {code} is new"
+    yield from (f"blocker {code} is gone" for code in old if code not in new)
+    said = {code: blocker.raw for code, blocker in new.items()}
+    reworded = [code for code, blocker in old.items() if code in said and said[code] != blocker.raw]
+    yield from (f"blocker {code} says something else" for code in reworded)
+    rest = [{k: v for k, v in it.raw.items() if k not in _TOLD_IN_WORDS} for it in (before, now)]
+    others = sum(1 for _ in diff_records(*rest))
+    if others:
+        yield f"{others} value{'s' * (others != 1)} of the rest differ{'s' * (others == 1)}"
+
+
+def change_line(facts: TemplateFacts, _: object, context: RenderContext) -> CellText | None:
+    """What changed since the version before, and when that one was seen last."""
+    before = facts.before
+    if before is None:
+        return None
+    told = "; ".join(describe_changes(before.record, facts.template)) or "only what a comparison shows"
+    when = time_of_day(before.last_seen_at, context)
+    return StyledText(line(f"{when} ({ago(before.last_seen_at, context.now)}): {told}", None), Role.WARN)
+
+
+def _codes(template: Template) -> dict[str, Blocker]:
+    """Blockers by their code; one without a code has nothing to be told apart by."""
+    return {blocker.code: blocker for blocker in template.blockers or () if blocker.code}

@@ -1,0 +1,157 @@
+"""What can be done about a next action that the service names: the one table for the console and the verbs.
+
+The references name the types of next actions and what most of them ask for (wire reference 2.7); ``connect_source``,
+``test_source_connection``, ``test_connection``, ``sync_source_deployments``, ``enter_credential`` and ``select_model``
+are ours. What no operation does, such as asking an owner for a role, is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from runwatch.records.source import SourceConnection
+from runwatch.records.template import Application, Blocker, NextAction, Template
+from runwatch.view.spec.resource import LineTarget
+from runwatch.view.text.safe_text import line
+
+StepKind = Literal["plan", "apply", "resume", "select", "record", "make"]
+"""Plan or apply a template, resume or select its application, do something with another record, or make one."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """Something that the service offers an operation for.
+
+    Attributes:
+        kind: In which way it is done.
+        action: The resume action; empty for everything else.
+        resource: The noun of the resource whose action does it; empty for what belongs to the template.
+        operation: The operation of that action.
+        words: What following it does, for the screen.
+        is_sync: Whether it needs a connection that can be used already.
+    """
+
+    kind: StepKind
+    action: str = ""
+    resource: str = ""
+    operation: str = ""
+    words: str = "enter runs it"
+    is_sync: bool = False
+
+
+AUTHORIZE: Final = "authorize_live_proof"
+"""The resume action that spends money."""
+
+_AUTHORIZE_IT: Final = NextStep("resume", AUTHORIZE, words="enter asks before it spends")
+_TEST_IT: Final = NextStep("record", resource="sources", operation="postSourceConnectionsByConnectionIdTest")
+
+STEPS: Final[Mapping[str, NextStep]] = {
+    "approve_plan": NextStep("plan", words="enter shows the plan"),
+    "connect_source": NextStep("make", resource="sources", operation="postSourceCredentialHandoffs"),
+    "test_source_connection": _TEST_IT,
+    "test_connection": _TEST_IT,
+    "sync_source_deployments": NextStep(
+        "record", resource="sources", operation="postSourceConnectionsByConnectionIdDeploymentsSync", is_sync=True
+    ),
+    "top_up_in_billing": NextStep(
+        "make", resource="account", operation="postAccountTopUpIntents", words="enter tops it up"
+    ),
+    "retry_consent": NextStep("resume", "retry_consent"),
+    "enter_credential": NextStep("resume", "poll_consent", words="enter looks whether it was entered"),
+    "poll_consent": NextStep("resume", "poll_consent"),
+    "retry_connection_test": NextStep("resume", "retry_connection_test"),
+    "retry_deployment_sync": NextStep("resume", "retry_deployment_sync"),
+    "refresh_pool_readiness": NextStep("resume", "refresh_pool_readiness"),
+    "refresh_byok_readiness": NextStep("resume", "refresh_byok_readiness"),
+    "authorize_pool_live_proof": _AUTHORIZE_IT,
+    "authorize_byok_live_proof": _AUTHORIZE_IT,
+    AUTHORIZE: _AUTHORIZE_IT,
+    "select_model": NextStep("select"),
+}
+"""What does it, by the type of the next action."""
+
+APPLY_STEP: Final = NextStep("apply", words="enter applies it")
+"""What a plan waits for that can be applied."""
+
+NO_ACTION_TYPES: Final = frozenset({"wait", "none"})
+"""Types that ask nobody to do anything."""
+
+COPY_HINT: Final = "enter copies it"
+
+
+@dataclass(frozen=True, slots=True)
+class NextActionTarget:
+    """A next action that a person can stand on.
+
+    Attributes:
+        action: What the service says.
+        step: What does it; ``None`` where only a person can, so that it is copied.
+        template_id: The template that it is about; empty for an application's.
+        blocker: What it clears; ``None`` for the next action of anything else.
+    """
+
+    action: NextAction
+    step: NextStep | None
+    template_id: str = ""
+    blocker: Blocker | None = None
+
+    @property
+    def text(self) -> str:
+        """What is copied of it."""
+        return self.action.detail or self.action.type or ""
+
+
+def find_step(action: NextAction | None) -> NextStep | None:
+    """What does a next action; ``None`` where nothing of ours does."""
+    return None if action is None else STEPS.get(action.type or "")
+
+
+def find_action_target(
+    action: NextAction | None, template_id: str = "", blocker: Blocker | None = None
+) -> LineTarget | None:
+    """Where a line with a next action leads; ``None`` where there is nothing to do and nothing to copy."""
+    if action is None or action.type in NO_ACTION_TYPES or not (action.type or action.detail):
+        return None
+    step = find_step(action)
+    return LineTarget(
+        NextActionTarget(action, step, template_id, blocker), line(COPY_HINT if step is None else step.words)
+    )
+
+
+def resume_action(application: Application) -> str | None:
+    """What a resume has to say to an application that waits for something; ``None`` where a resume does nothing."""
+    if application.state == "consent_pending":
+        return "poll_consent"
+    step = find_step(application.next_action)
+    return step.action if step is not None and step.kind == "resume" else None
+
+
+def find_blocked_connection(
+    template: Template, blocker: Blocker | None, known: Iterable[SourceConnection], *, is_sync: bool = False
+) -> str | None:
+    """The connection that a blocker means, for a next action that names none.
+
+    It is the one of the template's catalog row; without a row the one that the blocker's words name, else the only one
+    that it can be about: not usable yet for a test, usable for reading its models. The last two rules are ours.
+
+    Returns:
+        Its id, or ``None`` when it is not clear which one is meant.
+    """
+    row = template.catalog_row
+    if row is not None:
+        if row.connection is not None and row.connection.connection_id:
+            return row.connection.connection_id
+        source = None if row.provenance is None else row.provenance.source
+        if source is not None and source.connection_id:
+            return source.connection_id
+    alive = [connection for connection in known if connection.id and connection.raw.get("revoked_at") is None]
+    action = None if blocker is None else blocker.next_action
+    said = "" if blocker is None else f"{blocker.detail} {'' if action is None else action.detail}"
+    named = [connection.id for connection in alive if connection.id in said]
+    if named:
+        # An id that is the beginning of another one is in its words, too.
+        return max(named, key=len)
+    candidates = [connection.id for connection in alive if connection.is_usable is is_sync]
+    return candidates[0] if len(candidates) == 1 else None

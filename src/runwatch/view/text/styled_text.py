@@ -1,0 +1,26 @@
+"""Safe text with the role that colours it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText
+
+if TYPE_CHECKING:
+    pass
+
+
+class StyledText(NamedTuple):
+    """Drawn text with the role that colours it."""
+
+    text: SafeText
+    role: Role = Role.PLAIN
+
+
+CellText = SafeText | StyledText
+
+
+def with_role(shown: CellText) -> StyledText:
+    """Drawn text with its role, plain where it has none."""
+    return shown if isinstance(shown, StyledText) else StyledText(shown)

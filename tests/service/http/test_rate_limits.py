@@ -1,0 +1,56 @@
+"""Requests a minute."""
+
+from __future__ import annotations
+
+from runwatch.service.errors import RefusalError
+from runwatch.service.http.rate_limits import RateLimiter
+from tests.service.conftest import Serving
+from tests.service.http.test_problem_responder import check
+from tests.support.clock import FakeClock
+
+
+def refused_for(limit: RateLimiter, key: str) -> int | None:
+    try:
+        limit.admit(key)
+    except RefusalError as refusal:
+        return refusal.retry_after_s
+    return None
+
+
+def test_the_window_slides_and_refused_requests_do_not_count() -> None:
+    clock = FakeClock()
+    limit = RateLimiter(3, clock)
+    for _ in range(3):
+        assert refused_for(limit, "key_1") is None
+        clock.advance(10)
+    assert refused_for(limit, "key_1") == 30
+    clock.advance(29.5)
+    assert refused_for(limit, "key_1") == 1
+    clock.advance(0.5)
+    assert refused_for(limit, "key_1") is None
+    assert refused_for(limit, "key_1") == 10
+
+
+def test_each_key_has_a_window_of_its_own() -> None:
+    limit = RateLimiter(1, FakeClock())
+    assert refused_for(limit, "key_1") is None
+    assert refused_for(limit, "key_2") is None
+    assert refused_for(limit, "key_1") == 60
+
+
+def test_without_a_limit_everything_is_admitted() -> None:
+    limit = RateLimiter(None, FakeClock())
+    assert [refused_for(limit, "key_1") for _ in range(500)] == [None] * 500
+
+
+async def test_a_limited_service_publishes_its_limit_and_says_how_long_to_wait(serving: Serving) -> None:
+    async with serving(rate_limit_rpm=2) as service:
+        assert (await service.get("/v1/account"))["quota"]["rate_limit_rpm"] == 2
+        check(await service.http.get("/v1/nothing"), "not_found")
+        answer = await service.http.get("/v1/account")
+        problem = check(answer, "rate_limited")
+        assert problem.retry_after_s == 60
+        assert answer.headers["retry-after"] == "60"
+        assert isinstance(service.clock, FakeClock)
+        service.clock.advance(60)
+        await service.get("/v1/account")

@@ -1,0 +1,300 @@
+"""The scheduler within its budget, in simulated minutes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import AsyncIterator
+
+import pytest
+
+from runwatch.store.live.request_budget import MIN_RPM, RequestBudget, sweep_interval_s
+from runwatch.store.live.scheduler import JobPriority, Scheduler
+from tests.support.clock import FakeClock
+
+SWEEP_AT_LEAST_S = 15.0
+"""The status of every run is read at least this often, whatever the screen shows."""
+
+
+class Service:
+    """A service that counts requests in a sliding minute and answers 429 beyond its limit."""
+
+    def __init__(self, clock: FakeClock, limit: int) -> None:
+        self.clock = clock
+        self.limit = limit
+        self.times: list[float] = []
+        self.by_job: dict[str, list[float]] = {}
+        self.refused = 0
+
+    def request(self, job: str) -> bool:
+        now = self.clock.monotonic()
+        self.times = [time for time in self.times if time > now - 60]
+        if len(self.times) >= self.limit:
+            self.refused += 1
+            return False
+        self.times.append(now)
+        self.by_job.setdefault(job, []).append(now)
+        return True
+
+
+async def settle() -> None:
+    """Let every task run until all of them wait."""
+    for _ in range(30):
+        await asyncio.sleep(0)
+
+
+@contextlib.asynccontextmanager
+async def running(scheduler: Scheduler) -> AsyncIterator[None]:
+    task = asyncio.ensure_future(scheduler.run())
+    await settle()
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def let_pass(clock: FakeClock, seconds: float) -> None:
+    end = clock.monotonic() + seconds
+    while (wake := clock.next_wake_s) is not None and clock.monotonic() + wake <= end:
+        clock.advance(wake)
+        await settle()
+    clock.advance(max(0.0, end - clock.monotonic()))
+    await settle()
+
+
+def gaps(times: list[float]) -> list[float]:
+    return [later - earlier for earlier, later in itertools.pairwise(times)]
+
+
+async def test_forty_live_runs_and_one_tail_stay_within_sixty_requests_a_minute() -> None:
+    clock = FakeClock(manual=True)
+    service = Service(clock, 60)
+    budget = RequestBudget(clock, 60)
+    scheduler = Scheduler(clock, budget, lambda: 0.0)
+
+    async def sweep() -> float:
+        service.request("sweep")
+        budget.note_exchange()
+        return sweep_interval_s(60)
+
+    async def tail() -> float:
+        service.request("tail")
+        budget.note_exchange()
+        return 1.0
+
+    scheduler.add("sweep", JobPriority.SWEEP, sweep)
+    scheduler.add("tail", JobPriority.FOCUS, tail)
+    async with running(scheduler):
+        await let_pass(clock, 1200)
+
+    assert service.refused == 0
+    steady = [time for time in service.by_job["tail"] if time > 220]
+    assert max(gaps(steady)) < 2.0
+    assert max(gaps(service.by_job["sweep"])) <= SWEEP_AT_LEAST_S
+
+
+async def test_every_tail_is_read_however_many_there_are() -> None:
+    clock = FakeClock(manual=True)
+    service = Service(clock, 60)
+    budget = RequestBudget(clock, 60)
+    scheduler = Scheduler(clock, budget, lambda: 0.0)
+    for number in range(30):
+
+        async def tail(name: str = f"tail {number}") -> float:
+            service.request(name)
+            budget.note_exchange()
+            return 1.0
+
+        scheduler.add(f"tail {number}", JobPriority.FOCUS if number == 0 else JobPriority.TAIL, tail)
+    async with running(scheduler):
+        await let_pass(clock, 600)
+    assert service.refused == 0
+    assert len(service.by_job) == 30
+
+
+async def test_a_quarter_of_the_limit_stays_free_for_people() -> None:
+    clock = FakeClock(manual=True)
+    service = Service(clock, 60)
+    budget = RequestBudget(clock, 60)
+    scheduler = Scheduler(clock, budget, lambda: 0.0)
+
+    async def greedy() -> float:
+        service.request("greedy")
+        budget.note_exchange()
+        return 0.0
+
+    scheduler.add("greedy", JobPriority.TAIL, greedy)
+    least_left = 60
+    async with running(scheduler):
+        for _ in range(300):
+            await let_pass(clock, 1)
+            least_left = min(least_left, budget.left or 0)
+    assert least_left >= 15
+    assert len(service.by_job["greedy"]) > 160
+
+
+async def test_nothing_is_sent_while_held_and_one_read_goes_first_alone() -> None:
+    clock = FakeClock(manual=True)
+    until = clock.monotonic() + 20
+    started: list[tuple[str, float]] = []
+    probe = asyncio.Event()
+    scheduler = Scheduler(clock, RequestBudget(clock, None), lambda: max(0.0, until - clock.monotonic()))
+
+    def job(name: str, *, waits: bool = False) -> None:
+        async def run() -> float:
+            started.append((name, clock.monotonic()))
+            if waits:
+                await probe.wait()
+            return 100.0
+
+        scheduler.add(name, JobPriority.SCREEN if waits else JobPriority.TAIL, run)
+
+    job("other")
+    job("first", waits=True)
+    async with running(scheduler):
+        assert started == []
+        clock.advance(19.9)
+        await settle()
+        assert started == []
+        clock.advance(0.1)
+        await settle()
+        assert [name for name, _ in started] == ["first"]
+        probe.set()
+        await settle()
+        assert [name for name, _ in started] == ["first", "other"]
+
+
+async def test_a_person_goes_before_the_first_read_when_a_hold_ends() -> None:
+    clock = FakeClock(manual=True)
+    until = clock.monotonic() + 5
+    order: list[str] = []
+    told: list[float] = []
+    scheduler = Scheduler(clock, RequestBudget(clock, None), lambda: max(0.0, until - clock.monotonic()))
+
+    async def run() -> float:
+        order.append("background")
+        return 100.0
+
+    async def person() -> None:
+        await scheduler.wait_for_user_turn(told.append)
+        order.append("person")
+
+    scheduler.add("background", JobPriority.FOCUS, run)
+    async with running(scheduler):
+        waiting = asyncio.ensure_future(person())
+        await settle()
+        clock.advance(5)
+        await settle()
+        assert order == ["person", "background"]
+        assert told == [5.0]
+        await waiting
+
+
+async def test_a_job_that_raises_is_tried_again_and_hurts_no_other(caplog: pytest.LogCaptureFixture) -> None:
+    clock = FakeClock(manual=True)
+    runs: list[str] = []
+    scheduler = Scheduler(clock, RequestBudget(clock, None), lambda: 0.0)
+
+    async def broken() -> float:
+        runs.append("broken")
+        raise ValueError("a defect")
+
+    async def sound() -> float | None:
+        runs.append("sound")
+        return None
+
+    scheduler.add("broken", JobPriority.FOCUS, broken)
+    scheduler.add("sound", JobPriority.TAIL, sound)
+    async with running(scheduler):
+        assert runs == ["broken", "sound"]
+        assert "sound" not in scheduler
+        await let_pass(clock, 20)
+    assert runs == ["broken", "sound", "broken"]
+    assert "background read failed: broken" in caplog.text
+
+
+async def test_a_removed_job_is_cancelled_in_flight() -> None:
+    clock = FakeClock(manual=True)
+    cancelled = asyncio.Event()
+    scheduler = Scheduler(clock, RequestBudget(clock, None), lambda: 0.0)
+
+    async def endless() -> float:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            cancelled.set()
+        return 0.0
+
+    scheduler.add("endless", JobPriority.FOCUS, endless)
+    async with running(scheduler):
+        scheduler.remove("endless")
+        await settle()
+        assert cancelled.is_set()
+
+
+@pytest.mark.parametrize("turns", range(12))
+async def test_it_ends_when_it_is_cancelled_however_far_it_is_with_being_woken(turns: int) -> None:
+    clock = FakeClock(manual=True)
+    scheduler = Scheduler(clock, RequestBudget(clock, 60), lambda: 0.0)
+
+    async def read() -> float:
+        return 1.0
+
+    scheduler.add("later", JobPriority.TAIL, read, in_s=60.0)
+    task = asyncio.ensure_future(scheduler.run())
+    await settle()
+    scheduler.add("another", JobPriority.TAIL, read, in_s=60.0)
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    task.cancel()
+    await settle()
+    assert task.cancelled()
+
+
+def test_a_429_halves_the_assumed_limit_and_quiet_minutes_give_it_back() -> None:
+    clock = FakeClock()
+    budget = RequestBudget(clock, 60)
+    budget.note_limited()
+    assert budget.limit_rpm == 30
+    clock.advance(59)
+    assert budget.limit_rpm == 30
+    clock.advance(1)
+    assert budget.limit_rpm == 36
+    clock.advance(600)
+    assert budget.limit_rpm == 60
+    for _ in range(20):
+        budget.note_limited()
+    assert budget.limit_rpm == MIN_RPM
+
+
+def test_what_went_without_its_turn_in_a_storm_of_429_is_made_up_for_within_a_minute() -> None:
+    clock = FakeClock(manual=True)
+    budget = RequestBudget(clock, 60)
+    for _ in range(100):
+        budget.note_sent()
+        budget.note_limited()
+        clock.advance(1)
+    clock.advance(60)
+    assert budget.background_wait_s() == 0
+
+
+def test_requests_of_other_consoles_count() -> None:
+    clock = FakeClock()
+    others = 0
+    budget = RequestBudget(clock, 60, lambda: others)
+    assert budget.background_wait_s() == 0
+    others = 45
+    assert budget.background_wait_s() > 0
+    assert budget.left == 15
+
+
+def test_a_service_without_a_limit_is_never_waited_for() -> None:
+    clock = FakeClock()
+    budget = RequestBudget(clock, None)
+    for _ in range(10_000):
+        budget.note_sent()
+    assert budget.background_wait_s() == 0
+    assert budget.left is None

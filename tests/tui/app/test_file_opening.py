@@ -1,0 +1,274 @@
+"""A file in the place of a service: the same screens, offline, read-only, and honest about what it cannot show."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runwatch.base.errors import UsageError
+from runwatch.base.paths import Paths
+from runwatch.records.template import Template
+from runwatch.settings.local_service import LocalService
+from runwatch.settings.resolver import SettingOptions
+from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
+from runwatch.tui.app.file_opening import SLICE_S, check_openable, read_in_slices
+from runwatch.tui.screens.problems.problem_codes import ProblemCodesScreen
+from runwatch.tui.screens.problems.problems import ProblemsScreen
+from runwatch.tui.screens.templates.application import open_plan
+from runwatch.tui.screens.templates.templates import TemplatesScreen
+from runwatch.tui.widgets.bars.status_bar import StatusBar
+from runwatch.view.problems.activity import ActivityEntry
+from runwatch.view.problems.journal_entries import entry_from_problem
+from runwatch.view.problems.support_bundle import build_bundle, encode_bundle
+from tests.support.builders import echo_events, echo_receipt, live_receipt, open_run, problem, run
+from tests.support.clock import FakeClock
+from tests.support.resources import arm
+from tests.support.scripted import ScriptedService
+from tests.tui.console import NARROW, Driven
+from tests.tui.golden import check_golden
+from tests.tui.samples import NOON
+
+INSTANCE = "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"
+OTHER = "7c1e0d52-3b9a-4a55-8f00-1d2c3b4a5f69"
+
+
+def _no_service(_: Path) -> LocalService:
+    raise AssertionError("a file needs no service")
+
+
+@asynccontextmanager
+async def opened(home: Path, content: bytes | str, *, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Driven]:
+    """A console on a file."""
+    file = home / "kept.ndjson"
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    opening = LaunchOptions(
+        Paths(home / "settings.toml", home / "runwatch-data"), {}, SettingOptions(), start_local=_no_service, file=file
+    )
+    app = ConsoleApp(opening, clock=FakeClock(NOON, manual=True))
+    async with app.run_test(size=size) as pilot:
+        yield Driven(app, pilot, ScriptedService(), app.clock)  # type: ignore[arg-type]
+
+
+def lines(records: Iterable[Any]) -> str:
+    return "".join(f"{json.dumps(dict(each.raw))}\n" for each in records)
+
+
+def a_bundle() -> bytes:
+    entry = entry_from_problem(
+        problem("not_found", instance=INSTANCE), time=NOON, profile="work", method="GET",
+        path="/v1/executions/ex_1", operation="getExecutionsByExecutionId", attempt=1,
+    )  # fmt: skip
+    common = {"time": "2026-11-21T12:04:31.000Z", "offset_s": 0.0}
+    around = [
+        ActivityEntry({**common, "what": "request", "method": "GET", "path": "/v1/executions/ex_1", "attempt": 1,
+                   "operation": "getExecutionsByExecutionId", "status": 404, "sent_bytes": 0}),
+        ActivityEntry({**common, "what": "problem", "instance": OTHER, "code": "rate_limited"}),
+        ActivityEntry({**common, "what": "run", "run_id": "ex_1", "state": "failed"}),
+    ]  # fmt: skip
+    return encode_bundle(build_bundle(entry, around, made_at=NOON, versions={}))
+
+
+async def test_runs_receipts_and_events_of_a_file_are_shown_together(tmp_path: Path) -> None:
+    text = lines([*echo_events("ex_1"), open_run("ex_1", "completed", mode="echo"), run("ex_2"), echo_receipt("ex_1")])
+    async with opened(tmp_path, text) as driven:
+        await driven.shows("Runs · executions   2")
+        assert "file kept.ndjson" in driven.lines[0]
+        assert "READ-ONLY" in driven.lines[0]
+        assert "from the file" in driven.text
+        driven.app.screen.want("ex_1")  # type: ignore[attr-defined]
+        await driven.shows("7 events")
+        await driven.shows("test run · no verdict")
+        await driven.press("2")
+        await driven.shows("Receipts   1")
+        await driven.press("3")
+        await driven.shows("kept.ndjson holds nothing of this kind.")
+
+
+async def test_a_bundle_opens_on_its_problem_and_links_to_the_rest(tmp_path: Path) -> None:
+    async with opened(tmp_path, a_bundle()) as driven:
+        await driven.until(lambda: isinstance(driven.app.screen, ProblemsScreen), "the problems")
+        await driven.shows("Problems   2")
+        await driven.shows(f"instance   {INSTANCE}")
+        await driven.press("H")
+        await driven.shows("Requests   1")
+        await driven.press("1")
+        await driven.shows("✗ failed")
+
+
+async def test_problems_of_a_file_are_found_and_counted(tmp_path: Path) -> None:
+    async with opened(tmp_path, a_bundle()) as driven:
+        await driven.shows("Problems   2")
+        await driven.press("escape", "slash")
+        await driven.type("7c1e0d52")
+        await driven.shows("1 found by id")
+        await driven.press("enter", "C")
+        await driven.until(lambda: isinstance(driven.app.screen, ProblemCodesScreen), "the codes")
+        await driven.shows("Problems by code   2")
+        await driven.press("at")
+        await driven.shows("A file has no journal to look through")
+
+
+async def test_nothing_of_a_file_can_be_sent_or_kept(tmp_path: Path) -> None:
+    async with opened(tmp_path, lines([run("ex_1"), run("ex_2")])) as driven:
+        await driven.shows("Runs · executions   2")
+        for key in ("r", "f", "R"):
+            await driven.press(key)
+            await driven.pilot.pause()
+        for key in ("X", "a", "O", "plus", "A", "i"):
+            driven.app.screen.query_one(StatusBar).clear_notice()
+            await driven.hides("A file is open")
+            await driven.press(key)
+            await driven.shows("A file is open in the place of a service; nothing can be sent or kept.")
+        assert driven.app.session is None
+        assert "Runs · executions   2" in driven.text
+        await driven.press("escape", "q")
+    assert not (tmp_path / "runwatch-data" / "console.db").exists()
+
+
+async def test_the_status_line_offers_nothing_that_only_a_service_can_do(tmp_path: Path) -> None:
+    async with opened(tmp_path, lines([run("ex_1"), run("ex_2")]), size=(200, 50)) as driven:
+        await driven.shows("Runs · executions   2")
+        assert "enter open  / filter  y copy id" in driven.lines[-1]
+        assert not any(label in driven.lines[-1] for label in ("new run", "cancel", "follow", "pause", "add id"))
+
+
+async def test_what_can_be_done_with_a_record_of_a_file_is_shown_with_why_it_is_off(tmp_path: Path) -> None:
+    async with opened(tmp_path, lines([arm(), arm("arm_2")])) as driven:
+        await driven.press("4")
+        await driven.shows("Saved models · arms   2")
+        await driven.press("full_stop")
+        await driven.shows("this is a file")
+
+
+async def test_what_of_a_file_needs_a_service_says_so_and_what_it_holds_is_shown(tmp_path: Path) -> None:
+    async with opened(tmp_path, lines([run("ex_1", "completed"), Template({"template_id": "tpl"})])) as driven:
+        await driven.shows("Runs · executions   1")
+        await driven.press("full_stop")
+        await driven.shows("Label and note")
+        off = [row for row in driven.lines if "off: this is a file" in row]
+        assert [name for name in ("Label and note", "Run it again", "Follow its events") if name in "".join(off)] == [
+            "Label and note", "Run it again",
+        ]  # fmt: skip
+        await driven.press("escape", "6")
+        await driven.shows("tpl")
+        screen = driven.app.screen
+        assert isinstance(screen, TemplatesScreen)
+        open_plan(screen, "tpl")
+        await driven.shows("A file is open in the place of a service")
+        assert driven.app.screen is screen
+
+
+async def test_who_goes_elsewhere_while_a_file_is_read_is_not_taken_away_from_there(tmp_path: Path) -> None:
+    async with opened(tmp_path, lines([arm(), arm("arm_2")])) as driven:
+        await driven.press("2")
+        await driven.shows("kept.ndjson holds nothing of this kind.")
+        assert "Receipts" in driven.text
+        await driven.press("4", "full_stop")
+        await driven.shows("this is a file")
+
+
+async def test_events_alone_are_a_list_of_their_own(tmp_path: Path) -> None:
+    async with opened(tmp_path, lines(echo_events("ex_1"))) as driven:
+        await driven.shows("Events   7")
+
+
+async def test_a_single_record_is_open_at_once(tmp_path: Path) -> None:
+    async with opened(tmp_path, lines([live_receipt("ex_1")]), size=NARROW) as driven:
+        await driven.shows("Receipts › ex_1")
+        await driven.shows("neither prompt nor output")
+
+
+async def test_what_of_a_file_is_not_shown_is_told(tmp_path: Path) -> None:
+    async with opened(tmp_path, lines([run("ex_1"), run("ex_2")]) + '{"cut\n{"a": 1}\n') as driven:
+        await driven.shows("1 line is no JSON, the first is line 3; 1 is no record that runwatch knows")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"", "The file is empty"), (b"a,b\n1,2\n", "A table of CSV"), (b'{"a": 1}', "No record stands in the file"),
+     (b"\xff\xff", "no text in UTF-8")],
+)  # fmt: skip
+async def test_a_file_without_records_says_why_and_is_read_again_on_demand(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    async with opened(tmp_path, content) as driven:
+        await driven.shows(said)
+        assert "not opened" in driven.lines[0]
+        (tmp_path / "kept.ndjson").write_text(lines([run("ex_1"), run("ex_2")]))
+        await driven.press("r")
+        await driven.shows("Runs · executions   2")
+        assert "not opened" not in driven.lines[0]
+
+
+class Ticking(FakeClock):
+    """A clock on which every look costs half a slice."""
+
+    def monotonic(self) -> float:
+        self.advance(SLICE_S / 2)
+        return super().monotonic()
+
+
+async def test_a_file_of_very_many_receipts_is_read_between_the_turns_of_the_loop() -> None:
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    told: list[float] = []
+    going = asyncio.ensure_future(others())
+    content = lines(live_receipt(f"ex_{number}") for number in range(3_000)).encode()
+    filed = await read_in_slices(content, Ticking(), told.append)
+    going.cancel()
+    assert filed.count == 3_000
+    assert turns >= len(told) > 10
+    assert told == sorted(told)
+
+
+async def test_many_receipts_are_all_there(tmp_path: Path) -> None:
+    text = lines(live_receipt(f"ex_{number}") for number in range(3_000))
+    async with opened(tmp_path, text) as driven:
+        await driven.shows("Receipts   3000")
+
+
+def test_a_file_is_looked_at_before_the_screen_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="There is no file"):
+        check_openable(tmp_path / "nothing")
+    with pytest.raises(UsageError, match="is no file"):
+        check_openable(tmp_path)
+    file = tmp_path / "kept.json"
+    file.write_text("[]")
+    check_openable(file)
+    monkeypatch.setattr("runwatch.tui.app.file_opening.MAX_FILE_BYTES", 1)
+    with pytest.raises(UsageError, match="too large"):
+        check_openable(file)
+
+
+@pytest.mark.parametrize("size", [NARROW, (120, 36)], ids=lambda size: "x".join(map(str, size)))
+async def test_a_bundle_as_it_was_looked_at(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with opened(tmp_path, a_bundle(), size=size) as driven:
+        await driven.shows(f"instance   {INSTANCE}")
+        check_golden(f"{size[0]}x{size[1]}/bundle", driven.text)
+
+
+async def test_a_request_of_a_file_has_a_command_without_a_key_or_none_and_why(tmp_path: Path) -> None:
+    entry = {
+        "time": "2026-11-21T11:00:00Z", "profile": "prod", "origin": "https://api.example.test", "path": "/v1/account",
+        "attempt": 1, "sent_bytes": 0,
+    }  # fmt: skip
+    for method, said in (
+        ("GET;touch pwned;#", "No command can repeat this request: its method is none of DELETE, GET, HEAD"),
+        ("GET", ": curl -sS -X GET --url https://api.example.test/v1/account"),
+    ):
+        async with opened(tmp_path, json.dumps({**entry, "method": method}), size=(150, 36)) as driven:
+            await driven.shows("/v1/account")
+            await driven.press("c")
+            await driven.shows(said)

@@ -1,0 +1,54 @@
+"""What the bar above says of the service, and the colour that its profile has there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runwatch.base.paths import Paths
+from runwatch.base.secret import Secret
+from runwatch.settings.declarations import Profile
+from runwatch.settings.key_sources import store_key
+from runwatch.settings.resolver import SettingOptions
+from runwatch.tui.app.header_info import PROFILE_COLOURS, build_header_info
+from tests.support.scripted import ScriptedService
+from tests.tui.console import console
+
+PROFILE = """
+[profiles.work]
+base_url = "{base_url}"
+production = %s
+colour = "%s"
+"""
+
+
+@pytest.mark.parametrize(
+    ("production", "colour", "shown"),
+    [
+        ("false", "auto", None),
+        ("true", "auto", "bad"),
+        ("false", "magenta", PROFILE_COLOURS["magenta"]),
+        ("true", "green", PROFILE_COLOURS["green"]),
+    ],
+)
+async def test_a_profile_has_the_colour_that_was_chosen_else_red_in_production(
+    tmp_path: Path, production: str, colour: str, shown: str | None
+) -> None:
+    service = ScriptedService()
+    options = SettingOptions(profile="work")
+    settings = PROFILE % (production, colour)
+    async with service:
+        paths = Paths(tmp_path / "settings.toml", tmp_path / "runwatch-data")
+        store_key(Profile("work", {"base_url": service.base_url}), Secret("key-of-work"), paths.key_file)
+        async with console(
+            ScriptedService(), tmp_path, settings=settings.replace("{base_url}", service.base_url),
+            options=options, open_at="settings", environment={"RUNWATCH_BASE_URL": "", "RUNWATCH_API_KEY": ""},
+        ) as driven:  # fmt: skip
+            place = build_header_info(driven.app)
+            assert place.profile == "work"
+            assert place.colour == (driven.app.palette.text["bad"] if shown == "bad" else shown)
+
+
+def test_every_colour_of_the_setting_is_one() -> None:
+    assert {"auto", *PROFILE_COLOURS} == set(Profile.colour.choices)

@@ -1,0 +1,175 @@
+"""Views that were left come back as they were, with the keys for back, forward and the last one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.screens.registry import PAGE_CLASSES
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.screens.settings.settings import SettingsScreen
+from runwatch.view.resources.registry import RESOURCES
+from tests.support.builders import event, run
+from tests.support.scripted import ScriptedService
+from tests.tui.console import NARROW, Driven, console
+
+
+@pytest.fixture
+def service() -> ScriptedService:
+    """Runs of two states."""
+    return ScriptedService(runs=[run("ex_one"), run("ex_two", "running"), run("ex_three", "running")])
+
+
+def runs_screen(driven: Driven) -> RunsScreen:
+    """The screen in front."""
+    screen = driven.app.screen
+    assert isinstance(screen, RunsScreen)
+    return screen
+
+
+async def in_front(driven: Driven, name: str) -> None:
+    """Wait for a screen."""
+
+    def is_there() -> bool:
+        view = driven.app.history.present
+        screen = driven.app.screen
+        named = screen.spec.name if isinstance(screen, ResourceScreen) else "settings"
+        return view is not None and view.screen == name == named
+
+    await driven.until(is_there, f"the screen {name}")
+    await driven.pilot.pause()
+
+
+async def test_a_view_comes_back_with_its_filter_its_order_and_its_row(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path) as driven:
+        runs_screen(driven).filter_by("is:live")
+        await driven.press("s", "down")
+        kept = runs_screen(driven).view_state("runs")
+        assert kept.filter == "is:live"
+        assert kept.sort
+        assert kept.selected
+        await driven.press("2")
+        await in_front(driven, "receipts")
+        await driven.press("left_square_bracket")
+        await in_front(driven, "runs")
+        await driven.until(lambda: runs_screen(driven).view_state("runs") == kept, "the view as it was")
+        await driven.shows("filter is:live")
+
+
+async def test_an_open_record_is_open_again(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.until(lambda: runs_screen(driven).table.select("ex_two"), "the row")
+        await driven.press("enter", "2")
+        await in_front(driven, "receipts")
+        await driven.press("minus")
+        await in_front(driven, "runs")
+        await driven.until(lambda: runs_screen(driven).has_class("-opened"), "the run to be open")
+        assert runs_screen(driven).table.cursor_key == "ex_two"
+
+
+async def test_back_forward_and_the_last_view(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("2")
+        await in_front(driven, "receipts")
+        await driven.press("comma")
+        await in_front(driven, "settings")
+        for key, name in [
+            ("left_square_bracket", "receipts"),
+            ("left_square_bracket", "runs"),
+            ("right_square_bracket", "receipts"),
+            ("minus", "runs"),
+            ("minus", "receipts"),
+            ("right_square_bracket", "settings"),
+        ]:
+            await driven.press(key)
+            await in_front(driven, name)
+
+
+async def test_every_screen_comes_back(service: ScriptedService, tmp_path: Path) -> None:
+    names = [*(spec.name for spec in RESOURCES if spec.has_screen and spec.name not in PAGE_CLASSES), *PAGE_CLASSES]
+    async with console(service, tmp_path, open_at="settings") as driven:
+        for name in names:
+            await driven.app.go_to(name)
+            await driven.pilot.pause()
+        seen = [driven.app.console_screen]
+        for _ in names:
+            # Not by its key: some screens begin in a line for text.
+            driven.app.action_history(-1)
+            await driven.until(lambda: driven.app.console_screen is not seen[-1], "the view before")
+            await driven.pilot.pause()
+            seen.append(driven.app.console_screen)
+        assert not driven.app.history.has_earlier
+        assert isinstance(seen[-1], SettingsScreen)
+
+
+async def test_the_key_that_quits_says_so_only_where_it_does(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, open_at="requests") as driven:
+        await driven.shows("q quit")
+        await driven.press("8", "H")
+        await driven.shows("q back")
+        await driven.press("q", "q")
+        await driven.shows("q quit")
+        assert driven.app.is_running
+
+
+async def test_the_key_that_quits_leads_back_from_whatever_is_open_and_says_so(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, open_at="requests") as driven:
+        await driven.shows("q quit")
+        await driven.shows("/v1/executions")
+        await driven.press("enter")
+        await driven.shows("q back")
+        await driven.press("q")
+        await driven.shows("q quit")
+        await driven.press("slash", *"executions", "enter")
+        await driven.shows("q back")
+        await driven.press("q")
+        await driven.shows("q quit")
+        await driven.press("q")
+        await driven.until(lambda: not driven.app.is_running, "the console to end")
+
+
+async def test_it_says_quit_again_as_soon_as_nothing_is_open(tmp_path: Path) -> None:
+    following = ScriptedService(runs=[run("ex_one", "running")], events={"ex_one": [event(execution_id="ex_one")]})
+    async with console(following, tmp_path, open_at="tail") as driven:
+        await driven.shows("q quit")
+        await driven.press("slash", *"running", "enter")
+        await driven.shows("q back")
+        await driven.press("escape")
+        await driven.shows("q quit")
+        await driven.press("enter")
+        await driven.shows("q back")
+        await driven.press("tab", "escape")
+        await driven.shows("q quit")
+        assert driven.app.is_running
+
+
+async def test_where_there_is_no_view_it_says_so(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("left_square_bracket")
+        await driven.shows("This is the first view.")
+        await driven.press("right_square_bracket")
+        await driven.shows("This is the newest view.")
+        await driven.press("minus")
+        await driven.shows("There is no other view yet.")
+
+
+async def test_a_form_in_front_goes_and_the_view_below_it_is_the_one_that_is_kept(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, open_at="settings") as driven:
+        await driven.press("1")
+        await in_front(driven, "runs")
+        runs_screen(driven).filter_by("is:live")
+        await driven.press("question_mark")
+        await driven.until(lambda: len(driven.app.screen_stack) > 2, "the help")
+        await driven.app.go_to("settings")
+        assert isinstance(driven.app.screen, SettingsScreen)
+        await driven.press("minus")
+        await in_front(driven, "runs")
+        await driven.shows("filter is:live")

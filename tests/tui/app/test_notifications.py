@@ -1,0 +1,176 @@
+"""The bell rings for runs that somebody waits for, and for errors, and only where the settings want it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runwatch.tui.app.console_app import ConsoleApp
+from runwatch.tui.app.notifications import ended_runs_text
+from runwatch.tui.screens.settings.settings import SettingsScreen
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.view.text.glyphs import Role
+from tests.support.builders import run
+from tests.support.scripted import ScriptedService
+from tests.tui import noon
+from tests.tui.console import Driven, console
+
+SIZE = (120, 36)
+ON = "bell = true\n"
+
+
+class Ringing(ConsoleApp):
+    """A console that counts in place of ringing."""
+
+    rung = 0
+
+    def bell(self) -> None:
+        """Count."""
+        self.rung += 1
+
+
+def rung(driven: Driven) -> int:
+    """How often the bell rang."""
+    assert isinstance(driven.app, Ringing)
+    return driven.app.rung
+
+
+async def end(driven: Driven, service: ScriptedService, run_id: str, status: str) -> None:
+    """Have a run end, and let the console learn of it."""
+    next(run for run in service.runs if run["execution_id"] == run_id)["status"] = status
+    await driven.pass_time(16)
+    known = driven.app.store.get(driven.desk.scope.profile, "run", run_id)
+    assert known is not None
+    assert known.record.raw["status"] == status
+    # What rings has to look at the disk first.
+    await driven.until(lambda: not any(work.group == "bell" for work in driven.app.workers), "the bell to be decided")
+
+
+async def follow(driven: Driven, run_id: str) -> None:
+    """Put the cursor on a run, and wait until it is followed."""
+    await driven.select(run_id)
+    await driven.until(lambda: driven.desk.live.tails.follows(run_id), "the run to be followed")
+
+
+@pytest.mark.parametrize("status", ["failed", "expired"])
+async def test_it_rings_once_when_the_followed_run_ends_badly(tmp_path: Path, status: str) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
+        await follow(driven, noon.LIVE)
+        assert rung(driven) == 0, "runs that had failed before are no news"
+        await end(driven, service, noon.LIVE, status)
+        assert rung(driven) == 1
+        await driven.pass_time(30)
+        assert rung(driven) == 1
+
+
+@pytest.mark.parametrize("status", ["completed", "cancelled", "paused"])
+async def test_a_run_that_ends_well_or_goes_on_is_quiet(tmp_path: Path, status: str) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
+        await follow(driven, noon.LIVE)
+        await end(driven, service, noon.LIVE, status)
+        assert rung(driven) == 0
+
+
+async def test_a_run_that_nobody_here_waits_for_is_quiet(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
+        await follow(driven, noon.LIVE)
+        await end(driven, service, noon.HOVERING, "failed")
+        assert rung(driven) == 0
+
+
+async def test_a_run_of_the_watch_list_rings_wherever_the_cursor_is(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
+        await follow(driven, noon.LIVE)
+        await driven.desk.watch_list.add(driven.desk.scope, [noon.HOVERING])
+        await driven.press("2")
+        await end(driven, service, noon.HOVERING, "expired")
+        assert rung(driven) == 1
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Everything that is said in the last line, which shows it for some seconds only."""
+    told: list[str] = []
+    say = ConsoleScreen.notify_user
+
+    def note(screen: ConsoleScreen, notice: str, role: str = Role.PLAIN) -> None:
+        told.append(notice)
+        say(screen, notice, role)
+
+    monkeypatch.setattr(ConsoleScreen, "notify_user", note)
+    return told
+
+
+@pytest.mark.parametrize(
+    ("status", "sign"), [("completed", "✓"), ("failed", "✗"), ("expired", "◷"), ("cancelled", "⊘")]
+)
+async def test_a_notice_tells_of_every_end_that_somebody_waits_for(
+    tmp_path: Path, said: list[str], status: str, sign: str
+) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, settings="notice = true\n", app_class=Ringing) as driven:
+        await follow(driven, noon.LIVE)
+        await end(driven, service, noon.LIVE, status)
+        assert said == [f"run 8f21…9b7e has ended: {sign} {status}"]
+        assert rung(driven) == 0, "the bell has a setting of its own"
+
+
+async def test_notice_and_bell_together_ring_once(tmp_path: Path, said: list[str]) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, settings=f"notice = true\n{ON}", app_class=Ringing) as driven:
+        await follow(driven, noon.LIVE)
+        await end(driven, service, noon.LIVE, "failed")
+        assert len(said) == 1
+        assert rung(driven) == 1
+
+
+async def test_nobody_is_told_of_the_runs_of_others(tmp_path: Path, said: list[str]) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, settings="notice = true\n", app_class=Ringing) as driven:
+        await follow(driven, noon.LIVE)
+        await end(driven, service, noon.HOVERING, "failed")
+        assert said == []
+
+
+def test_several_ends_are_one_notice() -> None:
+    ended = [run("ex_1", "completed"), run("ex_2", "failed"), run("ex_3", "completed")]
+    assert ended_runs_text(ended) == "3 runs have ended: 2 ✓ completed, 1 ✗ failed"
+    assert ended_runs_text([run("ex_2", "failed", reason="x")]) == "run ex_2 has ended: ✗ failed · x"
+
+
+async def test_an_error_that_is_told_rings_and_a_warning_does_not(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
+        screen = driven.app.console_screen
+        screen.notify_user("just so")
+        screen.notify_user("careful", Role.WARN)
+        assert rung(driven) == 0
+        screen.notify_user("it went wrong", Role.BAD)
+        assert rung(driven) == 1
+
+
+async def test_without_the_setting_nothing_rings(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, app_class=Ringing) as driven:
+        await follow(driven, noon.LIVE)
+        driven.app.console_screen.notify_user("it went wrong", Role.BAD)
+        await end(driven, service, noon.LIVE, "failed")
+        assert rung(driven) == 0
+
+
+async def test_the_setting_holds_at_once(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, app_class=Ringing) as driven:
+        await driven.press("comma")
+        await driven.until(lambda: isinstance(driven.app.screen, SettingsScreen), "the settings")
+        await driven.shows("bell")
+        (tmp_path / "settings.toml").write_text(ON)
+        (tmp_path / "settings.toml").chmod(0o600)
+        await driven.press("r")
+        await driven.until(lambda: driven.app.settings.bell, "the setting to hold")
+        driven.app.console_screen.notify_user("it went wrong", Role.BAD)
+        assert rung(driven) == 1

@@ -1,0 +1,184 @@
+"""The console says where it is when nothing is configured, and what is wrong with the settings, and gets out of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from runwatch.base.errors import LocalServiceError
+from runwatch.base.paths import Paths
+from runwatch.base.secret import Secret
+from runwatch.settings.local_service import LocalService
+from runwatch.settings.resolver import SettingOptions
+from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
+from runwatch.tui.app.startup_notices import WELCOME_S
+from runwatch.tui.screens.runs.runs import RunsScreen
+from tests.support.builders import account
+from tests.support.clock import FakeClock
+from tests.support.scripted import ScriptedService
+from tests.tui import noon
+from tests.tui.console import KEY, Driven, console
+from tests.tui.samples import NOON
+
+STARTS = "a local one is being started"
+USED = "a local one is used"
+
+
+@pytest.fixture
+def service() -> ScriptedService:
+    return ScriptedService(account=account())
+
+
+@asynccontextmanager
+async def unconfigured(
+    service: ScriptedService, home: Path, *, go: threading.Event | None = None, size: tuple[int, int] = (120, 36)
+) -> AsyncIterator[Driven]:
+    """A console with nothing configured, whose local service is a scripted one that starts when it may."""
+
+    def start(directory: Path) -> LocalService:
+        assert directory == home / "data" / "local-service"
+        if go is not None:
+            go.wait(20)
+        return LocalService(service.base_url, Secret(KEY), 1, socket, started_here=True)
+
+    async with service:
+        socket = await service.listen_locally(home / "service")
+        paths = Paths(home / "settings.toml", home / "data")
+        opening = LaunchOptions(paths, {}, SettingOptions(), start_local=start)
+        app = ConsoleApp(opening, clock=FakeClock(NOON, manual=True))
+        async with app.run_test(size=size) as pilot:
+            yield Driven(app, pilot, service, app.clock)  # type: ignore[arg-type]
+            if go is not None:
+                go.set()
+
+
+async def test_the_console_is_there_at_once_while_the_local_service_starts(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    go = threading.Event()
+    async with unconfigured(service, tmp_path, go=go) as driven:
+        await driven.shows(STARTS)
+        assert isinstance(driven.app.screen, RunsScreen)
+        await driven.shows("starting the local service")
+        assert ":settings" in driven.text
+        assert "RUNWATCH_BASE_URL" in driven.text
+        go.set()
+        await driven.shows(USED)
+        await driven.shows("No runs yet.")
+        assert "+ starts a test run, a adds one by its id." in driven.text
+
+
+async def test_the_first_key_ends_the_welcome_and_does_what_it_does(service: ScriptedService, tmp_path: Path) -> None:
+    async with unconfigured(service, tmp_path) as driven:
+        await driven.shows(USED)
+        await driven.press("0")
+        await driven.shows("No problems were met")
+        assert USED not in driven.text
+        await driven.press("1")
+        await driven.shows("No runs yet.")
+        assert USED not in driven.text
+
+
+async def test_a_key_pressed_while_the_service_starts_ends_the_welcome_for_good(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    go = threading.Event()
+    async with unconfigured(service, tmp_path, go=go) as driven:
+        await driven.shows(STARTS)
+        await driven.press("j")
+        await driven.hides(STARTS)
+        go.set()
+        await driven.shows("No runs yet.")
+        assert USED not in driven.text
+
+
+async def test_the_welcome_goes_by_itself(
+    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert WELCOME_S == 10
+    monkeypatch.setattr("runwatch.tui.app.startup_notices.WELCOME_S", 0.05)
+    async with unconfigured(service, tmp_path) as driven:
+        await driven.until(lambda: driven.app.session is not None, "the desk to open")
+        await driven.hides(USED)
+
+
+async def test_at_80_columns_the_welcome_fits_and_leaves_the_list_its_room(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with unconfigured(service, tmp_path, size=(80, 24)) as driven:
+        await driven.shows("M looks for model servers")
+        first = next(number for number, row in enumerate(driven.lines) if USED in row)
+        assert first == 19, "four lines above the hints"
+        assert "RUNWATCH_API_KEY in the environment." in driven.lines[21]
+        assert "M looks for model servers on this machine." in driven.lines[22]
+
+
+async def test_a_local_service_that_cannot_start_is_told_with_what_to_do(tmp_path: Path) -> None:
+    def fail(_: Path) -> LocalService:
+        raise LocalServiceError("The local service did not start", detail="It has ended.", hint="Look at its log.")
+
+    paths = Paths(tmp_path / "settings.toml", tmp_path / "data")
+    app = ConsoleApp(LaunchOptions(paths, {}, SettingOptions(), start_local=fail), clock=FakeClock(NOON, manual=True))
+    async with app.run_test(size=(120, 36)) as pilot:
+        driven = Driven(app, pilot, ScriptedService(), app.clock)  # type: ignore[arg-type]
+        await driven.shows("The local service did not start")
+        await driven.shows("Look at its log.")
+        assert "not connected" in driven.lines[0]
+        assert driven.app.is_running
+
+
+async def test_a_configured_service_gets_no_welcome(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.shows("No runs yet.")
+        assert "No service is configured" not in driven.text
+
+
+async def test_what_is_wrong_with_the_settings_stays_until_esc(service: ScriptedService, tmp_path: Path) -> None:
+    settings = 'time = "sometimes"\nretrys = 3\n'
+    async with console(service, tmp_path, settings=settings) as driven:
+        await driven.shows("settings.toml:1: 'time' must be one of")
+        assert "'retrys' is no setting; did you mean" in " ".join(driven.text.split())
+        await driven.press("0")
+        await driven.shows("No problems were met")
+        assert "'retrys' is no setting" in driven.text, "it goes with every screen"
+        await driven.press("1", "enter", "escape")
+        await driven.press("escape")
+        await driven.hides("'retrys' is no setting")
+
+
+@pytest.mark.parametrize(("key", "sign"), [("slash", "9/9"), ("colon", "Go to Runs"), ("Y", "━ Copy")])
+async def test_esc_leaves_what_stands_in_front_before_it_hides_what_is_wrong(
+    tmp_path: Path, key: str, sign: str
+) -> None:
+    async with console(noon.service(), tmp_path, settings="retrys = 3\n") as driven:
+        await driven.shows("'retrys' is no setting")
+        await driven.shows("0c42")
+        await driven.press(key)
+        await driven.shows(sign)
+        await driven.press("escape")
+        await driven.hides(sign)
+        assert driven.app.warnings
+        await driven.press("escape")
+        await driven.hides("'retrys' is no setting")
+
+
+async def test_many_warnings_are_counted(service: ScriptedService, tmp_path: Path) -> None:
+    settings = "".join(f"unknown_{number} = 1\n" for number in range(9))
+    async with console(service, tmp_path, settings=settings) as driven:
+        await driven.shows("6 more, which 'runwatch config validate' lists; esc hides this")
+        assert "unknown_2" in driven.text
+        assert "unknown_3" not in driven.text
+
+
+async def test_an_id_that_the_service_does_not_know_is_told_with_its_instance_and_what_to_do(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, open_at="runs/ex_nowhere") as driven:
+        await driven.shows("ex_nowhere: There is no such resource")
+        assert "instance " in driven.text
+        assert "Check the id" in driven.text
+        assert driven.app.is_running

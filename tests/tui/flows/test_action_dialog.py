@@ -1,0 +1,317 @@
+"""Forms of actions: keys that come in a burst, choices, what hangs on a record, private pages, and what is told."""
+
+from __future__ import annotations
+
+import re
+import threading
+from base64 import b64encode
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from textual import events
+
+from runwatch.base.json import loads
+from runwatch.tui.app.console_app import ConsoleApp
+from runwatch.tui.screens.action_form import ActionForm
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+from runwatch.view.actions.form import Form
+from tests.support import resources
+from tests.support.builders import account, problem
+from tests.support.scripted import Said, ScriptedService
+from tests.tui import noon
+from tests.tui.console import PATIENCE_S, Driven, console
+
+SIZE: Final = (120, 40)
+
+
+class Noting(ConsoleApp):
+    """A console that notes what it sends to the terminal to be copied."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        self.sent: list[str] = []
+        super().__init__(*arguments, **named)
+
+    def _write_to_terminal(self, data: str) -> None:
+        self.sent.append(data)
+
+
+def service(**lists: Any) -> ScriptedService:
+    """A service with these lists; their names are for the reader."""
+    made = noon.service(account=account())
+    for records in lists.values():
+        wire = type(records[0]).WIRE
+        made.say("GET", wire.path, Said(200, {wire.items: [dict(one.raw) for one in records], "next_cursor": None}))
+    return made
+
+
+async def burst(driven: Driven, *keys: str) -> None:
+    """Give keys to the console faster than anything can be drawn, as a terminal does with what is pasted or typed."""
+    for key in keys:
+        character = key if len(key) == 1 else None
+        driven.app.post_message(events.Key(key, character))
+    await driven.pilot.pause()
+
+
+async def form(driven: Driven) -> ActionForm:
+    """Wait for the form."""
+    await driven.until(lambda: isinstance(driven.app.screen, ActionForm), "the form to open")
+    found = driven.app.screen
+    assert isinstance(found, ActionForm)
+    await driven.until(lambda: found._can_check, "the rules to be there")
+    return found
+
+
+async def test_keys_of_a_burst_land_in_the_field_that_the_key_before_them_went_to(tmp_path: Path) -> None:
+    async with console(service(arms=[resources.arm()]), tmp_path, size=SIZE, open_at="github") as driven:
+        await driven.press("plus")
+        opened = await form(driven)
+        await burst(driven, *"acmewidgets", "enter")
+        await driven.until(
+            lambda: driven.focused is not None and driven.focused.id == "start", "the button to be reached"
+        )
+        assert opened.fields.values() == {"repository": "acmewidgets"}
+
+
+async def test_what_is_typed_ahead_of_the_rules_goes_on_once_they_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_load, original = threading.Event(), Form.validate_body
+
+    def held(form: Form, value: Any) -> dict[str, str]:
+        may_load.wait(PATIENCE_S)
+        return original(form, value)
+
+    async with console(service(arms=[resources.arm()]), tmp_path, size=SIZE, open_at="github") as driven:
+        monkeypatch.setattr(Form, "validate_body", held)
+        await driven.press("plus")
+        await driven.until(lambda: isinstance(driven.app.screen, ActionForm), "the form to open")
+        await driven.type("acme/widgets")
+        await driven.press("tab", "enter")
+        assert driven.focused is not None
+        assert driven.focused.id == "start"
+        assert isinstance(driven.app.screen, ActionForm)
+        may_load.set()
+        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+
+
+async def test_choices_are_gone_through_with_up_and_down_and_other_fields_are_left_by_them(tmp_path: Path) -> None:
+    async with console(service(keys=[resources.api_key()]), tmp_path, size=SIZE, open_at="keys") as driven:
+        await driven.press("plus")
+        opened = await form(driven)
+        await driven.type("ci")
+        await driven.press("down")
+        assert driven.focused is opened.fields.input("role")
+        await driven.press("down")
+        assert opened.fields.values() == {"display_name": "ci", "role": "runner", "expires_in_s": ""}
+        await driven.press("up", "up")
+        assert opened.fields.values()["role"] == "owner"
+
+
+async def test_the_last_field_leads_to_the_first_one_that_is_wrong(tmp_path: Path) -> None:
+    async with console(service(keys=[resources.api_key()]), tmp_path, size=SIZE, open_at="keys") as driven:
+        await driven.press("plus")
+        opened = await form(driven)
+        assert "Required." not in driven.text
+        await driven.press("enter", "enter", "enter")
+        await driven.until(lambda: driven.focused is opened.fields.input("display_name"), "the label to have the focus")
+        await driven.shows("✗ Required.")
+
+
+async def test_fields_are_marked_so_that_they_are_seen_without_colours(tmp_path: Path) -> None:
+    environment = {"NO_COLOR": "1"}
+    made = service(keys=[resources.api_key()])
+    async with console(made, tmp_path, size=SIZE, open_at="keys", environment=environment) as driven:
+        await driven.press("plus")
+        await form(driven)
+        assert "label         ▸ " in driven.text
+        assert "role          │ reader" in driven.text
+
+
+async def test_a_key_is_shown_once_and_kept_nowhere(tmp_path: Path) -> None:
+    made = service(keys=[resources.api_key()])
+    secret = "rk_live_shown_once_0123456789"
+    made.say("POST", "/v1/api-keys", Said(200, {**resources.api_key("key_new").raw, "key": secret}))
+    async with console(made, tmp_path, size=SIZE, open_at="keys") as driven:
+        await driven.press("plus")
+        await form(driven)
+        await driven.type("ci")
+        await driven.press("enter", "enter", "enter")
+        await driven.until(lambda: driven.focused is not None and driven.focused.id == "start", "the button")
+        await driven.press("enter")
+        await driven.shows("Make the key")
+        listed = [dict(resources.api_key("key_new").raw), dict(resources.api_key().raw)]
+        made.say("GET", "/v1/api-keys", Said(200, {"api_keys": listed}))
+        await driven.press("tab", "enter")
+        await driven.shows(secret)
+        assert "It is shown this once" in driven.text
+        known = driven.desk.store.get(driven.desk.scope.profile, "api_key", "key_new")
+        assert known is not None
+        assert "key" not in known.record.raw
+        await driven.press("enter")
+        await driven.until(lambda: isinstance(driven.app.screen, ResourceScreen), "the form to close")
+        await driven.until(lambda: driven.table.cursor_key == "key_new", "the cursor to stand on the new key")
+        await driven.press("enter", "v")
+        assert secret not in driven.text
+        assert driven.app.clipboard == ""
+    left = [file for file in tmp_path.rglob("*") if file.is_file() and secret.encode() in file.read_bytes()]
+    assert left == []
+
+
+async def test_a_minted_key_is_copied_from_its_sheet_and_the_route_is_said_without_it(tmp_path: Path) -> None:
+    made = service(keys=[resources.api_key()])
+    secret = "rk_live_shown_once_0123456789"
+    key = resources.api_key("key_new", key=secret, expires_at="2026-12-21T12:00:00.000Z")
+    made.say("POST", "/v1/api-keys", Said(200, key))
+    async with console(made, tmp_path, size=SIZE, open_at="keys", app_class=Noting) as driven:
+        await driven.press("plus")
+        await form(driven)
+        await driven.type("ci")
+        await driven.press("enter", "enter")
+        await driven.type("30d")
+        await driven.press("enter")
+        await driven.until(lambda: driven.focused is not None and driven.focused.id == "start", "the button")
+        await driven.press("enter")
+        await driven.shows("Make the key")
+        assert "Copy the key" not in driven.text
+        await driven.press("tab", "enter")
+        await driven.shows("Copy the key (y)")
+        assert "2026-12-21" in driven.text
+        sent = made.requests("POST", "/v1/api-keys")[-1]
+        assert loads(sent.body) == {"display_name": "ci", "role": "reader", "expires_in_s": 2_592_000}
+        app = driven.app
+        assert isinstance(app, Noting)
+        await driven.press("y")
+        await driven.shows("copied key by OSC 52 ")
+        sequence = f"\x1b]52;c;{b64encode(secret.encode()).decode()}\x1b\\"
+        assert app.sent == [sequence]
+        await driven.click_text("Copy the key (y)")
+        await driven.until(lambda: app.sent == [sequence] * 2, "the button to copy it too")
+
+
+async def test_the_sheet_that_destroys_names_what_hangs_on_the_record(tmp_path: Path) -> None:
+    made = service(
+        sources=[resources.connection("conn_1")],
+        deployments=[resources.deployment("mdep_1", connection_id="conn_1")],
+        arms=[resources.arm("arm_1", model_deployment_id="mdep_1", display_name="Ember")],
+        templates=[resources.template()],
+    )
+    async with console(made, tmp_path, size=SIZE, open_at="sources") as driven:
+        await driven.comes("conn_1")
+        await driven.press("X")
+        await driven.shows("On it hang: 1 deployment")
+        assert "1 saved model (Ember)" in driven.text
+        assert driven.focused is not None
+        assert driven.focused.id == "sheet-keep"
+
+
+async def test_lists_that_cannot_be_read_are_named_on_the_sheet_that_destroys(tmp_path: Path) -> None:
+    async with console(
+        service(sources=[resources.connection("conn_1")]), tmp_path, size=SIZE, open_at="sources"
+    ) as driven:
+        await driven.comes("conn_1")
+        await driven.press("X")
+        await driven.shows("Not known: the lists of deployment, arm,")
+
+
+async def test_on_a_production_profile_the_end_of_the_id_is_typed_first(tmp_path: Path) -> None:
+    settings = '[profiles.prod]\nbase_url = "{base_url}"\nproduction = true\n'
+    made = service(arms=[resources.arm("arm_01HX7")])
+    environment = {"RUNWATCH_PROFILE": "prod"}
+    async with console(made, tmp_path, size=SIZE, open_at="arms", settings=settings, environment=environment) as driven:
+        await driven.comes("arm_01HX7")
+        await driven.press("X")
+        await driven.shows("type the last 6 characters of the id")
+        assert driven.app.screen.query_one("#sheet-confirm").disabled
+
+
+async def test_what_can_be_made_in_several_ways_is_chosen_from_a_menu(tmp_path: Path) -> None:
+    async with console(service(arms=[resources.arm()]), tmp_path, size=SIZE, open_at="arms") as driven:
+        await driven.press("plus")
+        await driven.shows("Save a skill")
+        await driven.press("down", "enter")
+        await form(driven)
+        assert "Save an agent · postArms" in driven.text
+
+
+async def test_records_of_the_service_are_offered_where_one_is_named(tmp_path: Path) -> None:
+    made = service(github=[resources.github_connection(repository="acme/widgets")])
+    async with console(made, tmp_path, size=SIZE, open_at="agents") as driven:
+        await driven.press("plus")
+        opened = await form(driven)
+        await driven.shows("offer acme/widgets")
+        await driven.press("down")
+        assert opened.fields.values()["repository"] == "acme/widgets"
+
+
+async def test_what_is_off_says_why_and_what_cannot_be_done_here_has_no_key(tmp_path: Path) -> None:
+    made = service(arms=[resources.arm(status="disabled")])
+    async with console(made, tmp_path, size=SIZE, open_at="arms") as driven:
+        await driven.comes("disabled")
+        await driven.press("X")
+        await driven.shows("It is disabled already.")
+        await driven.press("T")
+        await driven.settle()
+        assert isinstance(driven.app.screen, ResourceScreen)
+
+
+async def test_a_chosen_record_is_told_by_its_name(tmp_path: Path) -> None:
+    made = service(arms=[resources.arm("arm_1", display_name="Ember")], verifiers=[resources.verifier()])
+    async with console(made, tmp_path, size=SIZE) as driven:
+        await driven.press("plus")
+        await driven.shows("offer arm_1")
+        driven.app.screen.query_one("#field-arm_id").focus()
+        await driven.press("down")
+        await driven.shows(re.compile(r"saved model +▸ arm_1 .*\n.* Ember "))
+
+
+async def test_the_sheet_of_a_run_names_the_run_that_came_of_it(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=SIZE) as driven:
+        await driven.press("plus")
+        await driven.type("Say hello.")
+        start = driven.app.screen.query_one("#start")
+        await driven.until(lambda: not start.disabled, "the request to be valid")
+        start.focus()
+        await driven.press("enter")
+        await driven.shows("Start the run")
+        await driven.press("tab", "enter")
+        await driven.shows(re.compile("done +ex_scripted_10 +accepted"))
+
+
+async def test_a_lost_write_of_any_kind_is_settled_from_the_list_of_kept_writes(tmp_path: Path) -> None:
+    made = service(arms=[resources.arm("arm_1")])
+    made.say("DELETE", "/v1/arms/arm_1", Said(503, problem("upstream_unavailable")))
+    async with console(made, tmp_path, size=SIZE, open_at="arms") as driven:
+        await driven.comes("arm_1")
+        await driven.press("X")
+        await driven.shows("Disable it")
+        await driven.press("tab", "enter")
+        await driven.pass_time(5)
+        await driven.shows("asks again with the same key and body")
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, ResourceScreen), "the sheet to close")
+        made.say("DELETE", "/v1/arms/arm_1", Said(200, dict(resources.arm("arm_1", "disabled").raw)))
+        await driven.press("O")
+        await driven.shows("Ask again: Disable a saved model")
+        await driven.press("enter")
+        await driven.shows("Sends the same bytes with the same key once more.")
+        await driven.press("tab", "enter")
+        await driven.shows(re.compile("done +arm_1 +disabled"))
+
+
+async def test_sample_credit_is_added_from_the_account(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=SIZE, open_at="account") as driven:
+        await driven.press("plus")
+        opened = await form(driven)
+        assert opened.fields.values() == {"amount_usd": "10"}
+        assert "Add sample credit · postAccountTopUpIntents" in driven.text
+
+
+async def test_the_menu_of_a_record_names_the_keys_and_the_verbs_that_do_the_same(tmp_path: Path) -> None:
+    async with console(service(arms=[resources.arm("arm_1")]), tmp_path, size=SIZE, open_at="arms") as driven:
+        await driven.comes("arm_1")
+        await driven.press("full_stop")
+        await driven.shows(re.compile(r"Change it +E   runwatch arms edit arm_1"))
+        assert re.search(r"Disable it +X   runwatch arms disable arm_1", driven.text)
+        assert re.search(r"Save a model +runwatch arms create ", driven.text)

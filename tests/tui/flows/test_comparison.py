@@ -1,0 +1,159 @@
+"""Any two records of a list are compared value by value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runwatch.tui.flows.comparison import CompareScreen, ComparisonSide, open_comparison
+from runwatch.tui.screens.reports.receipts import ReceiptsScreen
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.widgets.lists.diff_view import DiffView
+from runwatch.view.text.safe_text import line
+from tests.support.builders import live_receipt
+from tests.support.hostile import CORPUS
+from tests.tui import noon
+from tests.tui.console import NARROW, Driven, console
+from tests.tui.golden import check_golden
+
+MIDDLE = (120, 36)
+
+
+async def compared(driven: Driven) -> DiffView:
+    """The comparison, when it is there."""
+    await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison to open")
+    await driven.shows("differ" if driven.app.screen.query(DiffView) else "")
+    return driven.app.screen.query_one(DiffView)
+
+
+@pytest.mark.parametrize("size", [NARROW, MIDDLE], ids=["80x24", "120x36"])
+async def test_one_row_and_then_another_are_compared(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with console(noon.service(), tmp_path, size=size, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await driven.select(noon.DONE)
+        await driven.press("D")
+        await driven.shows("left side receipt 3fd2…9911; D on another row compares")
+        await driven.select(noon.CANCELLED)
+        await driven.press("D")
+        await compared(driven)
+        check_golden(f"{size[0]}x{size[1]}/compare-changed", driven.text)
+        await driven.press("v")
+        await driven.shows("everything")
+        check_golden(f"{size[0]}x{size[1]}/compare-everything", driven.text)
+        await driven.press("escape")
+        assert isinstance(driven.app.screen, ReceiptsScreen)
+        assert driven.app.screen.compared is None
+
+
+async def test_the_same_row_again_takes_the_left_side_back(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await driven.press("D", "D")
+        await driven.shows("The left side is taken back.")
+        assert isinstance(driven.app.screen, ReceiptsScreen)
+
+
+async def test_esc_takes_the_left_side_back_and_only_then_leaves_the_screen(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, open_at="runs") as driven:
+        await driven.press("2")
+        await driven.shows("Receipts   6")
+        await driven.press("D")
+        await driven.shows("left side receipt")
+        await driven.press("escape")
+        await driven.shows("The left side is taken back.")
+        screen = driven.app.screen
+        assert isinstance(screen, ReceiptsScreen)
+        assert screen.compared is None
+        await driven.press("escape")
+        await driven.shows("Runs · executions   9")
+
+
+async def test_two_marked_rows_are_compared_at_once(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await driven.press("space", "space", "D")
+        await compared(driven)
+        assert "receipt 41e0…c2d4" in driven.text
+        assert "receipt 5c9d…77aa" in driven.text
+
+
+async def test_every_resource_can_be_compared(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, open_at="runs") as driven:
+        await driven.shows("Runs · executions   9")
+        await driven.press("D", "down", "D")
+        await compared(driven)
+        assert "execution_id" in driven.text
+
+
+async def test_an_empty_list_has_nothing_to_compare(tmp_path: Path) -> None:
+    async with console(noon.service(receipts=()), tmp_path, open_at="receipts") as driven:
+        await driven.shows("Receipts   0")
+        await driven.press("D")
+        await driven.shows("There is nothing to compare.")
+
+
+async def test_two_that_are_the_same_say_so(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path) as driven:
+        raw = live_receipt().raw
+        screen = driven.app.screen
+        assert isinstance(screen, ConsoleScreen)
+        open_comparison(screen, ComparisonSide(line("then"), raw), ComparisonSide(line("now"), dict(raw)))
+        await driven.shows("The two are the same in every member.")
+        await driven.shows("members are the same")
+        await driven.press("v")
+        await driven.shows("then")
+        assert "execution_id" in driven.text
+
+
+async def test_what_only_one_side_has_is_told_from_null(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path) as driven:
+        screen = driven.app.screen
+        assert isinstance(screen, ConsoleScreen)
+        open_comparison(
+            screen, ComparisonSide(line("then"), {"a": None, "b": 1}), ComparisonSide(line("now"), {"b": 1, "c": {}})
+        )
+        await driven.shows("2 of 3 members differ")
+        rows = [" ".join(row.strip("┃ ▸").split()) for row in driven.lines if "≠" in row]
+        assert rows == ["≠ a null (none)", "≠ c (none) {}"]
+
+
+async def test_both_values_are_copied_with_their_path(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, settings='clipboard = "osc52"\n') as driven:
+        driven.app._write_to_terminal = lambda _: None  # type: ignore[method-assign, assignment]
+        screen = driven.app.screen
+        assert isinstance(screen, ConsoleScreen)
+        open_comparison(screen, ComparisonSide(line("then"), {"a": 1}), ComparisonSide(line("now"), {"a": 2}))
+        await driven.shows("1 of 1 members differ")
+        await driven.press("y")
+        await driven.shows("copied both values by OSC 52: a 1 2")
+
+
+async def test_the_cursor_stays_on_its_value_when_everything_is_shown(tmp_path: Path) -> None:
+    left, right = {f"m{number}": number for number in range(30)}, {f"m{number}": number % 3 for number in range(30)}
+    async with console(noon.service(), tmp_path) as driven:
+        screen = driven.app.screen
+        assert isinstance(screen, ConsoleScreen)
+        open_comparison(screen, ComparisonSide(line("l"), left), ComparisonSide(line("r"), right))
+        view = await compared(driven)
+        await driven.press("down", "down", "down")
+        assert view.value is not None
+        before = view.value.path
+        await driven.press("v")
+        await driven.shows("everything")
+        assert view.value is not None
+        assert view.value.path == before
+
+
+async def test_hostile_values_are_only_text(tmp_path: Path) -> None:
+    hostile = {entry.text[:300]: entry.text[:300] for entry in CORPUS}
+    async with console(noon.service(), tmp_path, size=NARROW) as driven:
+        screen = driven.app.screen
+        assert isinstance(screen, ConsoleScreen)
+        open_comparison(
+            screen, ComparisonSide(line("l"), hostile), ComparisonSide(line("r"), dict.fromkeys(hostile, "x"))
+        )
+        await compared(driven)
+        for key in ("down", "pagedown", "G", "v", "G", "g"):
+            await driven.press(key)
+            assert not [character for character in driven.text if character < " " and character != "\n"]

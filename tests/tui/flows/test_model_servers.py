@@ -1,0 +1,206 @@
+"""Model servers are looked for when a person asks for it, never before, and only by the local service."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runwatch.base.paths import Paths
+from runwatch.base.secret import Secret
+from runwatch.settings.local_service import LocalService
+from runwatch.settings.resolver import SettingOptions
+from runwatch.tui.app.console_app import LaunchOptions
+from runwatch.tui.screens.help import HelpScreen
+from runwatch.tui.widgets.panes.command_line import CommandLine
+from runwatch.tui.widgets.panes.menu import Menu
+from tests.support.builders import account, problem, run
+from tests.support.clock import FakeClock
+from tests.support.scripted import Said, ScriptedService
+from tests.tui.app.test_startup_notices import STARTS, unconfigured
+from tests.tui.console import KEY, NARROW, Driven, console
+from tests.tui.look import lines_of
+from tests.tui.samples import NOON
+from tests.tui.widgets.panes.test_menu import Copying
+
+PATH = "/v1/model-server-searches"
+OLLAMA = {
+    "base_url": "http://127.0.0.1:11434/v1",
+    "name": "Ollama",
+    "protocol_profile": "openai_chat",
+    "models": ["tiny-1", "tiny-2", "tiny-3"],
+    "needs_key": False,
+}
+VLLM = {**OLLAMA, "base_url": "http://127.0.0.1:8000/v1", "name": "vLLM", "models": [], "needs_key": True}
+CONNECT = "runwatch sources connect --local --openai-compatible"
+
+
+def finding(*servers: Any) -> ScriptedService:
+    """A local service that finds these servers."""
+    service = ScriptedService(account=account(), runs=[run("ex_1", "completed")])
+    service.say("POST", PATH, Said(200, {"servers": list(servers)}))
+    return service
+
+
+def searches(driven: Driven) -> int:
+    """How often the service was asked to look."""
+    return len(driven.service.requests("POST", PATH))
+
+
+@asynccontextmanager
+async def local(
+    service: ScriptedService, home: Path, *, size: tuple[int, int] = (120, 36), settings: str = "", demo: bool = False
+) -> AsyncIterator[Driven]:
+    """A console with nothing configured, open on its local service."""
+    paths = Paths(home / "settings.toml", home / "data")
+    if settings:
+        paths.settings_file.write_text(settings, "utf-8")
+        paths.settings_file.chmod(0o600)
+
+    def start(_: Path) -> LocalService:
+        return LocalService(service.base_url, Secret(KEY), 1, socket, started_here=True)
+
+    async with service:
+        socket = await service.listen_locally(home / "service")
+        opening = LaunchOptions(paths, {}, SettingOptions(local=demo), start_local=start, demo=demo)
+        app = Copying(opening, clock=FakeClock(NOON, manual=True))
+        async with app.run_test(size=size) as pilot:
+            driven = Driven(app, pilot, service, app.clock)  # type: ignore[arg-type]
+            await driven.until(lambda: app.session is not None, "the desk to open")
+            await driven.settle()
+            yield driven
+
+
+async def test_the_welcome_names_the_key_and_nothing_is_looked_for_until_it_is_pressed(tmp_path: Path) -> None:
+    async with local(finding(OLLAMA), tmp_path) as driven:
+        await driven.shows("For live runs: M looks for model servers on this machine.")
+        await driven.press("0", "1", "r", "question_mark", "escape")
+        await driven.pass_time(30)
+        assert searches(driven) == 0
+        await driven.press("M")
+        await driven.shows("Ollama, port 11434")
+        assert searches(driven) == 1
+        await driven.pass_time(60)
+        assert searches(driven) == 1
+
+
+async def test_the_key_of_the_settings_is_the_one_that_is_named_and_looks(tmp_path: Path) -> None:
+    async with local(finding(OLLAMA), tmp_path, settings='[keys]\n"app.find_servers" = "f12"\n') as driven:
+        await driven.shows("For live runs: f12 looks for model servers on this machine.")
+        await driven.press("f12")
+        await driven.shows("Ollama, port 11434")
+
+
+async def test_choosing_a_server_copies_the_exact_command_that_connects_it(tmp_path: Path) -> None:
+    async with local(finding(OLLAMA, VLLM), tmp_path) as driven:
+        await driven.press("M")
+        await driven.shows("Model servers   enter copies what connects one")
+        rows = [row.strip("┃ ") for row in lines_of(driven.app) if ", port " in row]
+        assert rows[0].startswith("▸ Ollama, port 11434 · 3 models")
+        assert f"{CONNECT} http://127.0.0.1:11434/v1" in rows[0]
+        assert rows[1].startswith("vLLM, port 8000 · wants a key")
+        assert isinstance(driven.app, Copying)
+        await driven.press("enter")
+        await driven.until(lambda: driven.app.copied is not None, "the command to be copied")  # type: ignore[attr-defined]
+        assert driven.app.copied == ("command", f"{CONNECT} http://127.0.0.1:11434/v1")
+        assert not driven.app.screen.query(Menu)
+        assert searches(driven) == 1
+
+
+async def test_the_command_for_a_server_that_wants_a_key_asks_for_it(tmp_path: Path) -> None:
+    async with local(finding(OLLAMA, VLLM), tmp_path) as driven:
+        # The settings are no list of records, and have no copy menu of their own.
+        await driven.press("comma", "M")
+        await driven.shows("vLLM, port 8000")
+        await driven.press("down", "enter")
+        assert isinstance(driven.app, Copying)
+        await driven.until(lambda: driven.app.copied is not None, "the command to be copied")  # type: ignore[attr-defined]
+        assert driven.app.copied == ("command", f"{CONNECT} http://127.0.0.1:8000/v1 --auth-scheme api_key")
+
+
+@pytest.mark.parametrize("answer", [{"servers": []}, {"servers": [{"name": "Ollama"}, 7]}, {}, [], None])
+async def test_where_none_is_found_it_is_said_how_another_is_connected(tmp_path: Path, answer: Any) -> None:
+    service = finding()
+    service.say("POST", PATH, Said(200, b"null" if answer is None else answer))
+    async with local(service, tmp_path, size=NARROW) as driven:
+        await driven.press("M")
+        await driven.shows("Model servers   none answers on the usual ports")
+        await driven.shows(f"▸ Another server   {CONNECT} URL ")
+        assert ", port " not in driven.text
+        assert isinstance(driven.app, Copying)
+        await driven.press("enter")
+        await driven.until(lambda: driven.app.copied is not None, "the command to be copied")  # type: ignore[attr-defined]
+        assert driven.app.copied == ("command", f"{CONNECT} URL")
+
+
+async def test_a_search_that_fails_is_told(tmp_path: Path) -> None:
+    service = finding()
+    service.say("POST", PATH, Said(403, problem("permission_denied", detail="The key lacks arms:manage.")))
+    async with local(service, tmp_path) as driven:
+        await driven.press("M")
+        await driven.shows("looking for model servers: ")
+        assert searches(driven) == 1, "it is not tried again"
+
+
+async def test_the_command_line_has_it_too(tmp_path: Path) -> None:
+    async with local(finding(OLLAMA), tmp_path) as driven:
+        await driven.press("colon")
+        await driven.type("servers")
+        await driven.press("enter")
+        await driven.shows("Ollama, port 11434 · 3 models")
+        assert not driven.app.screen.query(CommandLine)
+
+
+async def test_a_read_only_console_may_look(tmp_path: Path) -> None:
+    async with local(finding(OLLAMA), tmp_path, settings="read_only = true\n") as driven:
+        await driven.press("M")
+        await driven.shows("Ollama, port 11434 · 3 models")
+
+
+async def test_a_search_that_a_429_holds_says_so_and_interrupts_nobody_when_it_is_done(tmp_path: Path) -> None:
+    async with local(finding(OLLAMA), tmp_path) as driven:
+        driven.desk.client.gate.close(driven.desk.target.origin, None, 23)
+        await driven.press("M")
+        await driven.shows("held by a 429 for 0:23")
+        assert searches(driven) == 0
+        await driven.press("question_mark")
+        await driven.until(lambda: isinstance(driven.app.screen, HelpScreen), "the help to open")
+        await driven.pass_time(24)
+        await driven.shows("Model servers found: 1. M looks again and shows them.")
+        assert searches(driven) == 1
+        assert not driven.app.screen.query(Menu)
+
+
+async def test_another_service_is_not_asked_to_look(tmp_path: Path) -> None:
+    async with console(finding(OLLAMA), tmp_path) as driven:
+        await driven.press("M")
+        await driven.shows("Only your own local service looks for model servers: runwatch --local")
+        await driven.press("colon")
+        await driven.type("servers")
+        await driven.press("enter")
+        await driven.shows("there is no command servers")
+        assert searches(driven) == 0
+
+
+async def test_the_demo_does_not_offer_what_would_be_connected_elsewhere(tmp_path: Path) -> None:
+    async with local(finding(OLLAMA), tmp_path, demo=True) as driven:
+        await driven.press("M")
+        await driven.shows("Only your own local service looks for model servers")
+        assert searches(driven) == 0
+
+
+async def test_while_the_local_service_starts_the_key_is_not_named_and_asks_nobody(tmp_path: Path) -> None:
+    go = threading.Event()
+    async with unconfigured(finding(OLLAMA), tmp_path, go=go) as driven:
+        await driven.shows(STARTS)
+        assert "looks for model servers" not in driven.text
+        await driven.press("M")
+        await driven.shows("The service is not connected yet.")
+        go.set()
+        await driven.until(lambda: driven.app.session is not None, "the desk to open")
+        await driven.settle()
+        assert searches(driven) == 0

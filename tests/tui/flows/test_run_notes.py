@@ -1,0 +1,254 @@
+"""Labels and notes about runs: written in one line, kept on this machine, found again by a filter."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+
+from runwatch.base.errors import DataError
+from runwatch.records.run import Run
+from runwatch.tui.screens.base import resource_screen
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.widgets.lists.record_table import RecordTable
+from runwatch.tui.widgets.panes.note_editor import NoteEditor
+from tests.tui import noon
+from tests.tui.console import Driven, console
+
+SIZE = (160, 40)
+
+
+async def kept(driven: Driven) -> set[tuple[str, str, str]]:
+    """What is on the disk."""
+    notes = await driven.desk.notes.list_for(driven.desk.scope, Run.KIND)
+    return {(note.record_id, note.purpose, note.text) for note in notes}
+
+
+async def edit(driven: Driven, run_id: str) -> None:
+    """Open the editor about a run."""
+    await driven.select(run_id)
+    await driven.press("i")
+    await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+
+
+async def write(driven: Driven, run_id: str, label: str, note: str = "") -> None:
+    """Write a label and a note about a run, key by key."""
+    await edit(driven, run_id)
+    await driven.type(label)
+    if note:
+        await driven.press("tab")
+        await driven.type(note)
+    await driven.press("enter")
+    await driven.until(lambda: not driven.app.screen.query(NoteEditor), "the editor to close")
+
+
+async def test_a_label_and_a_note_are_written_shown_and_sent_to_nobody(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        assert "nightly" not in driven.text
+        await write(driven, noon.LIVE, "nightly", "ask Kim")
+        await driven.shows("nightly")
+        assert await kept(driven) == {(noon.LIVE, "label", "nightly"), (noon.LIVE, "note", "ask Kim")}
+        assert isinstance(driven.focused, RecordTable)
+        await driven.press("greater_than_sign")
+        await driven.shows("ask Kim")
+        assert service.requests("POST") == []
+
+
+async def test_a_label_is_found_by_a_filter_and_changed_in_place(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await write(driven, noon.LIVE, "night")
+        await driven.shows("night")
+        await write(driven, noon.LIVE, "ly")
+        await driven.shows("nightly")
+        await driven.press("slash")
+        await driven.type("label:nightly")
+        await driven.shows("1 of 9")
+        assert [row.key for row in driven.table.rows] == [noon.LIVE]
+
+
+async def test_marked_runs_get_one_label_and_keep_their_notes(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await write(driven, noon.LIVE, "", "stays")
+        await driven.until(lambda: driven.table.rows[1].subject.note == "stays", "the note")  # type: ignore[attr-defined]
+        for chosen in (noon.LIVE, noon.QUEUED):
+            await driven.select(chosen)
+            await driven.press("space")
+        await write(driven, noon.QUEUED, "both")
+        await driven.shows("both")
+        assert await kept(driven) == {
+            (noon.LIVE, "label", "both"), (noon.QUEUED, "label", "both"), (noon.LIVE, "note", "stays"),
+        }  # fmt: skip
+
+
+async def test_leaving_the_editor_changes_nothing(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.press("i")
+        await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+        await driven.type("never")
+        await driven.press("escape")
+        await driven.until(lambda: not driven.app.screen.query(NoteEditor), "the editor to close")
+        assert await kept(driven) == set()
+
+
+async def elsewhere(driven: Driven, run_id: str, label: str) -> None:
+    """Another console on this machine writes a label."""
+    await driven.desk.notes.write(driven.desk.scope, Run.KIND, run_id, "label", label)
+
+
+async def test_what_another_console_writes_is_shown_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource_screen, "NOTES_REFRESH_S", 0.05)
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await elsewhere(driven, noon.LIVE, "theirs")
+        await driven.until(lambda: driven.table.rows[1].subject.label == "theirs", "the label")  # type: ignore[attr-defined]
+
+
+async def test_a_database_that_cannot_be_read_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource_screen, "NOTES_REFRESH_S", 0.01)
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        asked, said, say = 0, [], RunsScreen.notify_user
+
+        async def gone(*_: object) -> None:
+            nonlocal asked
+            asked += 1
+            raise DataError("the disk is gone")
+
+        def hear(screen: RunsScreen, notice: str, role: str = "") -> None:
+            said.append(notice)
+            say(screen, notice, role)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(RunsScreen, "notify_user", hear)
+            patch.setattr(driven.desk.notes, "list_for", gone)
+            await driven.until(lambda: asked > 5, "it to be looked for again")
+        assert said == ["reading notes: the disk is gone"]
+        await elsewhere(driven, noon.LIVE, "theirs")
+        await driven.shows("theirs")
+
+
+async def test_what_was_not_changed_in_the_editor_is_not_written(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await edit(driven, noon.LIVE)
+        await elsewhere(driven, noon.LIVE, "theirs")
+        await driven.press("tab")
+        await driven.type("ask Kim")
+        await driven.press("enter")
+        await driven.shows("kept on this machine")
+        assert await kept(driven) == {(noon.LIVE, "label", "theirs"), (noon.LIVE, "note", "ask Kim")}
+
+
+async def test_what_another_console_wrote_meanwhile_is_written_over_only_when_a_person_says_so(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await edit(driven, noon.LIVE)
+        await elsewhere(driven, noon.LIVE, "theirs")
+        await driven.type("mine")
+        await driven.press("enter")
+        await driven.shows("another console wrote label 'theirs'; enter writes over it")
+        assert await kept(driven) == {(noon.LIVE, "label", "theirs")}
+        assert "mine" in driven.text, "what was typed is not lost"
+        await driven.press("enter")
+        await driven.shows("kept on this machine")
+        assert await kept(driven) == {(noon.LIVE, "label", "mine")}
+
+
+async def test_each_text_is_told_by_itself_and_what_was_written_well_counts_as_seen(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await edit(driven, noon.LIVE)
+        await elsewhere(driven, noon.LIVE, "theirs")
+        await driven.type("mine")
+        await driven.press("tab")
+        await driven.type("n1")
+        await driven.press("enter")
+        await driven.shows("another console wrote label 'theirs'; enter writes over it")
+        assert await kept(driven) == {(noon.LIVE, "label", "theirs"), (noon.LIVE, "note", "n1")}
+        await driven.type("x")
+        await driven.press("enter")
+        await driven.shows("kept on this machine")
+        await driven.until(lambda: not driven.app.screen.query(NoteEditor), "the editor to close")
+        assert await kept(driven) == {(noon.LIVE, "label", "mine"), (noon.LIVE, "note", "n1x")}
+
+
+async def test_of_marked_runs_those_that_another_console_labelled_are_asked_about(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        for chosen in (noon.LIVE, noon.QUEUED, noon.DONE):
+            await driven.select(chosen)
+            await driven.press("space")
+        await driven.press("i")
+        await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
+        await elsewhere(driven, noon.LIVE, "alpha")
+        await elsewhere(driven, noon.DONE, "beta")
+        await driven.type("ours")
+        await driven.press("enter")
+        await driven.shows("3 runs: another console wrote label 'alpha' and 1 more; enter writes over it")
+        assert {text for _, _, text in await kept(driven)} == {"alpha", "beta", "ours"}
+        await driven.press("enter")
+        await driven.shows("kept on this machine")
+        assert {text for _, _, text in await kept(driven)} == {"ours"}
+
+
+async def test_what_cannot_be_written_stays_in_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await edit(driven, noon.LIVE)
+        await driven.type("mine")
+
+        async def full(*_: object, **__: object) -> None:
+            raise DataError("No space is left for the console's data")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(driven.desk.notes, "write", full)
+            await driven.press("enter")
+            await driven.shows("not kept: No space is left for the console's data")
+        await driven.press("enter")
+        await driven.shows("kept on this machine")
+        assert await kept(driven) == {(noon.LIVE, "label", "mine")}
+
+
+async def test_what_was_typed_is_told_when_it_was_not_written_and_the_screen_was_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await edit(driven, noon.LIVE)
+        await driven.type("mine")
+        write, begun, goes_on = driven.desk.notes.write, asyncio.Event(), asyncio.Event()
+
+        async def slow(*words: Any, **more: Any) -> str | None:
+            begun.set()
+            await goes_on.wait()
+            return await write(*words, **more)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(driven.desk.notes, "write", slow)
+            await driven.press("enter")
+            await driven.until(begun.is_set, "the writing to begin")
+            driven.app.action_go("receipts")
+            await driven.until(lambda: driven.lines[1].startswith(" Receipts"), "the receipts")
+        await elsewhere(driven, noon.LIVE, "theirs")
+        goes_on.set()
+        await driven.shows("another console wrote label 'theirs'; enter writes over it; not kept: label 'mine'")
+        assert await kept(driven) == {(noon.LIVE, "label", "theirs")}
+
+
+async def test_a_second_text_right_behind_the_first_is_no_others(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.select(noon.LIVE)
+        for key in ("i", "a", "enter", "i", "b", "enter"):
+            driven.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await driven.shows("ab")
+        await driven.until(lambda: not driven.app.screen.query(NoteEditor), "the editor to close")
+        assert await kept(driven) == {(noon.LIVE, "label", "ab")}

@@ -1,0 +1,264 @@
+"""A write whose answer never came is told, listed, asked again or given up, and settles itself where it can."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from runwatch.store.repositories import outbox
+from runwatch.store.repositories.outbox import UnconfirmedWrite
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.widgets.inputs.line_input import LineInput
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+from runwatch.tui.widgets.panes.menu import Menu
+from tests.support.builders import problem
+from tests.support.scripted import Said, ScriptedService
+from tests.tui import noon
+from tests.tui.console import Driven, console
+
+SIZE = (120, 36)
+CANCEL = f"/v1/executions/{noon.LIVE}/cancel"
+LOST = Said(503, problem("upstream_unavailable"))
+TOLD = "Cancel a run: sent"
+
+
+@pytest.fixture
+def service() -> ScriptedService:
+    """A service that answers no cancel."""
+    made = noon.service()
+    made.say("POST", CANCEL, LOST)
+    return made
+
+
+async def kept(driven: Driven) -> list[UnconfirmedWrite]:
+    """What is kept."""
+    return await driven.desk.outbox.unconfirmed(driven.desk.scope)
+
+
+async def lose_a_cancel(driven: Driven) -> None:
+    """Cancel a run, get no answer, and leave the sheet."""
+    await driven.select(noon.LIVE)
+    await driven.press("X")
+    await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+    await driven.press("tab", "enter")
+    await driven.pass_time(5)
+    await driven.shows("asks again with the same key and body")
+    await driven.press("escape")
+    await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the sheet to close")
+
+
+async def open_list(driven: Driven) -> None:
+    """Show the kept writes."""
+    await driven.press("O")
+    await driven.until(lambda: len(driven.app.screen.query(Menu)) == 1, "the list of kept writes")
+
+
+async def choose(driven: Driven, *keys: str) -> None:
+    """Choose in the list, and wait for the sheet."""
+    await driven.press(*keys, "enter")
+    await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+
+
+async def test_an_unknown_outcome_stays_said_after_the_sheet_is_gone(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await lose_a_cancel(driven)
+        await driven.shows(re.compile(TOLD + r" at \d\d:\d\d:\d\d, outcome unknown; O or :outbox settles this"))
+
+
+async def test_the_next_session_tells_it_and_asks_again_with_the_same_key(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await lose_a_cancel(driven)
+    service.say("POST", CANCEL, Said(200, dict(noon.runs()[1].raw, status="cancelled")))
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await driven.shows(TOLD)
+        await open_list(driven)
+        assert "Ask again: Cancel a run   0 s ago · 8f21…9b7e" in driven.text
+        await choose(driven)
+        assert f"POST {CANCEL}" in driven.text
+        assert driven.focused is not None
+        assert driven.focused.id == "sheet-keep"
+        await driven.press("tab", "enter")
+        await driven.shows("done")
+        await driven.hides(TOLD)
+        assert await kept(driven) == []
+        sent = service.requests("POST", CANCEL)
+        assert len(sent) == 4
+        assert len({heard.head.header("idempotency-key") for heard in sent}) == 1
+        await driven.press("enter")
+        await driven.hides(TOLD)
+        await driven.press("O")
+        await driven.shows("Nothing is kept: the outcome of every write is known.")
+
+
+async def test_a_submit_is_asked_again_with_its_bytes_and_leads_to_its_run(tmp_path: Path) -> None:
+    service = noon.service()
+    service.say("POST", "/v1/executions", LOST)
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await driven.press("plus")
+        await driven.type("Say hello.")
+        await driven.until(lambda: not driven.app.screen.query_one("#start").disabled, "the request to be valid")
+        driven.app.screen.query_one("#start").focus()
+        await driven.press("enter")
+        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+        await driven.press("tab", "enter")
+        await driven.pass_time(5)
+        await driven.shows("asks again with the same key and body")
+    service.runs.insert(0, dict(noon.runs()[0].raw, execution_id="ex_first"))
+    service.say("POST", "/v1/executions", Said(200, service.runs[0]))
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await driven.press("colon")
+        await driven.type("outbox")
+        await driven.press("enter")
+        await driven.shows("Ask again: Submit a run")
+        assert "Say hello." in driven.text
+        await choose(driven)
+        assert '"objective": "Say hello."' in driven.text
+        await driven.press("tab", "enter")
+        await driven.shows("done")
+        sent = service.requests("POST", "/v1/executions")
+        assert len({(heard.body, heard.head.header("idempotency-key")) for heard in sent}) == 1
+        (watched,) = await driven.desk.watch_list.list(driven.desk.scope)
+        assert watched.run_id == "ex_first"
+        await driven.press("enter")
+        await driven.until(lambda: driven.table.cursor_key == "ex_first", "the cursor to stand on the run")
+
+
+async def test_a_cancel_that_is_refused_because_the_run_has_ended_is_settled(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await lose_a_cancel(driven)
+        service.say("POST", CANCEL, Said(409, problem("invalid_state")))
+        await open_list(driven)
+        await choose(driven)
+        await driven.press("tab", "enter")
+        await driven.shows("settled: the run has ended, and nothing is left to cancel")
+        assert await kept(driven) == []
+        await driven.press("enter")
+        await driven.hides(TOLD)
+
+
+async def test_a_cancel_settles_itself_once_the_run_is_read_as_ended(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await lose_a_cancel(driven)
+        await driven.shows(TOLD)
+        service.runs[1]["status"] = "completed"
+        await driven.pass_time(16)
+        await driven.press("O")
+        await driven.shows("Nothing is kept")
+        assert await kept(driven) == []
+        await driven.hides(TOLD)
+        assert len(service.requests("POST")) == 3
+
+
+async def test_an_answer_that_proves_nothing_keeps_it(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await lose_a_cancel(driven)
+        service.say("POST", CANCEL, Said(401, problem("unauthenticated")))
+        await open_list(driven)
+        await choose(driven)
+        await driven.press("tab", "enter")
+        await driven.shows("outcome unknown:")
+        await driven.press("escape")
+        await driven.shows(TOLD)
+        assert len(await kept(driven)) == 1
+
+
+async def test_a_kept_write_is_given_up_through_a_sheet_that_sends_nothing(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await lose_a_cancel(driven)
+        before = len(service.requests("POST"))
+        await open_list(driven)
+        await choose(driven, "down")
+        assert "nothing is sent" in driven.text
+        await driven.press("enter")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the sheet to close")
+        assert len(await kept(driven)) == 1
+        await open_list(driven)
+        await choose(driven, "down")
+        await driven.press("tab", "enter")
+        await driven.shows("forgotten here")
+        assert await kept(driven) == []
+        assert len(service.requests("POST")) == before
+        await driven.press("enter")
+        await driven.hides(TOLD)
+
+
+async def test_one_that_another_process_sends_right_now_is_not_given_up(
+    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await lose_a_cancel(driven)
+        await open_list(driven)
+        await choose(driven, "down")
+        monkeypatch.setattr(driven.desk.outbox, "_is_claimed", lambda number: True)
+        await driven.press("tab", "enter")
+        await driven.shows("This write is being sent right now")
+        monkeypatch.undo()
+        assert len(await kept(driven)) == 1
+
+
+async def test_one_that_is_too_old_can_only_be_given_up(
+    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await lose_a_cancel(driven)
+        monkeypatch.setattr(outbox, "RETRY_WINDOW", timedelta(0))
+        await open_list(driven)
+        assert "off: too old: the service may have forgotten the key" in driven.text
+        await driven.press("enter")
+        assert isinstance(driven.app.screen, RunsScreen)
+        await choose(driven, "down")
+
+
+async def test_a_read_only_console_tells_it_and_sends_nothing(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await lose_a_cancel(driven)
+    async with console(service, tmp_path, size=SIZE, settings="read_only = true\n") as driven:
+        await driven.shows(TOLD)
+        await open_list(driven)
+        assert "off: This profile is read-only" in driven.text
+
+
+async def test_a_production_profile_wants_the_end_of_the_id_again(service: ScriptedService, tmp_path: Path) -> None:
+    settings = '[profiles.prod]\nbase_url = "{base_url}"\nproduction = true\n'
+    unset = {"RUNWATCH_BASE_URL": "", "RUNWATCH_API_KEY": ""}
+    async with console(service, tmp_path, size=SIZE, settings=settings, environment=unset) as driven:
+        await driven.select(noon.LIVE)
+        await driven.press("X")
+        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+        driven.app.screen.query_one(LineInput).focus()
+        await driven.type(noon.LIVE[-6:])
+        await driven.press("enter", "enter")
+        await driven.pass_time(5)
+        await driven.shows("asks again with the same key and body")
+        await driven.press("escape")
+        await open_list(driven)
+        await choose(driven)
+        await driven.shows("type the last 6 characters of the id")
+        confirm = driven.app.screen.query_one("#sheet-confirm")
+        assert confirm.disabled
+        driven.app.screen.query_one(LineInput).focus()
+        await driven.type(noon.LIVE[-6:])
+        await driven.until(lambda: not confirm.disabled, "the way to open")
+
+
+async def test_several_kept_writes_are_told_in_one_line(service: ScriptedService, tmp_path: Path) -> None:
+    service.say("POST", ".*/cancel", LOST)
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await driven.press("g", "space", "j", "space", "X")
+        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+        await driven.press("tab", "enter")
+        await driven.pass_time(10)
+        await driven.shows("0 of 2 done")
+        await driven.press("escape")
+        await driven.shows("2 writes, the oldest sent")
+        await open_list(driven)
+        assert driven.text.count("Ask again: Cancel a run") == 2

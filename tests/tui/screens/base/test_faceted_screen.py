@@ -1,0 +1,98 @@
+"""Facets above the catalog and the saved models: counts that are filters of one key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support import resources
+from tests.support.scripted import Said, ScriptedService
+from tests.tui import noon
+from tests.tui.console import WIDE, Driven, console
+from tests.tui.golden import check_golden
+
+
+def service() -> ScriptedService:
+    """A service with two lanes in its catalog, and saved models on two pages."""
+    made = noon.service()
+    models = [
+        *resources.LISTS["model"](),
+        resources.catalog_entry("mdep_03", connection={"access_lane": "millwork_pool", "connection_id": None}),
+    ]
+    arms = [dict(arm.raw) for arm in resources.LISTS["arm"]()]
+    made.say("GET", "/v1/model-catalog", Said(200, {"models": [dict(model.raw) for model in models]}))
+    made.say("GET", "/v1/arms", Said(200, {"arms": arms, "next_cursor": None}))
+    return made
+
+
+async def came(driven: Driven, screen: str) -> None:
+    """Go to a screen and wait for its rows."""
+    await driven.app.go_to(screen)
+    for _ in range(20):
+        if driven.table.rows:
+            return
+        await driven.pass_time(0.5)
+    raise AssertionError(driven.text)
+
+
+async def test_the_catalog_is_counted_above_its_rows_and_tells_what_uses_an_entry(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=WIDE) as driven:
+        await came(driven, "models")
+        await driven.comes("Used by")
+        await driven.pass_time(2)
+        check_golden("160x50/models-facets", driven.text)
+
+
+async def test_a_facet_is_a_filter_of_one_key_and_goes_the_same_way(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
+        await came(driven, "models")
+        await driven.shows("lane: byok 2 millwork_pool 1")
+        await driven.press("F")
+        await driven.shows("Keep the rows with")
+        await driven.press("down", "enter")
+        await driven.shows("filter lane=millwork_pool")
+        assert len(driven.table.rows) == 1
+        await driven.press("F")
+        await driven.shows("on; takes it away")
+        await driven.press("down", "enter")
+        await driven.until(lambda: len(driven.table.rows) == 3, "all rows")
+
+
+async def test_a_click_on_a_count_keeps_just_those_rows(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=WIDE) as driven:
+        await came(driven, "arms")
+        await driven.shows("kind: model 2 agent 1")
+        await driven.click_text("agent 1")
+        await driven.shows("filter kind=agent")
+        assert len(driven.table.rows) == 1
+
+
+async def test_without_rows_there_is_nothing_to_choose(tmp_path: Path) -> None:
+    empty = noon.service()
+    empty.say("GET", "/v1/arms", Said(200, {"arms": [], "next_cursor": None}))
+    async with console(empty, tmp_path) as driven:
+        await driven.press("4")
+        await driven.comes("Nothing is saved yet")
+        await driven.press("F")
+        await driven.shows("There are no rows to be counted.")
+
+
+@pytest.mark.parametrize(("kind", "record_id"), [("arm", "arm_01HX7")])
+async def test_an_entry_leads_to_what_was_saved_of_it(tmp_path: Path, kind: str, record_id: str) -> None:
+    async with console(service(), tmp_path, size=WIDE) as driven:
+        await came(driven, "models")
+        await driven.comes("Used by")
+        await driven.press("down", "enter")
+        await driven.pass_time(1)
+        view = driven.app.screen.query_one("#fields")
+        targets = [row.target for row in view._rows if row.target is not None]  # type: ignore[attr-defined]
+        assert (kind, record_id) in targets
+
+
+async def test_a_saved_model_leads_to_the_runs_that_used_it(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=WIDE) as driven:
+        await came(driven, "arms")
+        await driven.press("enter")
+        await driven.press("down", "enter")
+        await driven.shows("filter arm=arm_01HX8")
+        await driven.shows("Runs")

@@ -1,0 +1,240 @@
+"""Looking around a moment on screen, and problems by their code."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.builders import account, problem
+from tests.support.scripted import Said, ScriptedService
+from tests.tui.console import NARROW, Driven, console
+from tests.tui.golden import check_golden
+from tests.tui.samples import NOON
+
+from runwatch.api.calls import RequestAttempt
+from runwatch.records.problem import Problem
+from runwatch.store.live.poller import Poller
+from runwatch.tui.screens.problems.activity import ActivityScreen
+from runwatch.tui.screens.problems.problem_codes import ProblemCodesScreen
+from runwatch.tui.screens.problems.problems import ProblemsScreen
+
+INSTANCE = "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"
+OTHER = "7c1e0d52-3b9a-4a55-8f00-1d2c3b4a5f69"
+LOOKUPS = "/v1/problem-lookups"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the live jobs still, so that the journal holds what a test put into it."""
+
+    async def still(_: Poller) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Poller, "run", still)
+
+
+@pytest.fixture
+def service() -> ScriptedService:
+    return ScriptedService(account=account())
+
+
+def met(driven: Driven, said: Problem | None, *, minutes: float, path: str = "/v1/executions") -> None:
+    """Have the console send a request, so many minutes ago, and meet a problem with it."""
+    driven.desk.journal.note(
+        RequestAttempt(
+            at=NOON - timedelta(minutes=minutes), operation="getExecutions", method="GET", path=path, query="",
+            status=said.status if said else 200, elapsed_s=0.1, attempt=1, key=None, sent_bytes=0, received_bytes=0,
+            error=None, problem=said, profile="local", origin="http://127.0.0.1:1",
+        )
+    )  # fmt: skip
+
+
+async def three(driven: Driven) -> None:
+    met(driven, problem("not_found", instance=INSTANCE), minutes=90, path="/v1/executions/ex_1")
+    met(driven, None, minutes=88, path="/v1/account")
+    met(driven, problem("rate_limited", instance=OTHER), minutes=2)
+    await driven.desk.journal.flush()
+
+
+async def ask(driven: Driven, question: str) -> None:
+    """Type a question on the command line."""
+    await driven.press("colon")
+    await driven.type(f"around {question}")
+    await driven.press("enter")
+    await driven.until(lambda: isinstance(driven.app.screen, ActivityScreen), "the screen")
+
+
+async def test_what_happened_around_a_time_is_listed_in_order(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, open_at="problems") as driven:
+        await three(driven)
+        await ask(driven, "10:35 within 3m")
+        await driven.shows("Around a time   3 ")
+        assert "around 2026-11-21 10:35:00 UTC ± 3:00" in driven.lines[1]
+        screen = driven.app.screen
+        assert isinstance(screen, ActivityScreen)
+        assert [row.subject.what for row in screen.rows_to_export()] == ["problem", "request", "request"]
+        assert "problems 1 · requests 2" in driven.text
+        assert INSTANCE in driven.text
+
+
+async def test_the_row_under_the_cursor_says_the_moment(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, open_at="problems") as driven:
+        await three(driven)
+        await driven.press("0")
+        await driven.shows("Problems   2")
+        await driven.press("down", "at")
+        await driven.shows("Around a time   3 ")
+        assert driven.table.cursor_key is not None
+        assert INSTANCE in driven.table.cursor_key, "the cursor begins at the moment itself"
+        await driven.press("left_square_bracket")
+        await driven.until(lambda: isinstance(driven.app.screen, ProblemsScreen), "the way back")
+        await driven.press("right_square_bracket")
+        await driven.shows("Around a time   3 ")
+
+
+async def test_the_moment_is_in_sight_where_more_was_found_than_the_window_shows(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, open_at="problems", size=NARROW) as driven:
+        for number in range(60):
+            met(driven, problem("not_found"), minutes=90 - number / 10)
+        await driven.desk.journal.flush()
+        await ask(driven, "10:37 within 5m")
+        await driven.shows(re.compile(r"▸ 10:3[67]:"))
+
+
+async def test_a_miss_says_what_was_searched_and_names_the_neighbours(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, open_at="problems") as driven:
+        await three(driven)
+        await ask(driven, "11:20")
+        await driven.shows("Nothing is kept from that time.")
+        for words in ("Searched 2026-11-21 11:15:00 UTC", "the journal of this machine (2 problems", "The nearest are:",
+                      "rate_limited"):  # fmt: skip
+            assert words in driven.text
+        assert "not running" in driven.text
+
+
+async def test_the_local_service_is_asked_for_causes(
+    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runwatch.store.service_problems.is_local_service", lambda _: True)
+    told: dict[str, Any] = {
+        "instance": INSTANCE, "at": "2026-11-21T10:34:31.000Z", "code": "not_found", "method": "GET",
+        "path": "/v1/executions/ex_1", "principal_id": "key_1", "cause": "the row was swept", "problem": {},
+    }  # fmt: skip
+    unmet = {**told, "instance": OTHER, "cause": "a guess", "at": "2026-11-21T10:33:30.000Z"}
+    service.say("GET", LOOKUPS, Said(200, {"problems": [told, unmet], "kept": 9, "oldest_at": None, "newest_at": None}))
+    async with console(service, tmp_path, open_at="problems") as driven:
+        await three(driven)
+        await ask(driven, "10:34 within 1m")
+        await driven.shows("Around a time   3 ")
+        await driven.shows("a guess")
+        await driven.press("down")
+        await driven.shows("the row was swept")
+        before = len(service.requests("GET", LOOKUPS))
+        await driven.pass_time(3)
+        assert len(service.requests("GET", LOOKUPS)) == before == 1, "looking is no reason to look again"
+
+
+async def test_a_question_is_explained_while_it_is_typed(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, open_at="problems") as driven:
+        await three(driven)
+        await driven.press("at")
+        await driven.until(lambda: isinstance(driven.app.screen, ActivityScreen), "the screen")
+        await driven.shows("Nothing is asked for yet.")
+        await driven.until(lambda: driven.focused is not driven.table, "the line to be open")
+        await driven.type("10:35 in Europe/Berlim")
+        await driven.shows("There is no time zone named")
+        await driven.press("backspace")
+        await driven.type("n")
+        await driven.shows("2026-11-21 09:35:00 UTC ± 5:00")
+        await driven.press("enter")
+        await driven.shows("Nothing is kept from that time.")
+        await driven.press("slash", "ctrl+u")
+        await driven.type("2026-10-25T02:30 in Europe/Berlin")
+        await driven.press("enter")
+        await driven.shows("was twice: 00:30 UTC and 01:30 UTC")
+
+
+async def test_the_list_of_problems_takes_the_question_too(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, open_at="problems") as driven:
+        await three(driven)
+        await driven.press("colon")
+        await driven.type("problems around 10:35 within 3m")
+        await driven.press("enter")
+        await driven.shows("Around a time   3 ")
+
+
+async def test_a_problem_and_a_run_are_reached_from_what_happened(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, open_at="problems") as driven:
+        await three(driven)
+        await ask(driven, "10:34 within 1m not_found")
+        await driven.shows("Around a time   1 ")
+        await driven.press("enter")
+        await driven.pilot.pause()
+        await driven.press("G", "enter")
+        await driven.until(lambda: isinstance(driven.app.screen, ProblemsScreen), "the problem")
+        await driven.shows("There is no such resource")
+
+
+@pytest.mark.parametrize("size", [NARROW, (120, 36), (200, 50)], ids=lambda size: "x".join(map(str, size)))
+async def test_around_a_time_as_it_was_looked_at(
+    service: ScriptedService, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with console(service, tmp_path, open_at="problems", size=size) as driven:
+        await three(driven)
+        await ask(driven, "10:35 within 3m")
+        await driven.shows("Around a time   3 ")
+        check_golden(f"{size[0]}x{size[1]}/around", driven.text)
+
+
+async def test_codes_are_counted_and_lead_to_their_problems(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, open_at="problems") as driven:
+        await three(driven)
+        met(driven, problem("not_found"), minutes=1)
+        met(driven, Problem({"title": "cut", "status": 502}), minutes=1)
+        await driven.press("0")
+        await driven.shows("Problems   4")
+        await driven.press("C")
+        await driven.shows("Problems by code   3")
+        assert isinstance(driven.app.screen, ProblemCodesScreen)
+        rows = [row for row in driven.lines if "✗ " in row.partition("┃│")[0]]
+        assert [row.split("✗ ")[1].split()[0] for row in rows] == ["not_found", "no", "rate_limited"]
+        await driven.press("enter")
+        await driven.shows("filter code=not_found")
+        await driven.shows("Problems   2 of 4")
+        await driven.press("C")
+        await driven.shows("Problems by code   3")
+        await driven.press("down", "enter")
+        await driven.shows("Problems   1 of 4")
+        await driven.press("C", "C")
+        await driven.shows("Problems   4")
+
+
+async def test_a_code_of_long_ago_is_listed_though_it_is_not_among_the_newest(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, open_at="problems") as driven:
+        met(driven, problem("quota_exceeded", instance=INSTANCE), minutes=900)
+        for number in range(520):
+            met(driven, problem("not_found"), minutes=800 - number)
+        await driven.press("0")
+        await driven.shows("Problems   500+")
+        await driven.press("C")
+        await driven.shows("quota_exceeded")
+        await driven.press("G", "enter")
+        await driven.shows("Problems   1 of 521 ")
+        assert INSTANCE in driven.text
+
+
+@pytest.mark.parametrize("size", [NARROW, (120, 36)], ids=lambda size: "x".join(map(str, size)))
+async def test_codes_as_they_were_looked_at(service: ScriptedService, tmp_path: Path, size: tuple[int, int]) -> None:
+    async with console(service, tmp_path, open_at="problems", size=size) as driven:
+        await three(driven)
+        await driven.press("0", "C")
+        await driven.shows("Problems by code   2")
+        check_golden(f"{size[0]}x{size[1]}/codes", driven.text)

@@ -1,0 +1,116 @@
+"""The trace of what was sent, and the command that sends it again."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.support.builders import account
+from tests.support.scripted import ScriptedService
+from tests.tui.console import KEY, NARROW, Driven, console
+
+from runwatch.store.repositories.journal import JournalRequest
+from runwatch.tui.screens.problems.requests import RequestsScreen
+from runwatch.tui.sources import journal_source
+from runwatch.view.problems.journal_entries import RequestEntry, request_from_journal
+
+
+@pytest.fixture
+def service() -> ScriptedService:
+    return ScriptedService(account=account())
+
+
+def listen(driven: Driven) -> list[str]:
+    """Everything that is written to the terminal's clipboard from now on."""
+    written: list[str] = []
+    driven.app._write_to_terminal = written.append  # type: ignore[method-assign, assignment]
+    return written
+
+
+async def test_every_attempt_is_a_row_and_its_answer_is_told(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        with pytest.raises(Exception, match="no such"):
+            await driven.desk.client.get_run("ex_nowhere")
+        await driven.press("H")
+        assert isinstance(driven.app.screen, RequestsScreen)
+        await driven.shows("✗ 404")
+        await driven.shows("✓ 200")
+        assert "/v1/executions/ex_nowhere" in driven.text
+        assert "elapsed_s" in driven.text
+
+
+async def test_at_80_columns_status_method_path_time_and_size_stay(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.press("H")
+        await driven.shows("/v1/executions ")
+        heads = next(row for row in driven.lines if "status" in row)
+        assert [word for word in ("status", "method", "path", "took", "try", "bytes") if word in heads] == [
+            "status", "method", "path", "took", "try", "bytes",
+        ]  # fmt: skip
+
+
+async def test_the_time_of_day_is_never_cut_and_ages_are_as_narrow_as_before(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.press("H")
+        await driven.shows("/v1/executions ")
+        ages = driven.app.screen.table.shown_columns  # type: ignore[attr-defined]
+        await driven.press("t")
+        await driven.shows(re.compile(r"^┃ . \d\d:\d\d:\d\d +✓ 200", re.MULTILINE))
+        assert not re.search(r":\d*…", driven.text)
+        await driven.press("t", "t")
+        await driven.shows(re.compile(r"^┃ . \ds +✓ 200", re.MULTILINE))
+        assert driven.app.screen.table.shown_columns == ages  # type: ignore[attr-defined]
+
+
+async def test_the_command_takes_the_key_from_a_pipe(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, settings='clipboard = "osc52"\n') as driven:
+        written = listen(driven)
+        await driven.press("H")
+        await driven.shows("/v1/executions ")
+        entry = driven.app.screen.entry  # type: ignore[attr-defined]
+        await driven.press("c")
+        await driven.shows("copied curl command by OSC 52: runwatch config header --base-url")
+        await driven.press("y")
+        await driven.shows(f"copied {entry.path}?{entry.query} · path by OSC 52")
+        assert len(written) == 2
+        assert KEY not in driven.text
+
+
+async def test_a_request_that_is_sent_meanwhile_is_there_at_once(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("H")
+        await driven.shows("/v1/account")
+        with pytest.raises(Exception, match="no such"):
+            await driven.desk.client.get_run("ex_later")
+        await driven.shows("/v1/executions/ex_later")
+
+
+async def test_what_is_listed_already_is_neither_read_nor_made_again(
+    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(service, tmp_path) as driven:
+        with pytest.raises(Exception, match="no such"):
+            await driven.desk.client.get_run("ex_first")
+        await driven.press("H")
+        await driven.shows("/v1/executions/ex_first")
+        screen = driven.app.screen
+        assert isinstance(screen, RequestsScreen)
+        before = {row.key: row for row in screen.rows_to_export()}
+        read: list[str] = []
+
+        def read_line(kept: JournalRequest) -> RequestEntry:
+            read.append(kept.path)
+            return request_from_journal(kept)
+
+        monkeypatch.setattr(journal_source, "request_from_journal", read_line)
+        with pytest.raises(Exception, match="no such"):
+            await driven.desk.client.get_run("ex_later")
+        await driven.shows("/v1/executions/ex_later")
+        assert "/v1/executions/ex_first" not in read
+        after = {row.key: row for row in screen.rows_to_export()}
+        assert all(after[key] is row for key, row in before.items())
+        [new] = [row for row in after.values() if row.value("path") == "/v1/executions/ex_later"]
+        assert new.value("code") == "not_found"

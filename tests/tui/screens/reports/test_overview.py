@@ -1,0 +1,327 @@
+"""The overview: one look says whether something is wrong, where and since when; every number opens its list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from tests.support import resources
+from tests.support.builders import ABSENT, account, live_receipt, open_run
+from tests.support.hostile import CORPUS
+from tests.support.receipts import ended_receipt
+from tests.support.scripted import Said, ScriptedService
+from tests.tui import noon
+from tests.tui.console import NARROW, WIDE, Driven, console
+from tests.tui.golden import check_golden
+
+from runwatch.base.text import cell_width, is_clean
+from runwatch.records.receipt import Receipt
+from runwatch.records.record import Record
+from runwatch.records.run import Run
+from runwatch.settings.view_state import ViewState
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.screens.reports.overview import OverviewScreen
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.widgets.lists.link_lines import LinkLines
+
+UTC: Final = 'time = "utc"\n'
+SIZES: Final = (NARROW, (120, 36), WIDE)
+
+each_size = pytest.mark.parametrize("size", SIZES, ids=lambda size: "x".join(map(str, size)))
+
+
+def at_minute(minutes_ago: float) -> str:
+    """A moment before noon."""
+    return noon.at(60 * minutes_ago)
+
+
+def outage() -> tuple[list[Run], list[Receipt]]:
+    """Nine runs on one provider, six of which failed for the same reason, and as many on another that went well."""
+    runs: list[Run] = []
+    receipts: list[Receipt] = []
+    for number, letter in enumerate("fcffcffcf"):
+        status = "failed" if letter == "f" else "completed"
+        run_id, ago = f"ex_outage_{number}", 6.5 - 0.5 * number
+        reason = "dispatch_network_error" if status == "failed" else None
+        times = {"created_at": at_minute(ago + 0.2), "completed_at": at_minute(ago)}
+        over = {"current": None, "decision_packet": ABSENT, **times}
+        runs.insert(0, open_run(run_id, status, reason=reason, **over))
+        receipts.append(live_receipt(run_id, status=status, reason=reason, **times))
+        beside = {"provider": "northwind_direct", "arm_id": "arm_01HX7", "model_key": "northwind/ember-7b-instruct"}
+        runs.append(open_run(f"ex_beside_{number}", "completed", **over))
+        slices = [{"slice_id": "sl_1", "route": {"selected": beside}}]
+        receipts.append(live_receipt(f"ex_beside_{number}", slices=slices, **times))
+    return runs, receipts
+
+
+def troubled(**over: Any) -> ScriptedService:
+    """An ordinary noon with an outage in it, and something wrong with a connection, checks and saved models."""
+    runs, receipts = outage()
+    around = [run for run in noon.runs() if run.id != noon.DONE]
+    service = noon.service(**{"runs": [*around, *runs], "receipts": [*noon.receipts(), *receipts], **over})
+    lists: dict[str, tuple[str, list[Record]]] = {
+        "/v1/arms": ("arms", [resources.arm(), resources.arm("arm_2", "disabled", display_name="Old")]),
+        "/v1/source-connections": (
+            "connections",
+            [
+                resources.connection(
+                    display_name="openrouter", test_state="failed", test_error="source_5xx",
+                    last_tested_at=at_minute(6),
+                )
+            ],
+        ),
+        "/v1/verifiers": (
+            "verifiers", [resources.verifier(status="degraded", status_reason="response_incompatible")]
+        ),
+    }  # fmt: skip
+    for path, (member, records) in lists.items():
+        service.say("GET", path, Said(200, {member: [dict(record.raw) for record in records], "next_cursor": None}))
+    return service
+
+
+def quiet(**over: Any) -> ScriptedService:
+    """An organisation in which nothing has ever happened, on a service that offers all lists."""
+    service = ScriptedService(**{"account": account(), **over})
+    for path, member in (("arms", "arms"), ("source-connections", "connections"), ("verifiers", "verifiers")):
+        service.say("GET", f"/v1/{path}", Said(200, {member: [], "next_cursor": None}))
+    return service
+
+
+async def opened(driven: Driven, *, until: str = "updated") -> LinkLines:
+    """The lines of what stands out, once every list was read."""
+    await driven.comes(until)
+    for _ in range(8):
+        await driven.pass_time(1)
+    return driven.app.screen.query_one("#standing-lines", LinkLines)
+
+
+@each_size
+async def test_an_outage_stands_on_top_with_everything_else_around_it(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with console(troubled(), tmp_path, size=size, settings=UTC, open_at="overview") as driven:
+        await opened(driven, until="dispatch_network_error")
+        await driven.shows("6 of 9 runs on openrouter failed since 11:58")
+        check_golden(f"{size[0]}x{size[1]}/overview", driven.text)
+
+
+@each_size
+async def test_an_empty_organisation_says_what_to_do(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with console(quiet(), tmp_path, size=size, settings=UTC, open_at="overview") as driven:
+        await opened(driven, until="No runs yet")
+        check_golden(f"{size[0]}x{size[1]}/overview-empty", driven.text)
+
+
+@each_size
+async def test_a_service_that_offers_little_is_not_taken_for_one_without_trouble(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    service = ScriptedService(runs=noon.runs())
+    service.say("GET", "/v1/receipts", Said(404, {}))
+    async with console(service, tmp_path, size=size, settings=UTC, open_at="overview") as driven:
+        await opened(driven, until="not offered by this service")
+        check_golden(f"{size[0]}x{size[1]}/overview-not-offered", driven.text)
+
+
+async def test_enter_on_what_stands_out_lists_its_runs_and_esc_leads_back_to_the_same_line(tmp_path: Path) -> None:
+    async with console(troubled(), tmp_path, settings=UTC, open_at="overview") as driven:
+        lines = await opened(driven, until="6 of 9 runs")
+        assert driven.focused is lines
+        await driven.press("enter")
+        await driven.shows("Runs · executions   6 of 26")
+        assert isinstance(driven.app.screen, RunsScreen)
+        await driven.press("escape", "escape")
+        await driven.shows("Stands out")
+        assert isinstance(driven.focused, LinkLines)
+        assert driven.focused.id == "standing-lines"
+
+
+async def test_a_line_on_one_record_opens_it(tmp_path: Path) -> None:
+    async with console(troubled(), tmp_path, open_at="overview") as driven:
+        await opened(driven, until="last test failed")
+        await driven.press("down", "enter")
+        await driven.shows("connection conn_01HX5")
+        screen = driven.app.screen
+        assert isinstance(screen, ResourceScreen)
+        assert screen.spec.name == "sources"
+        await driven.press("escape")
+        await driven.press("escape")
+        await driven.shows("Stands out")
+        assert isinstance(driven.focused, LinkLines)
+        assert driven.focused.place[0] == 1, "the cursor stands where it stood"
+
+
+async def test_every_number_can_be_reached_with_tab_and_arrows(tmp_path: Path) -> None:
+    async with console(troubled(), tmp_path, open_at="overview") as driven:
+        await opened(driven, until="6 of 9 runs")
+        seen = []
+        for _ in range(5):
+            assert isinstance(driven.focused, LinkLines)
+            seen.append(driven.focused.id)
+            await driven.press("tab")
+        assert sorted(map(str, seen)) == [f"{name}-lines" for name in ("ended", "left", "live", "reasons", "standing")]
+        ended = driven.app.screen.query_one("#ended-lines", LinkLines)
+        ended.focus()
+        await driven.press("down", "down", "right")
+        assert ended.way is not None
+        assert ended.way.filter == "status=failed ended<1h"
+        await driven.press("enter")
+        await driven.shows("8 of 26")
+
+
+async def test_a_double_click_on_a_number_opens_its_list(tmp_path: Path) -> None:
+    async with console(troubled(), tmp_path, open_at="overview") as driven:
+        await opened(driven, until="6 of 9 runs")
+        await driven.click_text("37 of 500 runs", times=2, offset=3)
+        await driven.until(lambda: driven.app.history.present == ViewState("account"), "the account to be in front")
+
+
+async def test_esc_at_the_root_of_any_screen_goes_to_the_overview_and_q_there_quits(tmp_path: Path) -> None:
+    async with console(troubled(), tmp_path) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.press("2")
+        await driven.shows("Receipts")
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs to be back")
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, OverviewScreen), "the overview")
+        await driven.press("escape")
+        await driven.settle()
+        assert isinstance(driven.app.screen, OverviewScreen), "nothing lies behind it"
+        await driven.press("right_square_bracket")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs, which lie ahead")
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, OverviewScreen), "the overview again")
+        await driven.press("q")
+        await driven.until(lambda: not driven.app.is_running or driven.app._exit, "the console to end")
+
+
+async def test_q_at_the_root_of_the_runs_still_quits(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.press("q")
+        await driven.until(lambda: not driven.app.is_running or driven.app._exit, "the console to end")
+
+
+async def test_esc_that_hides_a_warning_does_nothing_else(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, settings="retrys = 3\n") as driven:
+        await driven.shows("'retrys' is no setting")
+        await driven.press("escape")
+        await driven.hides("'retrys' is no setting")
+        assert isinstance(driven.app.screen, RunsScreen)
+
+
+async def test_it_is_the_home_screen_where_the_settings_want_that(tmp_path: Path) -> None:
+    async with console(quiet(), tmp_path, settings='home_screen = "overview"\n') as driven:
+        await driven.shows("Stands out")
+        assert isinstance(driven.app.screen, OverviewScreen)
+
+
+async def test_its_key_can_be_another_one(tmp_path: Path) -> None:
+    async with console(quiet(), tmp_path, settings='[keys]\n"app.overview" = "K"\n') as driven:
+        await driven.press("K")
+        await driven.shows("Stands out")
+
+
+async def test_its_lists_are_read_while_it_is_in_front_and_no_longer(tmp_path: Path) -> None:
+    service = troubled()
+    async with console(service, tmp_path, settings="[refresh]\nlists_s = 10\n") as driven:
+        await driven.shows("8f21…9b7e")
+        assert not service.requests("GET", "/v1/verifiers")
+        await driven.press("I")
+        await opened(driven, until="its answer does not fit")
+        assert service.requests("GET", "/v1/arms")
+        await driven.press("1")
+        await driven.shows("8f21…9b7e")
+        read = len(service.requests("GET", "/v1/verifiers"))
+        await driven.pass_time(40)
+        assert len(service.requests("GET", "/v1/verifiers")) == read
+
+
+async def test_runs_leave_the_hour_as_time_goes_by(tmp_path: Path) -> None:
+    old = open_run("ex_old", "failed", current=None, reason="x", created_at=at_minute(59.5), completed_at=at_minute(59))
+    receipt = ended_receipt("failed", "x", execution_id="ex_old")
+    async with console(quiet(runs=[old], receipts=[receipt]), tmp_path, open_at="overview") as driven:
+        await opened(driven, until="every number opens its list")
+        await driven.pass_time(60)
+        await driven.shows("Nothing ended in the last hour.")
+
+
+async def test_without_a_service_it_says_what_is_wrong(tmp_path: Path) -> None:
+    keyless = '[profiles.work]\nbase_url = "https://runs.example.test"\nkey_command = "false"\n'
+    environment = {"RUNWATCH_BASE_URL": "", "RUNWATCH_API_KEY": "", "RUNWATCH_PROFILE": "work"}
+    async with console(
+        noon.service(), tmp_path, settings=keyless, environment=environment, is_open=False, open_at="overview"
+    ) as driven:
+        await driven.shows("not connected")
+        assert "Nothing stands out" not in driven.text
+
+
+async def test_r_reads_everything_again(tmp_path: Path) -> None:
+    service = troubled()
+    async with console(service, tmp_path, open_at="overview") as driven:
+        await opened(driven, until="its answer does not fit")
+        read = len(service.requests("GET", "/v1/source-connections"))
+        await driven.press("r")
+        await driven.pass_time(5)
+        assert len(service.requests("GET", "/v1/source-connections")) > read
+
+
+async def test_a_wider_window_puts_the_numbers_on_top_and_a_narrow_one_what_stands_out(tmp_path: Path) -> None:
+    async with console(troubled(), tmp_path, size=NARROW, open_at="overview") as driven:
+        await opened(driven, until="6 of 9 runs")
+
+        def rows_of(*titles: str) -> list[int]:
+            return [next(n for n, row in enumerate(driven.lines) if f" {title} " in row) for title in titles]
+
+        assert rows_of("Stands out", "Now", "Failed and expired, last hour") == sorted(
+            rows_of("Stands out", "Now", "Failed and expired, last hour")
+        )
+        await driven.pilot.resize_terminal(*WIDE)
+        await driven.shows("Live now")
+        first, then = rows_of("Live now", "Stands out")
+        assert first < then
+
+
+async def test_what_comes_in_above_takes_the_cursor_along(tmp_path: Path) -> None:
+    service = troubled()
+    async with console(service, tmp_path, open_at="overview") as driven:
+        lines = await opened(driven, until="its answer does not fit")
+        await driven.press("down", "down")
+        way = lines.way
+        assert way is not None
+        assert way.record == "vrf_7c1e"
+        service.runs.clear()
+        service.receipts.clear()
+        await driven.pass_time(20)
+        await driven.hides("6 of 9 runs")
+        assert lines.way == way
+
+
+async def test_it_can_be_typed(tmp_path: Path) -> None:
+    async with console(quiet(), tmp_path) as driven:
+        await driven.press(":")
+        await driven.type("overview")
+        await driven.press("enter")
+        await driven.shows("Stands out")
+
+
+@each_size
+async def test_texts_of_any_kind_break_neither_lines_nor_frames(tmp_path: Path, size: tuple[int, int]) -> None:
+    runs, receipts = [], []
+    for number, entry in enumerate(CORPUS):
+        times = {"created_at": at_minute(2), "completed_at": at_minute(1)}
+        over = {"current": None, "decision_packet": ABSENT, "reason": entry.text, **times}
+        runs.append(open_run(f"ex_{number}", "failed", **over))
+        slices = [{"slice_id": "sl_1", "route": {"selected": {"provider": entry.text, "model_key": entry.text}}}]
+        receipts.append(live_receipt(f"ex_{number}", status="failed", reason=entry.text, slices=slices, **times))
+    service = quiet(runs=runs, receipts=receipts)
+    arms = [resources.arm(f"arm_{number}", "degraded", display_name=entry.text) for number, entry in enumerate(CORPUS)]
+    service.say("GET", "/v1/arms", Said(200, {"arms": [dict(arm.raw) for arm in arms[:3]], "next_cursor": None}))
+    async with console(service, tmp_path, size=size, open_at="overview") as driven:
+        await opened(driven, until="every number opens its list")
+        assert all(is_clean(row) for row in driven.lines)
+        assert all(cell_width(row) <= size[0] for row in driven.lines)
+        reasons = driven.app.screen.query_one("#reasons-lines", LinkLines)
+        reasons.focus()
+        await driven.press("down", "enter")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the list of a hostile reason")

@@ -1,0 +1,347 @@
+"""Receipts: filtered by the service, added up in sight, compared with usage, and checked for content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.builders import echo_receipt, live_receipt, problem
+from tests.support.hostile import ALL_AT_ONCE
+from tests.support.scripted import Heard, Said, ScriptedService
+from tests.tui import noon
+from tests.tui.console import NARROW, WIDE, Driven, console
+from tests.tui.golden import check_golden
+
+from runwatch.records.receipt import Receipt
+from runwatch.tui.screens.reports.receipts import ReceiptsScreen
+from runwatch.tui.sources.receipt_totals import MAX_SYNC_RECEIPTS
+from runwatch.tui.sources.server_filter_source import ServerFilterSource
+
+MIDDLE = (120, 36)
+
+
+def usage(*days: tuple[str, Any]) -> dict[str, Any]:
+    """A usage report with these days, and their sum."""
+    return {
+        "period": {"from": days[0][0], "to": days[-1][0]},
+        "totals": {"usd": sum(usd for _, usd in days)},
+        "by_day": [{"date": name, "usd": usd} for name, usd in days],
+    }
+
+
+def service(
+    receipts: Iterable[Any] | None = None, *, days: tuple[tuple[str, Any], ...] | None = None
+) -> ScriptedService:
+    """The ordinary noon, with a usage report that tells of these days."""
+    found = noon.service() if receipts is None else noon.service(receipts=receipts)
+    if days is not None:
+        found.say("GET", "/v1/usage", Said(200, usage(*days)))
+    return found
+
+
+AGREES = (("2026-11-21", 0.1172),)
+"""What the receipts of the ordinary noon add up to."""
+
+
+class Picky(ScriptedService):
+    """A service that lists receipts and takes no filter."""
+
+    def _operation(self, heard: Heard) -> Said:
+        if heard.head.path == "/v1/receipts" and "status" in heard.head.query:
+            return Said(400, problem("validation_failed", status=400))
+        return super()._operation(heard)
+
+
+def screen(driven: Driven) -> ReceiptsScreen:
+    found = driven.app.screen
+    assert isinstance(found, ReceiptsScreen)
+    return found
+
+
+def asked(service: ScriptedService) -> list[dict[str, str]]:
+    """The queries with which receipts were read, without those that ask for everything."""
+    return [dict(heard.head.query) for heard in service.requests("GET", "/v1/receipts") if heard.head.query]
+
+
+async def filtered(driven: Driven, text: str) -> None:
+    """Type a filter and keep it."""
+    await driven.press("slash")
+    await driven.type(text)
+    await driven.press("enter")
+
+
+# The service filters.
+
+
+async def test_what_the_service_can_filter_is_sent_when_the_filter_is_kept(tmp_path: Path) -> None:
+    told = service()
+    async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await driven.press("slash")
+        await driven.type("status=failed arm=arm_01HX7 created<7d")
+        await driven.pass_time(1)
+        assert asked(told) == [], "nothing is asked for while somebody types"
+        await driven.press("enter")
+        await driven.comes("sent: since 7 days, status failed, arm")
+        assert "created<7d  · sent to the service" in driven.lines[1]
+        await driven.until(lambda: bool(asked(told)), "the service to be asked")
+        assert asked(told)[0] == {"status": "failed", "arm_id": "arm_01HX7", "since": "2026-11-14T12:04:32.000Z"}
+
+
+async def test_a_filter_that_only_the_console_knows_is_not_sent(tmp_path: Path) -> None:
+    told = service()
+    async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await filtered(driven, "check=rejected|is:test")
+        await driven.shows("Receipts   1 of 6")
+        await driven.pass_time(5)
+        assert asked(told) == []
+        assert "sent to the service" not in driven.text
+
+
+async def test_the_whole_list_is_kept_and_comes_back_with_escape(tmp_path: Path) -> None:
+    told = service()
+    async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await filtered(driven, "status=failed")
+        await driven.comes("Receipts   2 ")
+        assert len(driven.desk.store.collection(driven.desk.scope.profile, Receipt.KIND).by_id) == 6
+        assert "list receipt" not in driven.desk.live.scheduler
+        await driven.press("escape")
+        await driven.comes("Receipts   6")
+        assert "sent to the service" not in driven.text
+        assert "list receipt" in driven.desk.live.scheduler
+        assert not [kind for _, kind in driven.app.store._collections if " where " in kind], "nothing is left behind"
+
+
+async def test_the_filtered_list_is_read_again_and_the_span_moves_on(tmp_path: Path) -> None:
+    told = service()
+    async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await filtered(driven, "created<7d")
+        await driven.comes("sent to the service")
+        await driven.until(lambda: len(asked(told)) == 1, "the first read")
+        await driven.pass_time(40)
+        await driven.until(lambda: len(asked(told)) >= 2, "the second read")
+        first, second = (query["since"] for query in asked(told)[:2])
+        assert first < second
+        await driven.press("r")
+        await driven.until(lambda: len(asked(told)) >= 3, "a person's own read")
+
+
+async def test_a_filter_that_the_service_refuses_is_done_here_and_the_frame_says_so(tmp_path: Path) -> None:
+    told = Picky(runs=noon.runs(), receipts=noon.receipts())
+    async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await filtered(driven, "status=failed")
+        await driven.comes("refused, filtered here: status failed")
+        await driven.shows("Receipts   2 of 6")
+        assert "5c9d…77aa" in driven.text
+
+
+async def test_a_filter_put_aside_is_put_aside_at_the_service_too(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await filtered(driven, "status=failed")
+        await driven.comes("Receipts   2 ")
+        await driven.press("backslash")
+        await driven.comes("Receipts   6")
+        assert not isinstance(screen(driven)._source, ServerFilterSource)
+        await driven.press("backslash")
+        await driven.comes("Receipts   2 ")
+
+
+async def test_leaving_the_screen_ends_the_reading_of_the_filtered_list(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await filtered(driven, "status=failed")
+        await driven.comes("Receipts   2 ")
+        jobs = driven.desk.live.scheduler._jobs
+        assert "list receipt where status=failed" in jobs
+        await driven.press("8")
+        await driven.shows("Credential references")
+        assert not [job for job in jobs if "where" in job]
+
+
+# What they add up to.
+
+
+async def test_the_frame_adds_up_what_is_shown(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("spend 0.1172 USD")
+        await filtered(driven, "model:atlas")
+        await driven.shows("spend 0.0642 USD")
+
+
+async def test_a_receipt_without_a_cost_makes_the_total_a_least(tmp_path: Path) -> None:
+    bare = Receipt({"execution_id": "ex_bare", "status": "completed"})
+    async with console(service([live_receipt(), bare]), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("spend at least 0.0642 USD")
+
+
+async def test_many_receipts_are_added_up_beside_the_screen(tmp_path: Path) -> None:
+    many = [live_receipt(f"ex_{number:05}") for number in range(MAX_SYNC_RECEIPTS + 300)]
+    async with console(service(many), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("spend 51.36 USD")
+        await filtered(driven, "run:ex_0000")
+        await driven.shows("spend 0.642 USD")
+
+
+async def test_the_sums_stand_by_day_and_by_model_and_lead_to_their_receipts(tmp_path: Path) -> None:
+    days = [
+        live_receipt(f"ex_{day}", completed_at=f"2026-11-{day}T10:00:00Z", created_at=f"2026-11-{day}T09:59:00Z")
+        for day in (18, 19, 20)
+    ]
+    async with console(service(days), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   3")
+        await driven.press("dollar_sign")
+        await driven.shows("Spend by day (UTC)")
+        assert "Spend by model" in driven.text
+        assert "platform fee" in driven.text
+        assert "0.1926 USD in 3 receipts" in driven.text
+        for _ in range(5):
+            await driven.press("down")
+        await driven.press("enter")
+        await driven.shows("filter completed>=2026-11-20 completed<2026-11-21")
+        await driven.shows("Receipts   1 of 3")
+        await driven.shows("0.0642 USD in 1 receipt")
+        await driven.press("dollar_sign")
+        await driven.shows("Receipts hold neither prompt nor output.")
+
+
+async def test_the_receipts_and_the_usage_report_agree(tmp_path: Path) -> None:
+    told = service(days=AGREES)
+    async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.comes("✓ agrees: 0.1172 USD, of 2026-11-21 (UTC)")
+        query = told.requests("GET", "/v1/usage")[0].head.query
+        assert dict(query) == {"from": "2026-11-21", "to": "2026-11-21"}
+        await driven.press("dollar_sign")
+        await driven.shows("agrees: 0.1172 USD")
+
+
+async def test_a_difference_from_the_usage_report_is_told_to_the_digit(tmp_path: Path) -> None:
+    async with console(service(days=(("2026-11-21", 0.12),)), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.comes("✗ differs by 0.0028 USD: usage 0.12, receipts 0.1172")
+
+
+async def test_a_filter_does_not_change_what_is_compared(tmp_path: Path) -> None:
+    async with console(service(days=AGREES), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.comes("agrees: 0.1172 USD")
+        await filtered(driven, "status=completed model:atlas")
+        await driven.comes("spend 0.0642 USD")
+        await driven.shows("agrees: 0.1172 USD")
+
+
+async def test_a_service_without_usage_reports_is_no_failure_of_the_screen(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.comes(re.compile("usage +not compared: "))
+        assert "Receipts   6" in driven.text
+
+
+# One receipt.
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        (noon.TEST, "test run · no verdict"),
+        (noon.DONE, "your check accepted the output  0.86"),
+        (noon.CANCELLED, "only output presence was looked at"),
+        (noon.EXPIRED, "ended before any check"),
+    ],
+)
+async def test_a_verdict_a_technical_failure_and_no_check_are_never_confused(
+    tmp_path: Path, key: str, words: str
+) -> None:
+    async with console(service(), tmp_path, size=WIDE, open_at=f"receipts/{key}") as driven:
+        await driven.shows(words)
+        others = {"test run · no verdict", "your check accepted", "only output presence", "ended before any check"}
+        assert [word for word in others if word in driven.text] == [word for word in others if words.startswith(word)]
+
+
+async def test_an_attempt_that_failed_for_a_technical_reason_names_the_class(tmp_path: Path) -> None:
+    check = {"activity": "customer", "outcome": "technical_failure", "failure_class": "timeout", "arm_id": "arm_1"}
+    part = {**live_receipt().raw["slices"][0], "verification_checks": [check], "recorded_check": None}
+    async with console(service([live_receipt(slices=[part])]), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("1 ◷ no verdict timeout arm_1")
+
+
+async def test_a_member_that_looks_like_content_is_flagged(tmp_path: Path) -> None:
+    leaky = live_receipt(noon.DONE, output="The notes say that nothing has changed.")
+    async with console(service([leaky, echo_receipt()]), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   2")
+        await filtered(driven, "is:content")
+        await driven.shows("Receipts   1 of 2")
+        await driven.shows("Looks like content")
+        await driven.shows("output  39 characters")
+        await driven.shows("Receipts hold neither prompt nor output.")
+
+
+async def test_a_receipt_leads_to_its_run_its_saved_model_its_check_and_its_model(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=WIDE, open_at=f"receipts/{noon.DONE}") as driven:
+        await driven.shows("3fd2…9911")
+        for label in ("status", "selected", "checked by", "requested"):
+            assert any(re.search(f"{label} +.*›", row) for row in driven.lines), label
+        await driven.press("enter", "G")
+        await driven.shows("connection")
+        for label in ("run", "arm", "check", "model", "described by", "connection"):
+            assert any(re.search(f"{label} +.*›", row) for row in driven.lines), label
+        await driven.press("up", "up", "up", "up", "enter")
+        await driven.shows("Saved models")
+
+
+async def test_dates_name_their_source(tmp_path: Path) -> None:
+    undated = live_receipt(noon.DONE, created_at=None, completed_at=None)
+    async with console(
+        service([undated, echo_receipt()]), tmp_path, size=WIDE, open_at=f"receipts/{noon.DONE}"
+    ) as driven:
+        await driven.shows("6 m ago, from the run")
+        await driven.shows("completed_at   not before 2026-11-20T10:05:00.000Z (1 d ago), its last")
+
+
+async def test_hostile_receipts_are_only_text(tmp_path: Path) -> None:
+    text = ALL_AT_ONCE.text
+    hostile = Receipt(
+        {
+            "execution_id": text, "status": text, "mode": text, "reason": text, "created_at": text, text: text,
+            "slices": [{"slice_id": text, "route": {"selected": {"model_key": text, "arm_id": text}}}, text, None],
+            "totals": {"usd": text, "platform_fee_usd": 1e308},
+        }
+    )  # fmt: skip
+    async with console(service([hostile, live_receipt()]), tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.shows("Receipts   2")
+        await driven.press("enter", "dollar_sign", "v", "down", "D", "up", "D", "v", "escape", "space", "e", "escape")
+        assert not [character for character in driven.text if character < " " and character != "\n"]
+
+
+# As a person sees it.
+
+
+@pytest.mark.parametrize("size", [NARROW, MIDDLE], ids=["80x24", "120x36"])
+async def test_the_screen_looks_as_it_was_looked_at(tmp_path: Path, size: tuple[int, int]) -> None:
+    name = f"{size[0]}x{size[1]}/receipts"
+    async with console(service(days=AGREES), tmp_path, size=size, open_at="receipts") as driven:
+        await driven.shows("spend 0.1172 USD")
+        await driven.select(noon.DONE)
+        await driven.press("enter")
+        await driven.comes("neither prompt nor output")
+        await driven.pass_time(2)
+        check_golden(f"{name}-detail", driven.text)
+        await driven.press("dollar_sign")
+        await driven.shows("Spend by model")
+        await driven.shows("agrees: 0.1172 USD")
+        check_golden(f"{name}-spend", driven.text)
+
+
+@pytest.mark.parametrize("size", [NARROW, MIDDLE], ids=["80x24", "120x36"])
+async def test_a_filter_at_work_looks_as_it_was_looked_at(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with console(service(days=AGREES), tmp_path, size=size, open_at="receipts") as driven:
+        await driven.shows("spend 0.1172 USD")
+        await filtered(driven, "status=failed created<7d")
+        await driven.comes("spend 0.00 USD")
+        await driven.comes("Receipts   2 ")
+        await driven.pass_time(2)
+        check_golden(f"{size[0]}x{size[1]}/receipts-filtered", driven.text)

@@ -1,0 +1,252 @@
+"""Account and usage in one place: periods by key, plots, ways to lists, and every state of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support import resources
+from tests.support.builders import problem
+from tests.support.hostile import ALL_AT_ONCE
+from tests.support.screen import foreign_controls
+from tests.support.scripted import Said, ScriptedService
+from tests.tui import noon
+from tests.tui.console import NARROW, WIDE, Driven, console
+from tests.tui.golden import check_golden
+
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.screens.reports.usage import UsageScreen
+
+
+def usage(**over: Any) -> dict[str, Any]:
+    """A week of usage that the report sums up."""
+    days = [("2026-11-15", 0.2, 4), ("2026-11-16", 0.0, 1), ("2026-11-18", 0.31, 9), ("2026-11-21", 0.0812, 3)]
+    told = {
+        "period": {"from": "2026-11-15", "to": "2026-11-21"},
+        "by_day": [
+            {"date": day, "executions": runs, "platform_usd": 0, "passthrough_usd": usd, "usd": usd}
+            for day, usd, runs in days
+        ],
+        "by_arm": [
+            {"arm_id": "arm_01HX7", "selected_count": 30, "fallback_count": 0, "usd": 0.4},
+            {"arm_id": "arm_01HX8", "selected_count": 4, "fallback_count": 4, "usd": 0.12},
+        ],
+    }
+    return {**resources.usage().raw, **told, **over}
+
+
+def service(**said: Said) -> ScriptedService:
+    """A service with reports; ``said`` answers other things in place of ``usage``, ``evals`` and ``compliance``."""
+    made = noon.service()
+    paths: Mapping[str, tuple[str, Any]] = {
+        "usage": ("/v1/usage", usage()),
+        "evals": ("/v1/eval-summary", resources.eval_summary()),
+        "arms": ("/v1/arms", {"arms": resources.LISTS["arm"](), "next_cursor": None}),
+        "keys": ("/v1/api-keys", {"api_keys": resources.LISTS["api_key"]()}),
+        "verifiers": ("/v1/verifiers", {"verifiers": resources.LISTS["verifier"](), "next_cursor": None}),
+    }
+    for name, (path, value) in paths.items():
+        made.say("GET", path, said.get(name, Said(200, _plain(value))))
+    return made
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return dict(value.raw) if hasattr(value, "raw") else value
+
+
+async def opened(driven: Driven) -> None:
+    """Wait until both reports and the names are there."""
+    await driven.comes("Spend by saved model")
+    await driven.comes("Ember 7B")
+    await driven.settle()
+
+
+@pytest.mark.parametrize("size", [NARROW, (120, 36), WIDE], ids=lambda size: "x".join(map(str, size)))
+async def test_what_is_left_and_what_was_used_stand_in_one_place(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with console(service(), tmp_path, size=size) as driven:
+        await driven.press("U")
+        assert isinstance(driven.app.screen, UsageScreen)
+        await driven.comes("Used")
+        await driven.pass_time(3)
+        check_golden(f"{size[0]}x{size[1]}/usage", driven.text)
+
+
+async def test_a_long_period_is_plotted_by_day_and_the_checks_have_their_trend(tmp_path: Path) -> None:
+    asked = service(usage=Said(200, usage(period={"from": "2026-10-23", "to": "2026-11-21"})))
+    async with console(asked, tmp_path, size=WIDE) as driven:
+        await driven.press("U")
+        await opened(driven)
+        await driven.press("greater_than_sign", "z")
+        await driven.comes("Output checks, pass rate by day")
+        await driven.pass_time(3)
+        check_golden("160x50/usage-30-days", driven.text)
+
+
+async def test_the_period_is_chosen_by_key_and_asked_for_in_days(tmp_path: Path) -> None:
+    told = service()
+    async with console(told, tmp_path) as driven:
+        await driven.press("U")
+        await opened(driven)
+        await driven.press("greater_than_sign")
+        await driven.comes("2026-10-23 to 2026-11-21")
+        await driven.pass_time(2)
+        await driven.press("less_than_sign", "less_than_sign")
+        await driven.pass_time(2)
+        asked = [dict(heard.head.query) for heard in told.requests("GET", "/v1/usage")]
+        # A period that was only passed by is not asked for.
+        assert asked == [
+            {"from": "2026-11-15", "to": "2026-11-21"},
+            {"from": "2026-10-23", "to": "2026-11-21"},
+            {"from": "2026-11-21", "to": "2026-11-21"},
+        ]
+
+
+async def test_a_period_of_ones_own_is_typed(tmp_path: Path) -> None:
+    told = service()
+    async with console(told, tmp_path) as driven:
+        await driven.press("U")
+        await opened(driven)
+        await driven.press("slash")
+        await driven.type("2026-13")
+        await driven.press("enter")
+        await driven.shows("names a day that no calendar has")
+        await driven.press(*["backspace"] * 2)
+        await driven.type("10")
+        await driven.press("enter")
+        await driven.shows("2026-10-01 to 2026-10-31")
+        await driven.pass_time(2)
+        assert dict(told.requests("GET", "/v1/usage")[-1].head.query) == {"from": "2026-10-01", "to": "2026-10-31"}
+        await driven.press("slash", "escape")
+        await driven.shows("2026-10-01 to 2026-10-31")
+
+
+@pytest.mark.parametrize("said", ["account 30d", "usage 30d"])
+async def test_one_screen_is_found_under_both_names(tmp_path: Path, said: str) -> None:
+    async with console(service(), tmp_path) as driven:
+        await driven.press("colon")
+        await driven.type(said)
+        await driven.press("enter")
+        await driven.shows("2026-10-23 to 2026-11-21")
+        assert isinstance(driven.app.screen, UsageScreen)
+
+
+async def test_a_period_that_is_none_stands_where_periods_are_typed(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
+        await driven.press("colon")
+        await driven.type("account fortnight")
+        await driven.press("enter")
+        await driven.shows("'fortnight' is no period")
+
+
+async def test_a_number_leads_to_its_list_and_back_leads_to_the_same_period(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
+        await driven.press("U")
+        await opened(driven)
+        await driven.press("greater_than_sign")
+        await driven.comes("2026-10-23 to 2026-11-21")
+        await driven.comes("Used")
+        await driven.press("down", "down", "enter")
+        await driven.shows("completed>=2026-11-15 completed<2026-11-22")
+        assert isinstance(driven.app.screen, ResourceScreen)
+        assert driven.app.screen.spec.name == "receipts"
+        await driven.press("left_square_bracket")
+        await driven.shows("2026-10-23 to 2026-11-21")
+
+
+async def test_an_api_key_leads_to_its_record(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=WIDE) as driven:
+        await driven.press("U")
+        await opened(driven)
+        row = next(number for number, row in enumerate(driven.lines) if "Spend by API key" in row)
+        await driven.pilot.click(offset=(driven.lines[row].index("Spend by API key") + 3, row + 1), times=2)
+        await driven.shows("API keys")
+        await driven.comes("solverapi_live_a1b2")
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (Said(404, problem("not_found")), "This service offers no usage."),
+        (Said(403, problem("permission_denied")), "not authorised"),
+        (Said(500, problem("internal")), "offline"),
+        (Said(200, []), "The answer is no report"),
+    ],
+)
+async def test_a_report_that_does_not_come_leaves_the_account_in_sight(tmp_path: Path, said: Said, words: str) -> None:
+    async with console(service(usage=said), tmp_path) as driven:
+        await driven.press("U")
+        await driven.comes(words, 30)
+        assert "37 of 500" in driven.text
+
+
+async def test_what_was_refused_is_asked_for_again_by_key(tmp_path: Path) -> None:
+    refused = service(usage=Said(404, problem("not_found")))
+    async with console(refused, tmp_path) as driven:
+        await driven.press("U")
+        await driven.comes("This service offers no usage.")
+        refused.say("GET", "/v1/usage", Said(200, usage()))
+        await driven.press("r")
+        await opened(driven)
+
+
+async def test_raw_is_the_json_as_it_came(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=WIDE) as driven:
+        await driven.press("U")
+        await opened(driven)
+        await driven.press("v")
+        await driven.shows('"passthrough_usd": 0.52')
+        await driven.press("v")
+        await driven.shows("Spend by day")
+
+
+async def test_a_report_full_of_hostile_values_is_drawn_clean(tmp_path: Path) -> None:
+    hostile = usage(
+        by_arm=[{"arm_id": ALL_AT_ONCE.text, "usd": 1e300}, {"arm_id": None, "usd": None}, {}],
+        by_day=[{"date": ALL_AT_ONCE.text, "usd": -4}, {"date": "2026-11-20", "usd": "much"}],
+        by_key="none", display_name=ALL_AT_ONCE.text,
+    )  # fmt: skip
+    async with console(service(usage=Said(200, hostile)), tmp_path, size=WIDE) as driven:
+        await driven.press("U")
+        await driven.comes("Further members")
+        assert not foreign_controls(driven.text.encode())
+
+
+async def test_tab_walks_both_panes_and_gets_out_of_the_line(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
+        await driven.press("U")
+        await opened(driven)
+        seen = []
+        for _ in range(2):
+            seen.append(driven.focused and driven.focused.id)
+            await driven.press("tab")
+        assert set(seen) == {"account-text", "usage-text"}
+        await driven.press("slash", "escape")
+        assert driven.focused is not None
+        assert driven.focused.id in seen
+
+
+async def test_nothing_is_read_any_more_once_the_screen_has_gone(tmp_path: Path) -> None:
+    told = service()
+    async with console(told, tmp_path) as driven:
+        await driven.press("U")
+        await opened(driven)
+        await driven.press("1")
+        await driven.shows("Runs")
+        before = len(told.requests("GET", "/v1/usage"))
+        await driven.pass_time(200)
+        assert len(told.requests("GET", "/v1/usage")) == before
+
+
+async def test_sample_credit_is_added_from_here_through_the_form(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
+        await driven.press("U")
+        await opened(driven)
+        await driven.press("plus")
+        await driven.shows("Add sample credit")
+        await driven.shows("POST /v1/account/top-up-intents")

@@ -1,0 +1,111 @@
+"""Ids are added from whatever is pasted, and each says what came of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.builders import problem, run
+from tests.support.hostile import ALL_AT_ONCE
+from tests.support.scripted import Said, ScriptedService
+from tests.tui.console import NARROW, Driven, console
+from textual import events
+from textual.widgets import TextArea
+
+from runwatch.base.text import is_clean
+from runwatch.tui.screens.runs.add_runs import AddRunsDialog, add_to_watch_list
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.widgets.inputs.button import TextButton
+
+
+@pytest.fixture
+def service() -> ScriptedService:
+    """A list with one run, a run that the list does not have, and one that cannot be read now."""
+    service = ScriptedService(runs=[run("ex_live01", "running")])
+    service.say("GET", "/v1/executions/ex_other02", Said(200, run("ex_other02", "completed")))
+    service.say("GET", "/v1/executions/ex_denied03", Said(403, problem("permission_denied")))
+    return service
+
+
+async def paste(driven: Driven, text: str) -> None:
+    """Paste as a terminal does."""
+    driven.app.post_message(events.Paste(text))
+    await driven.pilot.pause()
+    await driven.pilot.pause()
+
+
+async def added(driven: Driven) -> list[str]:
+    """What is on the watch list."""
+    return sorted(watched.run_id for watched in await driven.desk.watch_list.list(driven.desk.scope))
+
+
+def focus(driven: Driven) -> str:
+    """The kind of what has the focus."""
+    return type(driven.focused).__name__
+
+
+async def test_each_id_of_a_paste_says_what_came_of_it(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.press("a")
+        await paste(driven, "please look at ex_other02, ex_nothing99\nand ex_denied03")
+        assert "Add 3 runs" in driven.text
+        await driven.press("tab", "tab", "enter")
+        await driven.shows("1 of 3 found")
+        rows = [" ".join(row.strip("┃ ").split()) for row in driven.lines]
+        assert "ex_other02 ✓ completed added" in rows
+        assert "ex_nothing99 not found, not added" in rows
+        assert any(row.startswith("ex_denied03 not added: ") for row in rows)
+        assert await added(driven) == ["ex_other02"]
+        await driven.press("enter")
+        assert isinstance(driven.app.screen, RunsScreen)
+        assert driven.table.cursor_key == "ex_other02"
+
+
+async def test_tab_leaves_the_text_and_esc_leaves_the_window(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("a")
+        assert focus(driven) == "_Paste"
+        await driven.type("ex_1")
+        await driven.press("tab")
+        assert focus(driven) == "PushButton"
+        await driven.press("shift+tab")
+        assert focus(driven) == "_Paste"
+        await driven.press("escape")
+        assert isinstance(driven.app.screen, RunsScreen)
+        assert await added(driven) == []
+
+
+async def test_nothing_can_be_added_from_an_empty_text(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("a")
+        assert driven.app.screen.query_one("#add", TextButton).disabled
+        await driven.type("x")
+        assert not driven.app.screen.query_one("#add", TextButton).disabled
+
+
+async def test_nothing_that_a_terminal_acts_on_comes_in(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("a")
+        await paste(driven, f"\x1b[31mex_other02\x1b[0m {ALL_AT_ONCE.text}")
+        text = driven.app.screen.query_one(TextArea).text
+        assert text.startswith("ex_other02 ")
+        assert is_clean(text)
+
+
+async def test_an_id_is_kept_when_nobody_could_say_whether_it_is_there(tmp_path: Path) -> None:
+    service = ScriptedService(runs=[run("ex_live01", "running")])
+    service.say("GET", "/v1/executions/ex_later04", Said(503, problem("internal", status=503)))
+    async with console(service, tmp_path, settings="retries = 0\n") as driven:
+        outcome = await add_to_watch_list(driven.desk, "ex_later04")
+        assert not outcome.is_found
+        assert outcome.words.startswith("added, not read yet: ")
+        assert await added(driven) == ["ex_later04"]
+
+
+async def test_without_a_service_there_is_nothing_to_add_to(tmp_path: Path) -> None:
+    service = ScriptedService()
+    async with console(service, tmp_path, is_open=False) as driven:
+        driven.app.session = None
+        driven.app.open_add_runs()
+        await driven.pilot.pause()
+        assert not isinstance(driven.app.screen, AddRunsDialog)

@@ -1,0 +1,133 @@
+"""The tail of several runs: every event once, with its run, in order; filtered, followed, and led back to its run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.builders import run
+from tests.support.scripted import ScriptedService
+from tests.tui import noon
+from tests.tui.console import NARROW, Driven, console
+from tests.tui.golden import check_golden
+from tests.tui.test_console_runs import Growing, many_events
+
+from runwatch.tui.screens.runs.merged_tail import MAX_FOLLOWED_RUNS, MergedTailScreen
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.widgets.lists.event_log import EventLog
+
+SIZE = (120, 30)
+
+
+async def on_tail(driven: Driven) -> None:
+    """Follow all live runs."""
+    await driven.shows("8f21…9b7e")
+    await driven.press("L")
+    await driven.until(lambda: isinstance(driven.app.screen, MergedTailScreen), "the tail to open")
+    await driven.comes("events")
+
+
+async def test_all_live_runs_are_followed_in_one_list_with_their_ids(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await on_tail(driven)
+        await driven.comes("14 events")
+        await driven.shows("8f21…9b7e  check")
+        assert "Tail of 3 runs · 3 live" in driven.text
+        assert "90cc…1f00" in driven.text
+        assert "…\n" not in driven.text
+        check_golden("120x30/tail-all", driven.text)
+
+
+async def test_marked_runs_alone_are_followed_and_the_choice_is_there_when_one_comes_back(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21…9b7e")
+        for chosen in (noon.LIVE, noon.DONE):
+            await driven.select(chosen)
+            await driven.press("space")
+        await driven.press("L")
+        await driven.comes("Tail of 2 runs · 1 live")
+        assert "90cc…1f00" not in driven.text
+        await driven.press("u")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the run to open")
+        await driven.press("left_square_bracket")
+        await driven.comes("Tail of 2 runs")
+
+
+async def test_what_comes_in_is_counted_while_somebody_looks_elsewhere(tmp_path: Path) -> None:
+    growing = Growing(many_events(40))
+    live = [record for record in noon.runs() if record.id == noon.LIVE]
+    async with console(noon.service(runs=live, events=growing), tmp_path, size=NARROW) as driven:
+        await on_tail(driven)
+        await driven.comes("40 events")
+        await driven.press("k")
+        await driven.shows("PAUSED")
+        growing.add(40)
+        await driven.comes("+1 new", within_s=30)
+        await driven.shows("41 events")
+        await driven.press("G")
+        await driven.shows("+0 new")
+
+
+async def test_the_filter_of_every_list_works_here_and_knows_the_run(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await on_tail(driven)
+        await driven.comes("14 events")
+        await driven.press("slash")
+        await driven.type("run:8f21 kind=check")
+        await driven.shows("2 of 14 events match run:8f21 kind=check")
+        await driven.type(" is:nothing")
+        await driven.shows("there is no is:nothing")
+        await driven.shows("2 of 14 events match")
+        await driven.press("escape")
+        await driven.hides("match")
+        assert isinstance(driven.focused, EventLog)
+
+
+async def test_a_run_that_becomes_live_is_followed_too_and_one_that_ends_stays(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await on_tail(driven)
+        await driven.comes("Tail of 3 runs · 3 live")
+        service.runs.insert(0, dict(run("ex_fresh", "running", created_at=noon.at(0)).raw))
+        await driven.comes("Tail of 4 runs · 4 live", within_s=30)
+        for known in service.runs:
+            known["status"] = "completed"
+        await driven.pass_time(10)
+        assert "Tail of 4 runs" in driven.text
+
+
+async def test_without_a_live_run_the_screen_says_what_to_do(tmp_path: Path) -> None:
+    service = noon.service(runs=[record for record in noon.runs() if record.is_final])
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.shows("3fd2…9911")
+        await driven.press("L")
+        await driven.shows("No run is live.")
+        assert "L follows" in " ".join(driven.text.split())
+
+
+async def test_more_live_runs_than_can_be_followed_are_told(tmp_path: Path) -> None:
+    many = [run(f"ex_{number:03}", "running", created_at=noon.at(number)) for number in range(MAX_FOLLOWED_RUNS + 3)]
+    async with console(ScriptedService(runs=many), tmp_path, size=SIZE) as driven:
+        await driven.shows("ex_001")
+        await driven.press("L")
+        await driven.shows("3 more are not followed")
+        assert len(driven.app.screen._events.run_ids) == MAX_FOLLOWED_RUNS  # type: ignore[attr-defined]
+
+
+async def test_the_command_line_leads_there(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.press("2", "colon")
+        await driven.type("tail all")
+        await driven.press("enter")
+        await driven.comes("Tail of 3 runs")
+
+
+async def test_leaving_ends_the_reading(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await on_tail(driven)
+        await driven.press("2")
+        await driven.comes("Receipts hold neither")
+        await driven.pass_time(2)
+        before = len(service.requests("GET", ".*/events"))
+        await driven.pass_time(10)
+        assert len(service.requests("GET", ".*/events")) == before

@@ -1,0 +1,324 @@
+"""Settings are changed in place, checked before they are written, and a profile's connection is tried for real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.builders import account, problem, run
+from tests.support.scripted import Said, ScriptedService
+from tests.tui.console import KEY, WIDE, Driven, console
+
+from runwatch.base.paths import Paths
+from runwatch.base.secret import Secret
+from runwatch.settings.declarations import Profile
+from runwatch.settings.key_sources import store_key
+from runwatch.settings.settings_file import load_settings_file
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.screens.settings.settings import SettingsScreen
+from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
+
+FILE = """# mine
+theme = "runwatch-dark"  # the dark one
+
+[profiles.work]
+base_url = "https://api.example.com"
+"""
+
+
+@pytest.fixture
+def service() -> ScriptedService:
+    """A run, and an account."""
+    return ScriptedService(runs=[run("ex_1")], account=account())
+
+
+def text_of_file(home: Path) -> str:
+    """The settings file."""
+    return (home / "settings.toml").read_text("utf-8")
+
+
+async def go_to(driven: Driven, key: str) -> None:
+    """Open the settings and put the cursor on a row."""
+    if not isinstance(driven.app.screen, SettingsScreen):
+        await driven.press("comma")
+    screen = driven.app.screen
+    assert isinstance(screen, SettingsScreen)
+    await driven.until(lambda: screen.table.select(key), f"the row {key}")
+    await driven.pilot.pause()
+
+
+def focus(driven: Driven) -> str:
+    """The kind of what has the focus."""
+    return type(driven.focused).__name__
+
+
+async def test_value_source_and_meaning_are_shown(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, size=WIDE, settings=FILE) as driven:
+        await go_to(driven, "theme")
+        assert " ".join(next(row for row in driven.lines if "▸ theme" in row).strip("┃ ").split()) == (
+            "▸ theme runwatch-dark file"
+        )
+        for text in ("The colours of the console.", "settings.toml:2", "theme   --theme", "at once"):
+            assert text in driven.text
+
+
+async def test_a_change_keeps_comments_and_holds_at_once(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, settings=FILE) as driven:
+        await go_to(driven, "theme")
+        await driven.press("enter", "down", "enter")
+        await driven.shows("theme written, holds now")
+        assert driven.app.palette.name == "runwatch-light"
+        assert text_of_file(tmp_path) == FILE.replace("runwatch-dark", "runwatch-light")
+
+
+async def test_a_theme_is_shown_while_the_cursor_stands_on_it_and_esc_puts_the_old_one_back(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, settings=FILE) as driven:
+        await go_to(driven, "theme")
+        await driven.press("enter")
+        assert "Dark, high contrast" in driven.text
+        seen = []
+        for key in ("down", "down", "home"):
+            await driven.press(key)
+            seen.append(driven.app.palette.name)
+        assert seen == ["runwatch-light", "runwatch-plain", "runwatch-colourblind-dark"]
+        await driven.press("escape")
+        await driven.until(lambda: driven.app.palette.name == "runwatch-dark", "the theme as it was")
+        assert text_of_file(tmp_path) == FILE
+        assert driven.app.screen.query_one("#settings-table").has_focus
+
+
+async def test_leaving_the_choice_keeps_a_theme_of_this_session(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, settings=FILE) as driven:
+        driven.app.apply_theme("runwatch-contrast-dark")
+        await go_to(driven, "theme")
+        await driven.press("enter", "down", "escape")
+        await driven.until(lambda: driven.app.palette.name == "runwatch-contrast-dark", "the theme as it was")
+
+
+async def test_a_theme_of_a_person_that_cannot_be_used_says_why_and_nothing_changes(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    (tmp_path / "themes").mkdir()
+    (tmp_path / "themes" / "a-mine.toml").write_text('title = "Mine"\ndark = 7\n', "utf-8")
+    async with console(service, tmp_path, settings=FILE) as driven:
+        await go_to(driven, "theme")
+        await driven.press("enter", "home")
+        await driven.shows("off: not usable")
+        assert driven.app.palette.name == "runwatch-dark"
+        await driven.press("enter")
+        assert text_of_file(tmp_path) == FILE
+
+
+async def test_what_stands_in_the_file_is_taken_out_after_a_question(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, settings=f'{FILE}\n[filters]\nmine = "is:live"\n') as driven:
+        await go_to(driven, "filters.mine")
+        await driven.press("X", "enter")
+        await driven.pilot.pause()
+        assert "mine" in text_of_file(tmp_path)
+        await driven.press("X", "down", "enter")
+        await driven.shows("filters.mine taken out of the file, holds now")
+        assert "mine =" not in text_of_file(tmp_path)
+        await go_to(driven, "mouse")
+        await driven.press("X")
+        await driven.shows("The file holds nothing here")
+
+
+async def test_a_filter_that_no_list_takes_is_not_written(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, settings=FILE) as driven:
+        await go_to(driven, "+ filters")
+        await driven.press("enter")
+        await driven.type("mine=is:nothing")
+        await driven.press("enter")
+        assert focus(driven) == "LineInput"
+        assert text_of_file(tmp_path) == FILE
+
+
+async def test_columns_of_a_list_hold_as_soon_as_it_is_opened_again(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, size=WIDE) as driven:
+        await go_to(driven, "columns.runs")
+        await driven.press("enter", "ctrl+u")
+        await driven.type("stauts")
+        await driven.press("enter")
+        assert "did you mean status?" in driven.text
+        await driven.press("ctrl+u")
+        await driven.type("run status")
+        await driven.press("enter")
+        await driven.shows("columns.runs written, holds now")
+        assert load_settings_file(tmp_path / "settings.toml").settings.columns == {"runs": ["run", "status"]}
+        await driven.press("1")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")
+        assert driven.table.column_ids == ("run", "status")
+
+
+async def test_a_setting_is_found_by_what_is_said_of_it_and_esc_shows_all_again(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path) as driven:
+        await go_to(driven, "theme")
+        screen = driven.app.screen
+        assert isinstance(screen, SettingsScreen)
+        await driven.press("slash")
+        await driven.type("main id")
+        await driven.shows(" found")
+        await driven.press("enter")
+        assert screen.table.select("keys.screen.copy")
+        assert not screen.table.select("theme")
+        await driven.shows("find main id")
+        await driven.press("escape")
+        assert screen.table.select("theme")
+        assert isinstance(driven.app.screen, SettingsScreen)
+
+
+async def test_the_parts_of_the_table_are_one_key_apart(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await go_to(driven, "theme")
+        screen = driven.app.screen
+        assert isinstance(screen, SettingsScreen)
+        seen = []
+        for _ in range(5):
+            await driven.press("greater_than_sign")
+            seen.append(screen.table.cursor_key)
+        assert seen == ["part Profiles", "part Named filters", "part Columns", "part Keys", "part Keys"]
+        await driven.press("less_than_sign", "less_than_sign")
+        assert screen.table.cursor_key == "part Named filters"
+
+
+async def test_what_waits_for_a_new_start_says_so(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await go_to(driven, "glyphs")
+        await driven.press("enter", "down", "enter")
+        await driven.shows("glyphs written, holds from the next start")
+        assert 'glyphs = "ascii"' in text_of_file(tmp_path)
+        assert not driven.app.is_ascii
+
+
+async def test_what_does_not_fit_is_not_written(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, settings=FILE) as driven:
+        await go_to(driven, "retries")
+        await driven.press("enter", "backspace", "9", "9", "enter")
+        assert "must be a whole number from 0 to 5" in driven.text
+        assert focus(driven) == "LineInput"
+        await driven.press("escape")
+        assert text_of_file(tmp_path) == FILE
+
+
+async def test_an_empty_line_puts_the_default_back(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, settings="retries = 4\n") as driven:
+        await go_to(driven, "retries")
+        await driven.press("enter", "backspace", "enter")
+        await driven.shows("retries taken out of the file")
+        assert "retries" not in text_of_file(tmp_path)
+
+
+async def test_a_new_filter_can_be_used_at_once(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await go_to(driven, "+ filters")
+        await driven.press("enter")
+        await driven.type("mine=is:live")
+        await driven.press("enter")
+        await driven.shows("filters.mine written")
+        await driven.press("colon")
+        await driven.type("mine")
+        await driven.press("enter")
+        await driven.shows("filter :mine")
+
+
+async def test_a_new_key_works_at_once_and_a_taken_one_is_refused(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await go_to(driven, "keys.app.help")
+        await driven.press("enter", "backspace", "q", "enter")
+        assert "belongs to app.quit" in driven.text
+        assert focus(driven) == "LineInput"
+        await driven.press("backspace")
+        await driven.type("ctrl+y")
+        await driven.press("enter")
+        await driven.shows("written, holds now")
+        await driven.press("ctrl+y")
+        assert type(driven.app.screen).__name__ == "HelpScreen"
+
+
+async def test_problems_of_the_file_stand_on_top_with_their_lines(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, settings='\nthme = "x"\n', open_at="settings") as driven:
+        await driven.shows("1 problem in the file")
+        assert "line 2" in driven.lines[4]
+        assert "'thme' is no setting" in driven.lines[4]
+
+
+async def test_a_file_that_cannot_be_read_is_never_written_over(service: ScriptedService, tmp_path: Path) -> None:
+    broken = "theme = \n"
+    async with console(service, tmp_path, settings=broken) as driven:
+        await go_to(driven, "mouse")
+        await driven.press("enter", "down", "enter")
+        await driven.shows("The settings file is not changed")
+        assert text_of_file(tmp_path) == broken
+
+
+async def test_the_connection_in_use_answers_with_whose_account_it_is(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await go_to(driven, "profile unnamed")
+        before = len(service.heard)
+        await driven.press("T")
+        await driven.shows(f"answers for {account().tenant_id}")
+        assert [heard.head.path for heard in service.heard[before:] if heard.head.path == "/v1/account"] == [
+            "/v1/account"
+        ]
+
+
+async def test_a_profile_is_tested_with_its_own_key(service: ScriptedService, tmp_path: Path) -> None:
+    async with service, console(ScriptedService(), tmp_path) as driven:
+        profile = Profile("eu", {"base_url": service.base_url})
+        store_key(profile, Secret("own-key-of-eu"), Paths(tmp_path / "s", tmp_path / "runwatch-data").key_file)
+        await go_to(driven, "+ profiles")
+        await driven.press("enter")
+        await driven.type(f"eu={service.base_url}")
+        await driven.press("enter")
+        await driven.shows("profiles.eu.base_url written")
+        await go_to(driven, "profile eu")
+        await driven.shows("key file")
+        await driven.press("T")
+        await driven.shows("answers for")
+        assert {heard.head.header("authorization") for heard in service.heard} == {"Bearer own-key-of-eu"}
+        assert "own-key-of-eu" not in driven.text
+
+
+async def test_a_refused_connection_shows_the_problem_and_esc_leaves_it(tmp_path: Path) -> None:
+    service = ScriptedService(runs=[run("ex_1")])
+    service.say("GET", "/v1/account", Said(401, problem("unauthenticated", instance="0b1f6c1e-8a34-4f0e")))
+    async with console(service, tmp_path) as driven:
+        await go_to(driven, "profile unnamed")
+        await driven.press("T")
+        await driven.shows("0b1f6c1e-8a34-4f0e")
+        assert driven.app.screen.query_one(ProblemPanel).has_focus_within
+        await driven.press("escape")
+        assert isinstance(driven.app.screen, SettingsScreen)
+        assert driven.app.screen.table.has_focus
+        assert not driven.app.screen.query_one(ProblemPanel).display
+
+
+async def test_a_profile_without_an_address_says_what_to_set(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, settings="[profiles.eu]\nproduction = true\n") as driven:
+        await go_to(driven, "profile eu")
+        await driven.press("T")
+        await driven.shows("has no usable base_url")
+
+
+async def test_no_key_is_ever_on_the_screen(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, settings=FILE, size=(200, 60)) as driven:
+        await go_to(driven, "profile unnamed")
+        assert "environment RUNWATCH_API_KEY" in driven.text
+        assert KEY not in driven.text
+
+
+async def test_esc_goes_back_one_level_at_a_time(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await go_to(driven, "retries")
+        await driven.press("enter")
+        assert focus(driven) == "LineInput"
+        await driven.press("escape", "tab")
+        assert focus(driven) == "DetailView"
+        await driven.press("escape")
+        assert isinstance(driven.app.screen, SettingsScreen)
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")

@@ -1,0 +1,502 @@
+"""Templates: why one is not eligible, what clears it, what changed, and what a reviewer decided on it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from tests.support import resources
+from tests.support.builders import account, problem
+from tests.support.scripted import Said, ScriptedService
+from tests.tui.console import NARROW, WIDE, Driven, console
+from tests.tui.golden import check_golden
+from textual.widget import Widget
+
+from runwatch.base.json import loads
+from runwatch.records.digest import compute_digest
+from runwatch.records.template import Template
+from runwatch.settings.resolver import SettingOptions
+from runwatch.tui.flows.comparison import CompareScreen
+from runwatch.tui.screens.base import resource_screen
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.screens.templates.application import ApplicationScreen
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+from runwatch.view.templates.decisions import ReviewDecision
+
+TEMPLATES: Final = "/v1/tenant-templates"
+PLANS: Final = "/v1/tenant-template-plans"
+APPLICATIONS: Final = "/v1/tenant-template-applications"
+TEST: Final = "/v1/source-connections/conn_01HX5/test"
+
+UNTESTED: Final = resources.template(
+    "byok-open-model",
+    eligible=False,
+    blockers=[
+        {
+            "code": "connection_untested",
+            "detail": "The provider connection was never tested.",
+            "next_action": {"type": "test_connection", "detail": "Test the connection, then sync its models."},
+        },
+        {
+            "code": "role_lacks_permission",
+            "detail": "This key may not manage arms.",
+            "next_action": {"type": "ask_owner_for_role", "detail": "Ask an owner for arms:manage."},
+        },
+    ],
+    catalog_row=dict(resources.catalog_entry().raw),
+)
+POOLED: Final = resources.template("pooled-open-model", eligible=False)
+STARTER: Final = resources.template()
+PROVED: Final = {"type": "authorize_byok_live_proof", "detail": "Authorize one bounded live run."}
+
+
+def offer(service: ScriptedService, *lists: list[Template]) -> None:
+    """Have the service list these templates, one list after another; the last one stays."""
+    answers = [Said(200, {"templates": [dict(template.raw) for template in found]}) for found in lists]
+    service.say("GET", TEMPLATES, *answers)
+
+
+@pytest.fixture
+def service() -> ScriptedService:
+    script = ScriptedService(account=account())
+    offer(script, [STARTER, POOLED, UNTESTED])
+    connection = dict(resources.connection(test_state="untested", status="disabled", last_tested_at=None).raw)
+    script.say("GET", "/v1/source-connections", Said(200, {"connections": [connection]}))
+    script.say("POST", TEST, Said(200, resources.connection()))
+    script.say("POST", PLANS, Said(200, resources.plan()))
+    return script
+
+
+reviewing = partial(console, open_at="templates")
+"""The console on the screen of templates."""
+
+
+async def at_templates(driven: Driven) -> None:
+    await driven.comes("byok-open-model")
+    await driven.settle()
+
+
+async def at_next_action(driven: Driven) -> None:
+    """Open the template under the cursor, and stand on its first next action."""
+    await driven.press("enter")
+    await driven.until(lambda: isinstance(driven.focused, DetailView) and driven.focused.has_target, "a next action")
+
+
+def body_of(service: ScriptedService, path: str) -> Any:
+    (heard,) = service.requests("POST", path)
+    return loads(heard.body) if heard.body else None
+
+
+@pytest.mark.parametrize("size", [NARROW, (120, 36), WIDE], ids=["80x24", "120x36", "160x50"])
+async def test_the_screen_as_a_person_looked_at_it(
+    service: ScriptedService, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with reviewing(service, tmp_path, size=size) as driven:
+        await at_templates(driven)
+        await driven.shows("1 eligible · 2 blocked")
+        check_golden(f"templates-{size[0]}x{size[1]}", driven.text)
+        await at_next_action(driven)
+        check_golden(f"templates-opened-{size[0]}x{size[1]}", driven.text)
+
+
+async def test_what_is_not_eligible_stands_first_with_its_blockers_numbered(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        assert driven.table.cursor_key == "byok-open-model"
+        await driven.shows("Not eligible: 2 blockers.")
+        assert "Blocker 1 connection_untested" in driven.text
+        assert "Blocker 2 role_lacks_permission" in driven.text
+
+
+async def test_enter_on_a_next_action_runs_it_on_the_record_that_the_template_names(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        await at_next_action(driven)
+        await driven.press("enter")
+        await driven.shows("POST /v1/source-connections/conn_01HX5/test")
+        offer(service, [STARTER, POOLED, resources.template("byok-open-model")])
+        await driven.press("tab", "enter")
+        await driven.shows("done")
+        assert len(service.requests("POST", TEST)) == 1
+        await driven.press("enter")
+        await driven.comes("2 eligible · 1 blocked")
+
+
+async def test_a_next_action_that_nobody_runs_is_copied(
+    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        await driven.shows("enter copies it")
+        await at_next_action(driven)
+        view = driven.app.screen.query_one("#fields", DetailView)
+        await driven.press("down")
+        await driven.until(lambda: not view.has_target, "the cursor to move")
+        while not view.has_target:
+            await driven.press("down")
+        await driven.press("enter")
+        await driven.until(lambda: "Ask an owner for arms:manage." in driven.lines[-1], "the next action to be copied")
+        assert not service.requests("POST")
+
+
+async def test_y_copies_the_value_under_the_cursor_in_the_detail_and_the_id_in_the_list(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        await driven.press("y")
+        await driven.shows("copied")
+        assert "byok-open-model" in driven.lines[-1]
+        await at_next_action(driven)
+        await driven.press("y")
+        await driven.until(lambda: "test_connection" in driven.lines[-1], "the value to be copied")
+
+
+async def test_a_read_only_profile_runs_no_next_action_and_decides_all_the_same(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with reviewing(service, tmp_path, options=SettingOptions(read_only=True)) as driven:
+        await at_templates(driven)
+        await at_next_action(driven)
+        await driven.press("enter")
+        await driven.shows("read-only")
+        if isinstance(driven.app.screen, ConfirmDialog):
+            await driven.press("escape")
+        await driven.press("n")
+        await driven.shows("nothing is sent")
+        await driven.press("enter")
+        await driven.type("fine by me")
+        await driven.press("enter")
+        await driven.shows("✓ go, 0 s ago: fine by me")
+        assert not service.requests("POST")
+
+
+async def test_what_another_console_decided_meanwhile_is_written_over_only_when_a_person_says_so(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        await driven.press("n")
+        await driven.shows("No-go")
+        desk, template = driven.desk, driven.table.rows[0].subject.template  # type: ignore[attr-defined]
+        theirs = ReviewDecision("no-go", "theirs", compute_digest(template), driven.clock.now()).text
+        await desk.notes.write(desk.scope, Template.KIND, template.id, "decision", theirs)
+        await driven.press("enter")
+        await driven.type("fine by me")
+        await driven.press("enter")
+        await driven.shows("Another console decided no-go meanwhile; enter decides all the same")
+        await driven.shows("✗ no-go, 0 s ago: theirs")
+        assert "fine by me" in driven.text, "what was typed is not lost"
+        await driven.press("enter")
+        await driven.shows("✓ go, 0 s ago: fine by me")
+        await driven.press("n")
+        await driven.shows("Take it back")
+        await desk.notes.write(desk.scope, Template.KIND, template.id, "decision", theirs)
+        await driven.press("down", "down", "enter")
+        await driven.shows("Another console decided no-go meanwhile; that stands")
+
+
+async def test_what_another_console_decides_is_shown_by_itself(
+    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource_screen, "NOTES_REFRESH_S", 0.05)
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        desk, template = driven.desk, driven.table.rows[0].subject.template  # type: ignore[attr-defined]
+        theirs = ReviewDecision("no-go", "theirs", compute_digest(template), driven.clock.now()).text
+        await desk.notes.write(desk.scope, Template.KIND, template.id, "decision", theirs)
+        await driven.until(lambda: driven.table.rows[0].subject.decision is not None, "the decision")  # type: ignore[attr-defined]
+
+
+async def test_a_decision_is_flagged_when_the_record_changes_afterwards(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        await driven.press("n")
+        await driven.shows("No-go")
+        await driven.press("down", "enter")
+        await driven.type("not yet")
+        await driven.press("enter")
+        await driven.shows("✗ no-go, 0 s ago: not yet")
+        changed = Template({**UNTESTED.raw, "template_version": "2"})
+        offer(service, [STARTER, POOLED, changed])
+        await driven.press("r")
+        await driven.comes("no-go, old")
+        await driven.shows("changed since")
+        await driven.press("n")
+        await driven.shows("Take it back")
+        await driven.press("down", "down", "enter")
+        await driven.hides("no-go")
+
+
+async def test_a_decision_and_the_versions_outlive_the_console(service: ScriptedService, tmp_path: Path) -> None:
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        await driven.press("n")
+        await driven.shows("Go")
+        await driven.press("enter", "enter")
+        await driven.shows("✓ go, 0 s ago")
+        await driven.pass_time(2)
+    # The same service at another port is another origin, and still the same organization and key.
+    again = ScriptedService(account=account())
+    offer(again, [STARTER, POOLED, Template({**UNTESTED.raw, "blockers": []})])
+    async with reviewing(again, tmp_path, size=WIDE) as driven:
+        await at_templates(driven)
+        await driven.comes("changed since")
+        await driven.shows("blocker connection_untested is gone")
+        await driven.shows("go, old")
+
+
+async def test_d_compares_a_template_with_an_earlier_version_of_itself(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    offer(service, [STARTER, UNTESTED], [STARTER, Template({**UNTESTED.raw, "template_version": "2"})])
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        await driven.pass_time(2)
+        await driven.press("r")
+        await driven.comes("changed since")
+        await driven.press("D")
+        await driven.shows("1 value of the rest differs")
+        await driven.press("enter")
+        await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison")
+        await driven.shows("template_version")
+        await driven.shows("members differ")
+        await driven.press("escape")
+        assert isinstance(driven.app.screen, ResourceScreen)
+        await driven.press("D")
+        await driven.shows("another template")
+        await driven.press("down", "enter")
+        await driven.press("down")
+        await driven.press("D")
+        await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison of two templates")
+
+
+async def test_without_an_earlier_version_d_chooses_the_other_template(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        await driven.press("D")
+        await driven.shows("left side")
+        await driven.press("down", "D")
+        await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison")
+
+
+@pytest.mark.parametrize("form", ["md", "csv"])
+async def test_the_report_is_written_where_the_notice_says(service: ScriptedService, tmp_path: Path, form: str) -> None:
+    async with reviewing(service, tmp_path, size=WIDE) as driven:
+        await at_templates(driven)
+        await driven.press("e")
+        await driven.shows(f"report {form}")
+        await driven.press(*(["down"] if form == "csv" else []), "enter")
+        exports = driven.app.launch.paths.exports_dir
+        await driven.until(lambda: any(exports.glob(f"template-report-*.{form}")), "the report")
+        (path,) = exports.glob(f"template-report-*.{form}")
+        await driven.shows("report on 3 templates")
+        text = path.read_text("utf-8")
+        assert path.stat().st_mode & 0o777 == 0o600
+        for word in ("connection_untested", "ask_owner_for_role", "pool_not_entitled", "starter"):
+            assert word.replace("_", "\\_" if form == "md" else "_") in text
+
+
+async def test_a_plan_is_shown_with_what_it_may_spend_and_changes_nothing(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        await driven.press("G")
+        await at_next_action(driven)
+        await driven.press("enter")
+        await driven.shows("Applying it spends at most 0.15 USD")
+        await driven.shows("sha256:d1")
+        check_golden("templates-plan-120x36", driven.text)
+        assert body_of(service, PLANS) == {"template_id": "starter"}
+        assert not service.requests("POST", APPLICATIONS)
+
+
+async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_application(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    moving = resources.application(
+        "applying", live_proof=None, template_id="starter", next_action={"type": "wait", "detail": "It goes on."}
+    )
+    service.say("POST", APPLICATIONS, Said(200, moving))
+    ready = resources.application(
+        "ready", live_proof=None, template_id="starter", next_action={"type": "none", "detail": "Set up."}
+    )
+    service.say("GET", f"{APPLICATIONS}/app_01", Said(200, moving), Said(200, ready))
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        await driven.press("G")
+        await at_next_action(driven)
+        await driven.press("enter")
+        await driven.shows("enter applies it")
+        await driven.press("enter")
+        await driven.shows("Applies starter as this plan says")
+        await driven.press("tab", "enter")
+        await driven.shows("done")
+        body = body_of(service, APPLICATIONS)
+        assert body == {"template_id": "starter", "digest": "sha256:d1", "issued_at": "2026-11-20T10:05:00.123Z"}
+        await driven.press("enter")
+        await driven.shows("application app_01")
+        assert "read every 2s" in driven.text
+        await driven.comes("Set up.")
+        reads = len(service.requests("GET", f"{APPLICATIONS}/app_01"))
+        assert reads == 2
+        await driven.pass_time(60)
+        assert len(service.requests("GET", f"{APPLICATIONS}/app_01")) == reads, "an ended one is read no more"
+        await driven.press("escape")
+        await driven.shows("application begun here")
+
+
+async def test_a_paid_proof_is_asked_about_again_with_what_it_may_spend(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    waiting = resources.application(next_action=PROVED, diagnostics={"maximum_spend_usd": 0.35})
+    service.say("POST", APPLICATIONS, Said(200, waiting))
+    service.say("GET", f"{APPLICATIONS}/app_01", Said(200, waiting))
+    running = resources.application("live_running", live_proof=None, next_action={"type": "wait"})
+    service.say("POST", f"{APPLICATIONS}/app_01/resume", Said(200, running))
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        await driven.press("G")
+        await at_next_action(driven)
+        await driven.press("enter")
+        await driven.shows("enter applies it")
+        await driven.press("enter")
+        await driven.shows("Apply it")
+        await driven.press("tab", "enter")
+        await driven.shows("done")
+        await driven.press("enter")
+        await driven.shows("enter asks before it spends")
+        await driven.press("enter")
+        await driven.shows("It spends at most 0.35 USD")
+        assert not service.requests("POST", f"{APPLICATIONS}/app_01/resume")
+        await driven.press("tab", "enter")
+        await driven.shows("done")
+        assert body_of(service, f"{APPLICATIONS}/app_01/resume") == {
+            "action": "authorize_live_proof",
+            "live_proof_digest": "sha256:l1",
+        }
+
+
+async def test_an_application_that_was_begun_is_resumed_in_a_later_session(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    waiting = resources.application(next_action=PROVED, template_id="starter")
+    service.say("GET", f"{APPLICATIONS}/app_01", Said(200, waiting))
+    async with reviewing(service, tmp_path) as driven:
+        await driven.desk.notes.write(
+            driven.desk.scope, Template.KIND, "starter", "intent", '{"application_id": "app_01"}'
+        )
+        await at_templates(driven)
+        await driven.press("r", "G")
+        await driven.shows("application begun here")
+        await at_next_action(driven)
+        await driven.press("G", "enter")
+        await driven.until(lambda: isinstance(driven.app.screen, ApplicationScreen), "the application")
+        await driven.shows("authorize_byok_live_proof")
+        await driven.press("full_stop")
+        await driven.shows("Run the paid live proof")
+        assert "off: It waits for nothing that a resume does." in driven.text
+
+
+async def test_a_plan_that_cannot_be_made_says_why_and_is_made_again(service: ScriptedService, tmp_path: Path) -> None:
+    service.say("POST", PLANS, Said(403, problem("permission_denied")), Said(200, resources.plan()))
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        await driven.press("G")
+        await at_next_action(driven)
+        await driven.press("enter")
+        await driven.shows("reads it again")
+        await driven.press("r")
+        await driven.shows("Applying it spends at most")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Said(200, {"templates": []}), "The service offers no templates."),
+        (Said(404, problem("not_found")), "not offered"),
+        (Said(403, problem("permission_denied")), "not authorised"),
+        (Said(500, problem("internal")), "offline"),
+    ],
+    ids=["empty", "not offered", "not authorised", "error"],
+)
+async def test_a_list_that_says_nothing_says_why(
+    service: ScriptedService, tmp_path: Path, answer: Said, words: str
+) -> None:
+    service.say("GET", TEMPLATES, answer)
+    async with reviewing(service, tmp_path) as driven:
+        await driven.comes(words)
+
+
+async def test_whatever_a_template_holds_is_shown_and_hides_nothing(service: ScriptedService, tmp_path: Path) -> None:
+    odd = Template(
+        {
+            "template_id": "odd", "eligible": "perhaps", "blockers": [{"code": 7, "next_action": "none"}, "text"],
+            "alternative_plans": {"a": 1}, "catalog_row": [1, 2], "new_member": {"deep": [None]},
+        }
+    )  # fmt: skip
+    offer(service, [odd])
+    async with reviewing(service, tmp_path, size=WIDE) as driven:
+        await driven.comes("The service does not say whether it is eligible")
+        await driven.press("enter")
+        for text in ("perhaps", "new_member.deep", "alternative_plans.a", "catalog_row"):
+            await driven.shows(text)
+
+
+async def test_tab_walks_list_and_detail(service: ScriptedService, tmp_path: Path) -> None:
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        detail: Widget = driven.app.screen.query_one("#fields", DetailView)
+        table: Widget = driven.table
+        await driven.press("tab")
+        assert driven.focused is detail
+        await driven.press("tab")
+        assert driven.focused is table
+
+
+async def test_the_age_of_the_list_grows_while_the_service_is_away(service: ScriptedService, tmp_path: Path) -> None:
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        service.say("GET", TEMPLATES, Said(503, problem("internal")))
+        await driven.pass_time(timedelta(minutes=5).total_seconds())
+        assert "byok-open-model" in driven.text, "what is known stays"
+        assert "offline" in driven.text
+
+
+async def test_the_private_page_of_an_application_is_offered_and_stands_in_no_field(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    address = "https://broker.example.test/enter?intent=sentinel"
+    consent = {"handoff_intent_id": "hnd_01", "continue_url": address, "expires_at": None, "attempt": 1}
+    waiting = resources.application("consent_pending", template_id="starter", consent=consent, live_proof=None)
+    service.say("GET", f"{APPLICATIONS}/app_01", Said(200, waiting))
+    async with reviewing(service, tmp_path) as driven:
+        await driven.desk.notes.write(
+            driven.desk.scope, Template.KIND, "starter", "intent", '{"application_id": "app_01"}'
+        )
+        await at_templates(driven)
+        await driven.press("r", "G")
+        await driven.shows("application begun here")
+        await at_next_action(driven)
+        await driven.press("G", "enter")
+        await driven.shows("enter the key of the model source")
+        await driven.settle()
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, ApplicationScreen), "the application")
+        await driven.press("G")
+        assert "sentinel" not in driven.text
+        await driven.press("v")
+        assert "sentinel" not in driven.text

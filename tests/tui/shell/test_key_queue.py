@@ -1,0 +1,113 @@
+"""What is typed in one burst lands where it would have landed had each key waited for the screen."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.keys import _character_to_key
+
+from runwatch.tui.screens.base.form_screen import FormScreen
+from runwatch.tui.screens.help import HelpScreen
+from runwatch.tui.shell.key_queue import MAX_WAIT_S
+from runwatch.tui.widgets.bars.filter_bar import FilterBar
+from runwatch.tui.widgets.lists.record_table import RecordTable
+from runwatch.tui.widgets.panes.command_line import CommandLine
+from runwatch.tui.widgets.panes.menu import Menu
+from tests.support.builders import run
+from tests.support.scripted import ScriptedService
+from tests.tui import noon
+from tests.tui.console import Driven, console
+
+
+def burst(driven: Driven, *keys: str) -> None:
+    """Everything at once, as a terminal hands it over that was busy for a moment."""
+    for key in keys:
+        is_letter = len(key) == 1
+        driven.app.post_message(events.Key(_character_to_key(key) if is_letter else key, key if is_letter else None))
+
+
+def service() -> ScriptedService:
+    """A service with runs to be at."""
+    return ScriptedService(runs=[run("ex_1", "failed"), run("ex_2", "completed")])
+
+
+async def test_a_command_is_typed_in_one_burst_with_its_key_and_its_end(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
+        await driven.shows("ex_2")
+        burst(driven, ":", *"models", "enter")
+        await driven.shows("Models · model catalog")
+        await driven.until(lambda: not driven.app.screen.query(CommandLine), "the command line to go")
+
+
+async def test_a_filter_is_typed_in_one_burst_and_letters_are_no_commands(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
+        await driven.shows("ex_2")
+        burst(driven, "/", *"failed", "enter", "j")
+        await driven.until(lambda: driven.app.screen.query_one(FilterBar).text == "failed", "the filter to be typed")
+        await driven.until(lambda: isinstance(driven.app.focused, RecordTable), "the list to have the keyboard again")
+        await driven.until(lambda: "ex_2" not in driven.text, "the others to go")
+
+
+async def test_a_menu_takes_the_keys_behind_the_one_that_opens_it(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
+        await driven.shows("ex_2")
+        burst(driven, "Y", "escape", "Y")
+        await driven.until(lambda: bool(driven.app.screen.query(Menu)), "the menu")
+        assert driven.app.screen.query(Menu)
+
+
+async def test_a_screen_takes_the_keys_behind_the_one_that_opens_it(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
+        await driven.shows("ex_2")
+        burst(driven, "question_mark", "escape", "question_mark")
+        await driven.until(lambda: isinstance(driven.app.screen, HelpScreen), "help")
+        burst(driven, "escape", "+", *"Say hello.")
+        await driven.until(lambda: isinstance(driven.app.screen, FormScreen), "the form")
+        await driven.shows('"objective": "Say hello."')
+
+
+async def test_a_paste_waits_for_the_field_that_a_key_before_it_opens(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
+        await driven.shows("ex_2")
+        burst(driven, "/")
+        driven.app.post_message(events.Paste("completed"))
+        await driven.until(lambda: driven.app.screen.query_one(FilterBar).text == "completed", "the paste to be there")
+
+
+async def test_an_interruption_waits_for_nothing(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
+        await driven.shows("ex_2")
+        driven.app.key_queue.pause_for(object())
+        burst(driven, "j", "ctrl+c")
+        await driven.until(lambda: driven.app.return_code == 130, "the console to end")
+
+
+@pytest.mark.parametrize("is_gone", [True, False], ids=["gone", "never there"])
+async def test_what_never_stands_holds_the_keys_for_a_moment_only(tmp_path: Path, is_gone: bool) -> None:
+    assert MAX_WAIT_S <= 1
+    async with console(service(), tmp_path) as driven:
+        await driven.shows("ex_2")
+        opening = object()
+        driven.app.key_queue.pause_for(opening)
+        burst(driven, "question_mark")
+        await asyncio.sleep(0)
+        assert not isinstance(driven.app.screen, HelpScreen)
+        if is_gone:
+            driven.app.key_queue.resume_for(opening)
+        await driven.until(lambda: isinstance(driven.app.screen, HelpScreen), "the key to have its turn")
+
+
+async def test_what_is_typed_while_the_window_is_too_small_is_for_nobody_else(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.pilot.resize_terminal(20, 5)
+        await driven.shows("80x20")
+        burst(driven, *"jjjjjjjjjjjjjjjjjjjj0")
+        await driven.pilot.resize_terminal(120, 36)
+        await driven.shows("Runs · executions")
+        await driven.press("j")
+        assert driven.app.mounted_screen.spec.name == "runs"  # type: ignore[union-attr]
+        assert "No problems" not in driven.text

@@ -1,0 +1,28 @@
+"""The rows of a list that is too long to be made, filtered and sorted in one go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from runwatch.tui.screens.base.list_screen import ListScreen
+from runwatch.view.table.rows import MAX_SYNC_ROWS, build_rows_with
+from tests.support.builders import run
+from tests.support.scripted import ScriptedService
+from tests.tui import noon
+from tests.tui.console import console
+
+
+async def test_a_list_too_long_for_one_go_is_sorted_beside_the_screen(tmp_path: Path) -> None:
+    many = [run(f"ex_{number:05}", "completed", created_at=noon.at(number)) for number in range(MAX_SYNC_ROWS)]
+    async with console(ScriptedService(runs=many[:90]), tmp_path) as driven:
+        await driven.shows("ex_00001")
+        screen = driven.app.screen
+        assert isinstance(screen, ListScreen)
+        listing = screen.listing
+        listing.every = build_rows_with(listing.drawing, [*many, run("ex_last", "running", created_at=noon.at(5))])
+        listing.update_rows(None, screen.spec.sort, 0.0)
+        assert listing.is_under_way
+        assert len(listing.shown) == 90, "the rows of before stay until then"
+        await driven.until(lambda: not listing.is_under_way, "the rows to be sorted")
+        assert len(listing.shown) == MAX_SYNC_ROWS + 1
+        assert listing.shown[0].id == "ex_last", "what is live stands first"

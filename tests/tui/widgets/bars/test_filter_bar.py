@@ -1,0 +1,151 @@
+"""A filter works while it is typed, completes, complains in place, and always lets go of the keyboard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.tui.look import Stage, lines_of
+from textual import events
+from textual.widgets import Static
+
+from runwatch.tui.widgets.bars.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft, make_filter_suggester
+from runwatch.tui.widgets.inputs.button import TextButton
+from runwatch.tui.widgets.inputs.line_input import LineInput
+from runwatch.view.text.safe_text import SafeText, line
+
+COMPLETE = make_filter_suggester(
+    {"status": [line("failed"), line("running")], "run": [line("two words"), line("7")]}, ("live", "problem")
+)
+
+
+def stage() -> tuple[Stage, FilterBar]:
+    """A filter bar and something else that takes the focus."""
+    bar = FilterBar(COMPLETE)
+    return Stage(bar, TextButton(line("other"), id="other")), bar
+
+
+async def test_every_key_is_told_at_once_and_enter_keeps() -> None:
+    app, bar = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        bar.edit("")
+        await pilot.press("i", "s", "enter")
+        await pilot.pause()
+        assert [message.text for message in app.told_of(FilterChanged)] == ["i", "is"]
+        assert [message.text for message in app.told_of(FilterKept)] == ["is"]
+
+
+async def test_letters_go_into_the_filter_and_start_nothing_else() -> None:
+    app, bar = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        bar.edit("is:")
+        await pilot.press("q", "X", "question_mark", "colon", "G")
+        assert bar.text == "is:qX?:G"
+
+
+async def test_esc_leaves_and_takes_the_filter_away() -> None:
+    app, bar = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        bar.edit("status:failed")
+        await pilot.press("escape")
+        await pilot.pause()
+        assert bar.text == ""
+        assert len(app.told_of(FilterLeft)) == 1
+        assert app.told_of(FilterChanged) == []
+
+
+async def test_tab_leaves_the_input() -> None:
+    app, bar = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        bar.edit("sta")
+        await pilot.press("tab")
+        assert app.focused is app.query_one("#other")
+        assert bar.text == "sta"
+
+
+async def test_the_count_and_a_mistake_stand_behind_the_text() -> None:
+    app, bar = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        bar.edit("is:live")
+        bar.show_count(line("14/212"))
+        await pilot.pause()
+        assert lines_of(app)[0].split() == ["/", "is:live", "14/212"]
+        bar.show_error(line("at character 4: [/] is no flag"))
+        await pilot.pause()
+        assert lines_of(app)[0].endswith("✗ at character 4: [/] is no flag")
+        assert bar.query_one(LineInput).has_class("-invalid")
+        bar.show_count(line("3/212"))
+        await pilot.pause()
+        assert not bar.query_one(LineInput).has_class("-invalid")
+        assert str(bar.query_one("#filter-state", Static).content) == "3/212"
+
+
+async def test_a_completion_is_offered_and_taken_with_the_right_arrow() -> None:
+    app, bar = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        bar.edit("is:live ")
+        await pilot.press("s", "t")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "is:live status:" in lines_of(app)[0]
+        assert bar.text == "is:live st"
+        await pilot.press("right")
+        assert bar.text == "is:live status:"
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("st", "status:"), ("status:f", "status:failed"), ("status:failed", None), ("status=r", "status=running"),
+        ("is:", "is:live"), ("is:p", "is:problem"), ("has:r", "has:run"), ("!st", "!status:"), ("a st", "a status:"),
+        ("zzz", None), ("nofield:x", None), ("", None), ("a ", None), ("run:t", None), ("run:7", None), ("ha", "has:"),
+    ],
+)  # fmt: skip
+def test_fields_values_and_flags_are_completed(typed: str, completed: str | None) -> None:
+    assert COMPLETE(typed) == completed
+
+
+async def test_what_is_pasted_is_made_visible() -> None:
+    app, bar = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        bar.edit("")
+        app.screen.focused.post_message(events.Paste("  \x1b]52;c;eA==\x07ex_1\u202e\nsecond"))  # type: ignore[union-attr]
+        await pilot.pause()
+        assert bar.text == "␛]52;c;eA==␇ex_1\\u202e"
+        app.screen.focused.post_message(events.Paste("\n"))  # type: ignore[union-attr]
+        await pilot.pause()
+        assert bar.text == "␛]52;c;eA==␇ex_1\\u202e"
+
+
+async def test_the_cursor_stands_still() -> None:
+    app, bar = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        bar.edit("x")
+        await pilot.pause()
+        field = bar.query_one(LineInput)
+        assert field._blink_timer is not None
+        assert not field._blink_timer._active.is_set()
+
+
+async def test_a_bar_that_has_gone_before_its_first_refresh_makes_nothing() -> None:
+    app, _ = stage()
+    async with app.run_test(size=(80, 20)):
+        late = FilterBar(id="late")
+        await app.mount(late)
+        await late.remove()
+        late._make()
+        assert not late._is_made
+
+
+def test_only_the_values_of_the_field_that_is_typed_are_looked_for() -> None:
+    class Looked(dict[str, list[SafeText]]):
+        def get(self, name: str, default: Any = None) -> Any:
+            names.append(name)
+            return super().get(name, default)
+
+    names: list[str] = []
+    complete = make_filter_suggester(Looked(status=[line("failed")], run=[line("7")]), ("live",))
+    assert [complete(text) for text in ("sta", "run:", "is:l", "has:st", "none:x")] == [
+        "status:", "run:7", "is:live", "has:status", None,
+    ]  # fmt: skip
+    assert names == ["run", "none"]

@@ -1,0 +1,100 @@
+"""Columns leave a narrow window in their order, and none is wider than it needs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.tui.samples import Column
+
+from runwatch.tui.widgets.lists.column_layout import COLUMN_GAP, ColumnNeed, lay_out_columns
+
+COLUMNS = (
+    Column("status", "status", min_cells=8),
+    Column("run", "run", min_cells=6),
+    Column("age", "age", hide_order=3, min_cells=4),
+    Column("cost", "cost", hide_order=1, min_cells=6),
+    Column("last", "last", hide_order=2, min_cells=5),
+)
+NATURAL = [11, 9, 5, 14, 10]
+NEEDS = [
+    ColumnNeed(column.min_cells, column.min_cells, natural) for column, natural in zip(COLUMNS, NATURAL, strict=True)
+]
+
+
+def shown(room: int, **more: object) -> dict[str, int]:
+    """The placed columns with their widths."""
+    return {placed.column.id: placed.width for placed in lay_out_columns(COLUMNS, NEEDS, room, **more)}  # type: ignore[arg-type]
+
+
+def test_everything_is_whole_where_there_is_room() -> None:
+    assert shown(100) == {"status": 11, "run": 9, "age": 5, "cost": 14, "last": 10}
+
+
+@pytest.mark.parametrize(
+    ("room", "columns"),
+    [
+        (37, ["status", "run", "age", "cost", "last"]),
+        (36, ["status", "run", "age", "last"]),
+        (28, ["status", "run", "age"]),
+        (21, ["status", "run"]),
+        (16, ["status", "run"]),
+    ],
+)
+def test_columns_leave_in_their_order_when_the_rest_does_not_fit_at_its_least(room: int, columns: list[str]) -> None:
+    assert list(shown(room)) == columns
+
+
+def test_what_is_left_over_goes_first_to_those_that_need_least() -> None:
+    assert shown(41) == {"status": 11, "run": 6, "age": 5, "cost": 6, "last": 5}
+
+
+def test_heads_are_whole_before_anything_else_is() -> None:
+    """The run's cells need more than the head of the last column, and less than both together."""
+    needs = [*NEEDS[:4], ColumnNeed(5, 9, 10)]
+    placed = lay_out_columns(COLUMNS, needs, 41)
+    assert {part.column.id: part.width for part in placed} == {"status": 8, "run": 6, "age": 4, "cost": 6, "last": 9}
+
+
+def test_a_head_for_which_there_is_no_room_leaves_it_to_the_cells() -> None:
+    needs = [*NEEDS[:4], ColumnNeed(5, 10, 10)]
+    placed = lay_out_columns(COLUMNS, needs, 41)
+    assert {part.column.id: part.width for part in placed} == {"status": 11, "run": 6, "age": 5, "cost": 6, "last": 5}
+
+
+def test_columns_that_never_leave_stay_in_a_window_that_is_too_narrow() -> None:
+    assert shown(10) == {"status": 8}
+    assert shown(12) == {"status": 8, "run": 2}
+
+
+def test_columns_are_skipped_from_the_left_among_those_that_may_leave() -> None:
+    assert list(shown(100, skipped=1)) == ["status", "run", "cost", "last"]
+    assert list(shown(100, skipped=2)) == ["status", "run", "last"]
+
+
+def test_wide_gives_every_column_its_need_and_lets_the_last_stand_outside() -> None:
+    assert shown(40, wide=True) == {"status": 11, "run": 9, "age": 5, "cost": 9}
+    assert shown(40, wide=True, skipped=1) == {"status": 11, "run": 9, "cost": 14}
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.integers(1, 12), st.integers(0, 20), st.integers(0, 40)), min_size=1, max_size=8
+    ),
+    st.integers(1, 120),
+    st.booleans(),
+)
+def test_columns_never_overlap_nor_leave_the_window(
+    facts: list[tuple[int, int, int, int]], room: int, wide: bool
+) -> None:
+    columns = [
+        Column(str(n), str(n), hide_order=leaves, min_cells=least) for n, (leaves, least, _, _) in enumerate(facts)
+    ]
+    needs = [ColumnNeed(least, least + head, least + head + rest) for _, least, head, rest in facts]
+    placed = lay_out_columns(columns, needs, room, wide=wide)
+    position = 0
+    for part in placed:
+        assert part.start == position
+        assert 0 < part.width <= needs[int(part.column.id)].whole
+        position += part.width + COLUMN_GAP
+    assert not placed or position - COLUMN_GAP <= room

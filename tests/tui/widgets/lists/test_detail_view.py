@@ -1,0 +1,249 @@
+"""Details show every field, long ones on several rows, and lead to other records."""
+
+from __future__ import annotations
+
+from tests.tui import samples
+from tests.tui.look import Stage, lines_of
+
+from runwatch.tui.core.messages import CopyRequested, PanelClosed
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.widgets.lists.detail_layout import DetailLink
+from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
+from runwatch.tui.widgets.panes.drawer import Drawer
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.text.safe_text import block, json_block, line
+
+LINKS = (DetailLink(line("run"), line("3fd2…9911"), ("run", "3fd2")),)
+
+
+def stage(width: int = 80) -> tuple[Stage, DetailView]:
+    """Details in a frame."""
+    view = DetailView()
+    pane = Pane(view)
+    pane.styles.width = width
+    return Stage(pane), view
+
+
+def field(label: str, text: str) -> DetailSection:
+    """A section with one field."""
+    return DetailSection(line(""), (DetailLine(line(label), block(text)),))
+
+
+async def test_sections_fields_notes_and_links_are_drawn() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 30)) as pilot:
+        view.show(samples.sections(), LINKS, head=[label_span("Receipts hold neither prompt nor output.")])
+        view.blur()
+        await pilot.pause()
+        rows = [row.strip("│┃ ") for row in lines_of(app)[1:20]]
+        assert rows[0] == "Receipts hold neither prompt nor output."
+        assert rows[2:5] == ["Slice sl_1", "capability   text.summarize", "route        2 ranked, 1 fallback"]
+        assert rows[8] == 'calls        "three"   not of the expected type'
+        assert rows[10] == "Totals"
+        assert rows[13].startswith("note        a value that is much longer")
+        assert "a value that is much longer" in rows[14]
+        assert "run   3fd2…9911   ›" in rows
+
+
+async def test_values_stand_below_their_label_where_there_is_no_room_beside_it() -> None:
+    app, view = stage(30)
+    async with app.run_test(size=(80, 30)) as pilot:
+        view.show([field("a_label_that_is_long", "a value of some length, which is wrapped")])
+        await pilot.pause()
+        rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[1:5]]
+        assert rows == ["a_label_that_is_long", "  a value of some length,", "  which is wrapped", ""]
+
+
+async def test_enter_follows_a_link_and_nothing_else() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 40)) as pilot:
+        view.show(samples.sections(), LINKS)
+        await pilot.press("enter", "G", "enter")
+        await pilot.pause()
+        assert [message.link for message in app.told_of(LinkFollowed)] == [("run", "3fd2")]
+
+
+async def test_the_cursor_knows_the_whole_value_it_stands_on() -> None:
+    app, view = stage(30)
+    async with app.run_test(size=(80, 30)) as pilot:
+        assert view.value is None
+        view.show([field("label", "a value of some length, which is wrapped")])
+        await pilot.press("down", "down")
+        assert view.value == "a value of some length, which is wrapped"
+
+
+async def test_a_refresh_moves_nothing_and_another_record_starts_at_its_top() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        view.show([field(f"field {number}", "value") for number in range(40)])
+        await pilot.press("G")
+        top, cursor = view.scroll_y, view.cursor
+        view.show([field(f"field {number}", "another") for number in range(40)])
+        await pilot.pause()
+        assert (view.scroll_y, view.cursor) == (top, cursor)
+        view.reset()
+        await pilot.pause()
+        assert (view.scroll_y, view.cursor) == (0, 0)
+        view.show([])
+        await pilot.press("enter", "G", "k")
+        assert view.line_count() == 0
+
+
+async def test_text_is_selected_with_the_mouse() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        view.show([field("label", "first\nsecond line")])
+        await pilot.pause()
+        await pilot.mouse_down(view, offset=(10, 0))
+        await pilot.hover(view, offset=(15, 1))
+        await pilot.mouse_up(view, offset=(15, 1))
+        await pilot.pause()
+        assert app.screen.get_selected_text() == "first\n          second"
+
+
+async def test_a_megabyte_of_text_is_laid_out() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        view.show([field("", "word " * 200_000)])
+        await pilot.press("G")
+        await pilot.pause()
+        assert view.line_count() > 10_000
+        assert "word" in lines_of(app)[18]
+
+
+async def test_a_drawer_shows_json_and_copies_the_exact_text() -> None:
+    app = Stage(drawer := Drawer())
+    async with app.run_test(size=(80, 24)) as pilot:
+        drawer.show(line("event ev_1"), json_block({"state": "[/]", "n": [1]}), '{"state":"[/]"}')
+        drawer.query_one(DetailView).focus()
+        await pilot.press("y", "escape")
+        await pilot.pause()
+        rows = lines_of(app)
+        assert rows[0].startswith("┏━ event ev_1 ━")
+        assert rows[2].strip("┃ ") == '"state": "[/]",'
+        assert [message.text for message in app.told_of(CopyRequested)] == ['{"state":"[/]"}']
+        assert len(app.told_of(PanelClosed)) == 1
+
+
+async def test_the_cursor_stays_on_what_leads_somewhere_when_lines_come_above_it() -> None:
+    app, view = stage()
+    leads = DetailSection(
+        line("Next"), (DetailLine(line("next"), line("run it"), target="there", does="enter runs it"),)
+    )
+    async with app.run_test(size=(80, 20)) as pilot:
+        view.go_to_target()
+        view.show([field("one", "1"), leads])
+        await pilot.pause()
+        assert view.has_target
+        assert any("run it   enter runs it" in row for row in lines_of(app))
+        view.show([field("one", "1"), field("two", "2"), field("three", "3"), leads])
+        await pilot.pause()
+        assert view.has_target
+        view.show([field("one", "1"), field("two", "2")])
+        await pilot.pause()
+        assert not view.has_target
+
+
+def rows_of(app: Stage) -> list[str]:
+    """What stands in the frame, without the place of the cursor."""
+    return [row[1:].rstrip("│┃ ") for row in lines_of(app)[1:-1]]
+
+
+async def test_a_section_folds_under_its_heading_and_says_how_many_lines_it_hides() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        view.show(samples.sections())
+        await pilot.press("down", "down", "space")
+        rows = rows_of(app)
+        assert rows[0].startswith("▸+Slice sl_1   ")
+        assert rows[0].endswith(" lines hidden")
+        assert rows[2].strip() == "Totals"
+        await pilot.press("space", "G", "h", "h")
+        rows = rows_of(app)
+        assert rows[1].strip().startswith("capability")
+        assert any(row.startswith("▸+Totals   ") for row in rows)
+
+
+async def test_left_goes_to_the_head_then_folds_it_and_right_unfolds() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        view.show([DetailSection(line("Only"), (DetailLine(line("a"), line("1")), DetailLine(line("b"), line("2"))))])
+        await pilot.press("G", "left")
+        assert (view.cursor, view.line_count()) == (0, 3)
+        await pilot.press("left")
+        assert rows_of(app)[0] == "▸+Only   2 lines hidden"
+        await pilot.press("left", "right")
+        assert view.line_count() == 3
+        assert rows_of(app)[0] == "▸ Only"
+        await pilot.press("left", "enter")
+        assert view.line_count() == 3, "enter unfolds what is folded"
+        await pilot.press("enter")
+        assert view.line_count() == 3, "and folds nothing"
+
+
+async def test_all_sections_fold_at_once_and_unfold_again() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 40)) as pilot:
+        view.show(samples.sections(), LINKS)
+        before = view.line_count()
+        await pilot.press("Z")
+        assert [row.strip(" ▸+").partition("   ")[0] for row in rows_of(app) if "hidden" in row] == [
+            "Slice sl_1",
+            "Totals",
+        ]
+        assert "run   3fd2…9911   ›" in {row.strip() for row in rows_of(app)}, "ways to other records stay"
+        await pilot.press("Z")
+        assert view.line_count() == before
+
+
+async def test_a_click_on_a_heading_folds_and_one_on_a_field_does_not() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 40)) as pilot:
+        view.show(samples.sections())
+        await pilot.pause()
+        before = view.line_count()
+        await pilot.click(view, offset=(6, 1))
+        assert view.line_count() == before
+        await pilot.click(view, offset=(6, 0))
+        assert view.line_count() < before
+        await pilot.pause(0.6)
+        await pilot.click(view, offset=(6, 0))
+        assert view.line_count() == before
+
+
+async def test_what_a_search_has_found_is_not_folded() -> None:
+    app, view = stage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        view.show(samples.sections())
+        await pilot.press("Z")
+        folded = view.line_count()
+        view.show(samples.sections(), whole=True)
+        assert view.line_count() > folded
+        view.show(samples.sections())
+        assert view.line_count() == folded
+
+
+async def test_going_to_what_leads_somewhere_unfolds_it() -> None:
+    app, view = stage()
+    leads = DetailSection(line("Next"), (DetailLine(line("next"), line("run it"), target="there"),))
+    async with app.run_test(size=(80, 24)) as pilot:
+        view.show([field("one", "1"), leads])
+        await pilot.press("Z", "g")
+        assert not any("run it" in row for row in rows_of(app))
+        view.go_to_target()
+        await pilot.pause()
+        assert view.has_target
+
+
+async def test_parts_fold_only_where_the_details_are_about_the_same() -> None:
+    one, same, other = DetailView(about="runs"), DetailView(about="runs"), DetailView(about="receipts")
+    app = Stage(one, same, other)
+    async with app.run_test(size=(80, 40)) as pilot:
+        one.show(samples.sections())
+        one.focus()
+        await pilot.press("space")
+        for view in (same, other):
+            view.show(samples.sections())
+        await pilot.pause()
+        assert one.line_count() == same.line_count() < other.line_count()

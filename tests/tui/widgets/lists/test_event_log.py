@@ -1,0 +1,290 @@
+"""A list of events follows its end until a person looks elsewhere, and then counts what comes in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import pytest
+from tests.tui import samples
+from tests.tui.look import Stage, lines_of
+
+from runwatch.tui.widgets.lists import event_log as module
+from runwatch.tui.widgets.lists.event_log import (
+    PREFETCH_LINES,
+    ContextToggled,
+    EventLog,
+    FollowChanged,
+    LineHighlighted,
+    LineOpened,
+    MatchWanted,
+)
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.runs.event_lines import EventLine
+
+
+def events(count: int, start: int = 0) -> Iterable[EventLine]:
+    """So many lines, each with its number."""
+    return (samples.event(number, f"line {number}") for number in range(start, start + count))
+
+
+def stage(count: int = 0, *, following: bool = True) -> tuple[Stage, EventLog, samples.Lines]:
+    """A list of events in a frame."""
+    source = samples.Lines(events(count))
+    log = EventLog(source, following=following)
+    return Stage(Pane(log)), log, source
+
+
+def follows(log: EventLog) -> bool:
+    """Whether it follows its end right now."""
+    return log.following
+
+
+def shown(app: Stage) -> list[int]:
+    """The numbers of the lines in sight."""
+    return [int(found[1]) for row in lines_of(app) if (found := re.search(r"line (\d+)", row))]
+
+
+async def test_a_line_has_its_time_kind_slice_and_summary_and_a_gap_is_a_rule() -> None:
+    app = Stage(Pane(EventLog(samples.tail())))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        rows = lines_of(app)
+        assert rows[1].startswith("┃  12:03:51  lifecycle      accepted ")
+        assert rows[5].startswith("┃  12:04:02  check     sl_1 ✗ rejected  0.31  attempt 1 ")
+        assert rows[7].startswith("┃  ┄┄┄┄ no answer 12:04:10 – 12:04:18, nothing lost ┄┄┄┄ ")
+        assert rows[9].startswith("┃▸ 12:04:31  recorded  sl_1 your check accepted the output  0.86 ")
+
+
+async def test_it_starts_at_the_end_and_follows_it() -> None:
+    app, log, source = stage(100)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        assert shown(app) == list(range(82, 100))
+        source.lines += events(50, 100)
+        log.update_count()
+        await pilot.pause()
+        assert shown(app) == list(range(132, 150))
+        assert (log.cursor, log.new_lines) == (149, 0)
+
+
+async def test_a_list_that_does_not_follow_starts_at_its_top() -> None:
+    app, log, _ = stage(100, following=False)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        assert shown(app) == list(range(18))
+        assert log.cursor == 0
+
+
+@pytest.mark.parametrize("pressed", ["k", "up", "pageup", "g", "ctrl+u"])
+async def test_moving_up_leaves_following_and_what_comes_in_is_counted(pressed: str) -> None:
+    app, log, source = stage(100)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press(pressed)
+        before = shown(app)
+        source.lines += events(28, 100)
+        log.update_count()
+        await pilot.pause()
+        assert not follows(log)
+        assert log.new_lines == 28
+        assert shown(app) == before
+        await pilot.press("G")
+        assert follows(log)
+        assert log.new_lines == 0
+        assert shown(app)[-1] == 127
+        assert [message.following for message in app.told_of(FollowChanged)] == [False, True]
+
+
+async def test_scrolling_up_leaves_following_and_back_to_the_end_follows_again() -> None:
+    app, log, source = stage(100)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        log._scroll_up_for_pointer(animate=False)
+        await pilot.pause()
+        assert not follows(log)
+        assert log.scroll_y <= log.cursor < log.scroll_y + log.rows_in_sight
+        source.lines += events(1, 100)
+        log.update_count()
+        for _ in range(3):
+            log._scroll_down_for_pointer(animate=False)
+        await pilot.pause()
+        assert follows(log)
+        assert log.cursor == 100
+
+
+async def test_f_stops_following_where_it_stands_and_takes_it_up_again() -> None:
+    app, log, source = stage(100)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press("f")
+        source.lines += events(5, 100)
+        log.update_count()
+        await pilot.pause()
+        assert (log.following, log.new_lines, shown(app)[-1]) == (False, 5, 99)
+        await pilot.press("f")
+        await pilot.pause()
+        assert (log.following, log.new_lines, shown(app)[-1]) == (True, 0, 104)
+
+
+async def test_a_step_past_the_last_line_follows() -> None:
+    app, log, _ = stage(100)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press("k", "j")
+        assert not follows(log)
+        await pilot.press("j")
+        assert follows(log)
+
+
+async def test_resizing_keeps_the_end_in_sight_and_does_not_leave_following() -> None:
+    app, log, _ = stage(100)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await pilot.pause()
+        for height in (20, 40, 24):
+            await pilot.resize_terminal(80, height)
+            await pilot.pause()
+            assert shown(app)[-1] == 99
+            assert follows(log)
+
+
+async def test_the_end_of_a_hundred_thousand_events_is_shown_by_asking_for_a_window() -> None:
+    app, _, source = stage(100_000)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        assert shown(app)[-1] == 99_999
+        assert sum(count for _, count in source.asked) < 1_000
+
+
+async def test_lines_that_are_not_at_hand_are_drawn_when_they_come() -> None:
+    app, log, source = stage(100)
+    async with app.run_test(size=(80, 20)) as pilot:
+        held = source.lines[:]
+        source.lines[:] = [None] * 100
+        log.update_count()
+        await pilot.pause()
+        assert shown(app) == []
+        assert all(row[3] == "…" for row in lines_of(app)[1:19])
+        source.lines[:] = held
+        log.refresh_lines_of(0, 10)
+        await pilot.pause()
+        assert shown(app) == []
+        log.refresh_lines_of(82, 18)
+        await pilot.pause()
+        assert shown(app) == list(range(82, 100))
+
+
+async def test_another_source_starts_anew() -> None:
+    app, log, _ = stage(100)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press("g")
+        log.show(samples.Lines(events(30, 500)), following=True)
+        await pilot.pause()
+        assert shown(app)[-1] == 529
+        log.show(samples.Lines(), following=False)
+        await pilot.press("enter", "k", "j", "G", "w", "n")
+        assert shown(app) == []
+        assert app.told_of(LineOpened) == []
+
+
+async def test_opening_and_moving_are_told() -> None:
+    app, log, _ = stage(100)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        app.told.clear()
+        await pilot.press("k", "k", "enter", "n", "N", "ctrl+g")
+        await pilot.click(log, offset=(5, 2), times=2)
+        await pilot.pause()
+        assert [message.index for message in app.told_of(LineHighlighted)] == [98, 97, 84]
+        assert [message.index for message in app.told_of(LineOpened)] == [97, 84]
+        assert [(message.index, message.step) for message in app.told_of(MatchWanted)] == [(97, 1), (97, -1)]
+        assert len(app.told_of(ContextToggled)) == 1
+
+
+async def test_matches_stand_out() -> None:
+    app, log, _ = stage(100)
+    async with app.run_test(size=(80, 20)) as pilot:
+        log.highlighter = lambda text: [found.span() for found in re.finditer("line", text)]
+        await pilot.pause()
+        strip = log.render_line(0)
+        marked = [segment.text for segment in strip if segment.style is not None and segment.style.reverse]
+        assert marked == ["line"]
+        assert "line 82" in strip.text
+
+
+async def test_long_lines_are_cut_shifted_or_wrapped() -> None:
+    long = " ".join(f"word{number}" for number in range(40))
+    source = samples.Lines([samples.event(0, "line 0"), samples.event(1, long), samples.event(2, "line 2")])
+    app = Stage(Pane(EventLog(source, following=False)))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        assert lines_of(app)[2].rstrip(" ┃").endswith("…")
+        await pilot.press("right", "l")
+        assert "word0" not in lines_of(app)[2]
+        assert "12:00:01" in lines_of(app)[2]
+        await pilot.press("left", "h", "w")
+        rows = lines_of(app)
+        assert [int(word) for row in rows[2:8] for word in re.findall(r"word(\d+)", row)] == list(range(40))
+        assert "line 2" in rows[8]
+
+
+async def test_wrapped_lines_keep_their_end_in_sight_and_can_all_be_reached() -> None:
+    lines = [samples.event(number, f"line {number} " + "x" * 30 * (number % 7)) for number in range(60)]
+    app = Stage(Pane(log := EventLog(samples.Lines(lines))))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press("w")
+        await pilot.pause()
+        assert shown(app)[-1] == 59
+        assert follows(log)
+        seen = set(shown(app))
+        while log.cursor:
+            await pilot.press("k")
+            assert log.cursor in shown(app)
+            seen |= set(shown(app))
+        assert seen == set(range(60))
+        await pilot.press("G")
+        assert shown(app)[-1] == 59
+        assert follows(log)
+
+
+async def test_tab_leaves_the_list() -> None:
+    first, second = EventLog(samples.tail(), id="a"), EventLog(samples.tail(), id="b")
+    app = Stage(Pane(first), Pane(second))
+    async with app.run_test(size=(80, 30)) as pilot:
+        await pilot.press("tab")
+        assert app.focused is second
+
+
+@pytest.mark.parametrize(("edge", "step"), [(-1, 1), (0, -1)])
+async def test_only_lines_that_come_in_sight_are_asked_for(edge: int, step: int) -> None:
+    app, log, source = stage(1_000, following=False)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        log.action_move_to(500)
+        await pilot.pause()
+        log.move_cursor(shown(app)[edge])
+        source.asked.clear()
+        log.action_move(step)
+        await pilot.pause()
+        assert shown(app)[edge] == log.cursor
+        assert [asked for asked in source.asked if abs(asked[0] - log.cursor) < PREFETCH_LINES] == [(log.cursor, 1)]
+
+
+async def test_lines_near_those_in_sight_are_asked_for_before_somebody_scrolls_to_them() -> None:
+    app, log, source = stage(1_000, following=False)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        source.asked.clear()
+        log.action_move_to(500)
+        await pilot.pause()
+        first, last = shown(app)[0], shown(app)[-1]
+        assert (first - PREFETCH_LINES, 1) in source.asked
+        assert (last + 1 + PREFETCH_LINES, 1) in source.asked
+
+
+async def test_lines_that_were_drawn_long_ago_are_not_held_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_HELD_LINES", 100)
+    app, log, _ = stage(1_000, following=False)
+    async with app.run_test(size=(80, 20)) as pilot:
+        for _ in range(10):
+            log.action_move_page(1)
+            await pilot.pause()
+            assert shown(app)[-1] == log.cursor
+        assert 0 < len(log._held) <= 100

@@ -1,0 +1,436 @@
+"""A table's cursor and marks stand on ids, and its window stays still when rows change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rich.segment import Segment
+from rich.style import Style
+from tests.tui import samples
+from tests.tui.look import Stage, lines_of
+from textual.geometry import Region
+from textual.pilot import Pilot
+
+from runwatch.tui.widgets.lists.column_layout import TableColumn
+from runwatch.tui.widgets.lists.record_table import HeaderClicked, RecordTable, RowHighlighted, RowOpened, RowsMarked
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import StyledText
+
+
+def stage(*, ascii: bool = False) -> tuple[Stage, RecordTable]:
+    """A table in a frame."""
+    table = RecordTable(samples.COLUMNS)
+    return Stage(Pane(table), ascii=ascii), table
+
+
+def columns(table: RecordTable) -> tuple[str, ...]:
+    """The columns in the window."""
+    return table.shown_columns
+
+
+def in_sight(app: Stage) -> list[str]:
+    """The rows in the window, without the scroll bar."""
+    return [row[:-2] for row in lines_of(app)[2:19]]
+
+
+async def test_heads_rows_and_the_cursor_are_drawn() -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.sorted_by("age", descending=True)
+        table.show(samples.runs())
+        await pilot.pause()
+        rows = lines_of(app)
+        assert rows[1].split() == ["┃", "status", "run", "age", "▼", "cost", "/", "cap", "last", "model", "┃"]
+        assert rows[2].startswith("┃ ▸ ● running    8f21…9b7e   0:42  ▕█░░░░▏ 0.014  check 2s   ember-7b")
+        assert rows[5].startswith("┃   ✗ failed     5c9d…77aa")
+
+
+async def test_the_ascii_set_draws_without_a_single_other_character() -> None:
+    app, table = stage(ascii=True)
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.sorted_by("age")
+        table.show([samples.row(f"r{n}", ("* running", "live"), ("run", "plain"), ("1", "quiet")) for n in range(90)])
+        await pilot.press("space", "G")
+        await pilot.pause()
+        shown = [row.replace("–", "-") for row in lines_of(app)]
+        assert all(row.isascii() for row in shown)
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"), [(28, "ex_0…TKS0"), (29, "ex_01…TKS0"), (40, "ex_01M…TKS0"), (80, "ex_01M8…TKS0")]
+)
+async def test_an_id_in_a_narrow_column_loses_its_middle(width: int, shown: str) -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        pane = table.parent
+        assert isinstance(pane, Pane)
+        pane.styles.width = width
+        table.show([samples.row("r1", ("● running", "live"), ("ex_01M8…TKS0", "plain"))])
+        await pilot.pause()
+        assert lines_of(app)[2].split()[4] == shown
+
+
+@pytest.mark.parametrize("kind", [{"align": "right"}, {"is_whole": True}])
+async def test_a_number_or_a_time_is_shown_whole_or_not_at_all(kind: dict[str, Any]) -> None:
+    table = RecordTable(
+        (samples.Column("status", "path", min_cells=8), samples.Column("run", "count", hide_order=1, **kind))
+    )
+    app = Stage(Pane(table))
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show([samples.row("r1", ("/v1/executions/ex_1", "plain"), ("1,234,567", "plain"))])
+        for width in range(14, 60):
+            table.parent.styles.width = width  # type: ignore[union-attr]
+            await pilot.pause()
+            assert ("1,234,567" in lines_of(app)[2]) == ("run" in columns(table)) == (width >= 25), width
+
+
+async def test_the_mark_of_the_order_leaves_before_the_word_of_the_head_is_cut() -> None:
+    table = RecordTable((samples.Column("status", "created", min_cells=4), samples.Column("run", "run", min_cells=12)))
+    app = Stage(Pane(table))
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show([samples.row("r1", ("4s", "plain"), ("ex_01M8…TKS0", "plain"))])
+        table.sorted_by("status")
+        for width, head in ((29, "created ▲"), (28, "created"), (27, "created"), (26, "creat…")):
+            table.parent.styles.width = width  # type: ignore[union-attr]
+            await pilot.pause()
+            assert lines_of(app)[1][4:].partition("  ")[0] == head, width
+
+
+async def test_widths_that_were_forgotten_may_be_smaller() -> None:
+    table = RecordTable((samples.Column("status", "age", never_cut=True), samples.Column("run", "run")))
+    app = Stage(Pane(table))
+    async with app.run_test(size=(80, 20)) as pilot:
+
+        async def run_stands_at(age: str) -> int:
+            table.show([samples.row("r1", (age, "plain"), ("ex_1", "plain"))])
+            await pilot.pause()
+            return lines_of(app)[2].index("ex_1")
+
+        wide = await run_stands_at("2026-11-21 12:04:31")
+        assert await run_stands_at("42s") == wide
+        table.forget_widths()
+        assert await run_stands_at("42s") == wide - len("2026-11-21 12:04:31") + 4
+
+
+async def test_narrow_windows_leave_columns_out_and_sideways_brings_them_in() -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show(samples.runs())
+        await pilot.pause()
+        assert columns(table) == ("status", "run", "age", "cost", "last", "model")
+        table.parent.styles.width = 50  # type: ignore[union-attr]
+        await pilot.pause()
+        assert columns(table) == ("status", "run", "age", "last")
+        await pilot.press("right", "l")
+        assert columns(table) == ("status", "run", "last", "model")
+        await pilot.press("left", "h", "h")
+        assert columns(table) == ("status", "run", "age", "last")
+        await pilot.press("W")
+        assert columns(table) == ("status", "run", "age", "cost")
+
+
+@pytest.mark.parametrize(
+    ("pressed", "row"),
+    [
+        (["down", "j"], 2), (["G"], 99), (["end", "k", "up"], 97), (["G", "g"], 0), (["pagedown"], 16),
+        (["ctrl+d", "ctrl+d", "ctrl+u"], 16), (["G", "pageup", "home"], 0), (["k"], 0),
+    ],
+)  # fmt: skip
+async def test_keys_move_the_cursor(pressed: list[str], row: int) -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show(samples.many(100))
+        await pilot.press(*pressed)
+        assert table.cursor == row
+        assert table.cursor_key == f"r{row}"
+        assert 0 <= row - table.scroll_y < table.rows_in_sight
+
+
+async def test_moving_and_opening_are_told() -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show(samples.many(3))
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert [message.row_id for message in app.told_of(RowHighlighted)] == ["r0", "r1"]
+        assert [message.row_id for message in app.told_of(RowOpened)] == ["r1"]
+
+
+async def test_an_empty_table_says_its_note_and_opens_nothing() -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.note = [line("No runs yet."), line("[red]+ starts one")]
+        await pilot.press("enter", "down", "space", "V", "G")
+        assert lines_of(app)[3].startswith("┃  No runs yet.")
+        assert lines_of(app)[4].startswith("┃  [red]+ starts one")
+        assert app.told == []
+        table.show(samples.many(1))
+        table.show([])
+        await pilot.pause()
+        assert [message.row_id for message in app.told_of(RowHighlighted)] == ["r0", None]
+        assert table.cursor_row is None
+
+
+async def at(pilot: Pilot[None], table: RecordTable, count: int, *pressed: str) -> list[samples.Row]:
+    """Show rows and move there."""
+    rows = samples.many(count)
+    table.show(rows)
+    await pilot.press(*pressed)
+    await pilot.pause()
+    return rows
+
+
+async def test_the_cursor_stays_on_its_id_when_the_order_changes() -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        rows = await at(pilot, table, 1000, "G", "k", "k")
+        app.told.clear()
+        offset = table.cursor - table.scroll_y
+        table.show(rows[::-1])
+        await pilot.pause()
+        assert (table.cursor_key, table.cursor) == ("r997", 2)
+        assert app.told_of(RowHighlighted) == []
+        table.show(rows)
+        await pilot.pause()
+        assert table.cursor == 997
+        assert table.cursor - table.scroll_y in {2, offset}
+
+
+async def test_rows_that_come_in_above_move_nothing_that_is_in_sight() -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        rows = await at(pilot, table, 200, *["pagedown"] * 3)
+        before = in_sight(app)
+        table.show([*(samples.Row(f"new{n}") for n in range(7)), *rows])
+        await pilot.pause()
+        assert in_sight(app) == before
+        assert table.cursor == 55
+
+
+async def test_a_list_that_stands_at_its_top_stays_there() -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        rows = await at(pilot, table, 200)
+        table.show([samples.Row("new"), *rows])
+        await pilot.pause()
+        assert (table.scroll_y, table.cursor, table.cursor_key) == (0, 1, "r0")
+
+
+async def test_rows_in_sight_stay_when_the_cursor_is_elsewhere() -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        rows = await at(pilot, table, 200)
+        table.scroll_to(y=100, animate=False)
+        await pilot.pause()
+        before = in_sight(app)
+        table.show([*(samples.Row(f"new{n}") for n in range(7)), *rows])
+        await pilot.pause()
+        assert in_sight(app) == before
+
+
+async def test_the_cursor_goes_to_the_row_that_took_its_place() -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        rows = await at(pilot, table, 10, "down", "down")
+        table.show([row for row in rows if row.key != "r2"])
+        assert table.cursor_key == "r3"
+        table.show(rows[:2])
+        assert table.cursor_key == "r1"
+        await pilot.pause()
+        assert [message.row_id for message in app.told_of(RowHighlighted)][-2:] == ["r3", "r1"]
+
+
+async def test_a_row_is_selected_by_its_id() -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await at(pilot, table, 500)
+        assert table.select("r400")
+        assert table.cursor_key == "r400"
+        assert 0 <= 400 - table.scroll_y < table.rows_in_sight
+        assert not table.select("gone")
+        assert table.cursor_key == "r400"
+
+
+async def test_marks_are_ids_that_outlive_filters() -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        rows = await at(pilot, table, 10, "space", "space", "j", "j", "V")
+        assert table.marks == {"r0", "r1", "r2", "r3", "r4"}
+        assert lines_of(app)[2].startswith("┃■  ")
+        table.show(rows[4:])
+        assert table.marks == {"r0", "r1", "r2", "r3", "r4"}
+        await pilot.press("g", "space")
+        assert table.marks == {"r0", "r1", "r2", "r3"}
+        table.mark([])
+        await pilot.pause()
+        assert app.told_of(RowsMarked)[-1].row_ids == frozenset()
+
+
+async def test_old_rows_are_drawn_quietly() -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show(samples.runs())
+        table.is_stale = True
+        await pilot.pause()
+        shown = table.render_line(4)
+        colours = {segment.style.color for segment in shown if segment.text.strip() and segment.style}
+        assert colours == {table.piece(line("x"), "quiet", table.rich_style).style.color}  # type: ignore[union-attr]
+
+
+async def test_clicks_select_open_and_sort() -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show(samples.runs())
+        await pilot.pause()
+        await pilot.click(table, offset=(10, 3))
+        assert table.cursor == 2
+        assert app.told_of(RowOpened) == []
+        await pilot.click(table, offset=(10, 5), times=2)
+        await pilot.pause()
+        assert [message.row_id for message in app.told_of(RowOpened)] == [samples.runs()[4].key]
+        await pilot.click(table, offset=(17, 0))
+        table.sorted_by("run")
+        await pilot.click(table, offset=(17, 0))
+        await pilot.click(table, offset=(10, 15))
+        await pilot.pause()
+        asked = [(message.column_id, message.reverse) for message in app.told_of(HeaderClicked)]
+        assert asked == [("run", False), ("run", True)]
+        assert table.cursor == 4
+
+
+async def test_keys_ask_for_another_order() -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show(samples.runs())
+        await pilot.press("S", "s")
+        table.sorted_by("model")
+        await pilot.press("s", "S")
+        await pilot.pause()
+        asked = [(message.column_id, message.reverse) for message in app.told_of(HeaderClicked)]
+        assert asked == [("status", False), ("status", False), ("model", True)]
+
+
+async def test_the_wheel_scrolls_and_leaves_the_cursor() -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await at(pilot, table, 100)
+        table.action_scroll_down()
+        for _ in range(5):
+            table._scroll_down_for_pointer(animate=False)
+        await pilot.pause()
+        assert table.scroll_y > 5
+        assert table.cursor == 0
+        await pilot.press("down")
+        assert (table.cursor, table.scroll_y) == (1, 1)
+
+
+async def test_tab_leaves_the_table() -> None:
+    first, second = RecordTable(samples.COLUMNS, id="a"), RecordTable(samples.COLUMNS, id="b")
+    app = Stage(Pane(first), Pane(second))
+    async with app.run_test(size=(80, 30)) as pilot:
+        assert app.focused is first
+        await pilot.press("tab")
+        assert app.focused is second
+        await pilot.press("tab")
+        assert app.focused is first
+
+
+async def test_a_hundred_thousand_rows_are_asked_only_for_what_is_in_sight() -> None:
+    class Counted(samples.Row):
+        asked = 0
+
+        def cell(self, column: TableColumn) -> StyledText:
+            Counted.asked += 1
+            return super().cell(column)
+
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show([Counted(f"r{n}") for n in range(100_000)])
+        await pilot.press("G")
+        await pilot.pause()
+        assert table.cursor == 99_999
+        assert Counted.asked < 5_000
+
+
+class Drawing(RecordTable):
+    """A table that says which rows it has drawn."""
+
+    def __init__(self) -> None:
+        super().__init__(samples.COLUMNS)
+        self.drawn: list[int] = []
+
+    def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
+        self.drawn.append(index)
+        return super().draw_line(index, part, width, style)
+
+
+async def test_a_key_draws_the_row_it_leaves_and_the_row_it_reaches_and_no_other() -> None:
+    table = Drawing()
+    app = Stage(Pane(table))
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show(samples.many(100))
+        await pilot.pause()
+        table.drawn.clear()
+        await pilot.press("down")
+        await pilot.pause()
+        assert set(table.drawn) == {0, 1}
+        assert in_sight(app)[1].startswith("┃ ▸ ")
+        assert in_sight(app)[0].startswith("┃   ")
+
+
+async def test_scrolling_by_a_row_draws_the_row_that_comes_and_those_under_the_cursor() -> None:
+    table = Drawing()
+    app = Stage(Pane(table))
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show(samples.many(100))
+        last = table.rows_in_sight - 1
+        table.move_cursor(last)
+        await pilot.pause()
+        table.drawn.clear()
+        await pilot.press("down")
+        await pilot.pause()
+        assert table.scroll_y == 1
+        assert set(table.drawn) == {last, last + 1}
+
+
+async def test_the_same_rows_with_other_cells_are_drawn_anew_where_they_differ() -> None:
+    table = Drawing()
+    app = Stage(Pane(table))
+    async with app.run_test(size=(80, 20)) as pilot:
+        rows = samples.many(100)
+        table.show(rows)
+        await pilot.pause()
+        table.drawn.clear()
+        rows[2].cells["age"] = StyledText(line("9h"))
+        table.show(rows)
+        await pilot.pause()
+        assert set(table.drawn) == {2}
+        assert "9h" in in_sight(app)[2]
+
+
+async def test_a_note_that_is_said_again_draws_nothing_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.note = [line("nothing here")]
+        await pilot.pause()
+        asked: list[object] = []
+        monkeypatch.setattr(table, "refresh", lambda *regions, **_: asked.append(regions))
+        table.note = [line("nothing here")]
+        assert not asked
+        table.note = [line("something else")]
+        assert asked
+
+
+async def test_one_changed_row_has_one_row_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    app, table = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        rows = samples.many(100)
+        table.show(rows)
+        await pilot.pause()
+        asked: list[object] = []
+        monkeypatch.setattr(table, "refresh", lambda *regions, **_: asked.extend(regions))
+        rows[2].cells["age"] = StyledText(line("9h"))
+        table.show(rows)
+        assert asked == [Region(0, 2 + table.HEAD_ROWS, table.size.width, 1)]

@@ -1,0 +1,333 @@
+"""Everything can be said in words: found by a few letters, completed, and never done by mistake."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from tests.support.builders import run
+from tests.support.hostile import ALL_AT_ONCE
+from tests.support.scripted import Said, ScriptedService
+from tests.tui.console import NARROW, Driven, console
+
+from runwatch.store.session import ServiceSession
+from runwatch.tui.core.command_parser import CommandError, PaletteCommand, parse_command, suggest_commands
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.screens.runs import add_runs
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.widgets.inputs.line_input import LineInput
+from runwatch.tui.widgets.lists.record_table import RecordTable
+from runwatch.tui.widgets.panes.command_line import SHOWN, CommandLine
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+
+FILTERS = '[filters]\nmine = "is:problem"\nRuns = "is:live"\n'
+
+
+async def _nothing(_: str) -> None: ...
+
+
+COMMANDS = [
+    PaletteCommand("runs", "Go to Runs.", _nothing, argument_name="FILTER", aliases=("run",)),
+    PaletteCommand("receipts", "Go to Receipts.", _nothing, argument_name="FILTER"),
+    PaletteCommand("open", "Go to a run.", _nothing, argument_name="ID", needs_argument=True),
+    PaletteCommand(
+        "theme",
+        "Another theme.",
+        _nothing,
+        argument_name="NAME",
+        needs_argument=True,
+        known=("dark", "light", "Half dark"),
+    ),
+    PaletteCommand("view: cancel", "Open the sheet.", _nothing),
+    PaletteCommand("view: copy id", "Copy it.", _nothing),
+    PaletteCommand("filter: runs", "Filter by is:live.", _nothing, aliases=("runs",)),
+]
+
+
+def suggested(text: str) -> list[str]:
+    """What is suggested for a text."""
+    return [found.text for found in suggest_commands(COMMANDS, text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "argument"),
+    [
+        ("runs", "runs", ""),
+        (":runs is:live", "runs", "is:live"),
+        ("  run  status:failed  ", "runs", "status:failed"),
+        ("open Ex_1", "open", "Ex_1"),
+        ("VIEW: Cancel", "view: cancel", ""),
+        ("filter: runs", "filter: runs", ""),
+    ],
+)
+def test_a_line_is_a_name_and_what_stands_behind_it(text: str, name: str, argument: str) -> None:
+    found = parse_command(COMMANDS, text)
+    assert (found.command.name, found.argument) == (name, argument)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("recepits", "there is no command recepits; the nearest is receipts"),
+        ("xyzzy", "there is no command xyzzy"),
+        ("open", "open needs ID"),
+        ("theme nope", "theme takes dark, light, Half dark"),
+        ("view: cancel now", "view: cancel takes nothing behind it"),
+        ("", "there is no command "),
+    ],
+)
+def test_what_is_no_command_is_refused_with_the_nearest_one(text: str, reason: str) -> None:
+    with pytest.raises(CommandError) as caught:
+        parse_command(COMMANDS, text)
+    assert str(caught.value) == reason
+
+
+def test_names_that_begin_so_come_before_words_that_do_and_those_before_scattered_letters() -> None:
+    assert suggested("r")[:3] == ["runs", "receipts", "filter: runs"]
+    assert suggested("can") == ["view: cancel"]
+    assert suggested("vcp") == ["view: copy id"]
+    assert suggested("sheet") == ["view: cancel"]
+    assert suggested("zzz") == []
+
+
+def test_behind_a_name_its_own_values_are_suggested() -> None:
+    assert suggested("theme ") == ["theme dark", "theme light", "theme Half dark"]
+    assert suggested("theme nope") == []
+    assert suggested("theme d") == ["theme dark", "theme Half dark"]
+    assert suggested("runs is:live") == ["runs is:live"]
+    assert suggested("open ") == ["open"]
+
+
+def test_a_long_line_is_suggested_for_at_once() -> None:
+    assert suggested("a" * 5000) == []
+
+
+@pytest.fixture
+def service() -> ScriptedService:
+    """Three runs in different states."""
+    return ScriptedService(
+        runs=[run("ex_live01", "running"), run("ex_failed2", "failed"), run("ex_done003", "completed")]
+    )
+
+
+async def say(driven: Driven, text: str) -> None:
+    """Open the line, type, and press enter."""
+    await driven.press("colon")
+    await driven.type(text)
+    await driven.press("enter")
+
+
+def front(driven: Driven) -> str:
+    """The name of the resource in front."""
+    screen = driven.app.screen
+    return screen.spec.name if isinstance(screen, ResourceScreen) else type(screen).__name__
+
+
+def lines(driven: Driven) -> int:
+    """How many command lines are open."""
+    return len(driven.app.screen.query(CommandLine))
+
+
+@pytest.mark.parametrize("key", ["colon", "ctrl+p"])
+async def test_both_keys_open_it_and_esc_gives_the_focus_back(
+    key: str, service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press(key)
+        assert isinstance(driven.focused, LineInput)
+        await driven.press(key if key == "ctrl+p" else "x")
+        assert lines(driven) == 1
+        await driven.press("escape")
+        assert lines(driven) == 0
+        assert isinstance(driven.focused, RecordTable)
+
+
+async def test_no_more_than_eight_suggestions_are_in_sight(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.press("colon")
+        top = next(number for number, row in enumerate(driven.lines) if row.startswith("┏━ Command"))
+        bottom = next(number for number, row in enumerate(driven.lines) if "tab completes" in row)
+        assert bottom - top - 2 == SHOWN
+        assert "more ━┓" in driven.lines[top]
+        assert "Runs · executions" in driven.text
+
+
+async def test_a_screen_with_a_filter(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await say(driven, "runs is:problem")
+        await driven.shows("filter is:problem")
+        assert [row.key for row in driven.table.rows] == ["ex_failed2"]
+        assert isinstance(driven.focused, RecordTable)
+        await say(driven, "receipts")
+        assert front(driven) == "receipts"
+        await say(driven, "runs is:live")
+        assert front(driven) == "runs"
+        await driven.settle()
+        assert [row.key for row in driven.table.rows] == ["ex_live01"]
+
+
+async def test_a_filter_that_cannot_be_read_stands_where_it_is_mended(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await say(driven, "runs is:nothing")
+        await driven.shows("there is no is:nothing")
+        assert isinstance(driven.focused, LineInput)
+        assert driven.focused.value == "is:nothing"
+        assert len(driven.table.rows) == 3
+
+
+async def test_named_filters_are_commands_and_a_screen_of_the_same_name_goes_first(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, settings=FILTERS) as driven:
+        await say(driven, "mine")
+        assert [row.key for row in driven.table.rows] == ["ex_failed2"]
+        await say(driven, "receipts")
+        await say(driven, "runs")
+        await driven.settle()
+        assert len(driven.table.rows) == 3
+        await say(driven, "filter: runs")
+        assert [row.key for row in driven.table.rows] == ["ex_live01"]
+
+
+async def test_actions_are_done_on_the_screen_that_was_in_front(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await say(driven, "list: mark")
+        assert driven.table.marks == frozenset({"ex_live01"})
+        await say(driven, "view: destroy")
+        assert isinstance(driven.app.screen, ConfirmDialog)
+
+
+async def test_only_what_works_where_the_focus_was_is_offered(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("colon")
+        await driven.type("events: ")
+        assert "events: wrap" not in driven.text
+        await driven.press("escape", "enter")
+        await driven.press("colon")
+        await driven.type("events: wr")
+        assert "events: wrap" in driven.text
+
+
+async def test_an_unknown_command_says_so_and_the_line_stays(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await say(driven, "xyzzy")
+        assert "there is no command xyzzy" in driven.text
+        assert lines(driven) == 1
+        await driven.press("backspace")
+        assert "there is no command" not in driven.text
+
+
+async def test_tab_completes_and_arrows_choose(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("colon")
+        await driven.type("the")
+        await driven.press("tab")
+        line = driven.app.screen.query_one(CommandLine).query_one(LineInput)
+        assert line.value == "theme "
+        await driven.press("down", "tab")
+        assert line.value == "theme runwatch-light"
+        await driven.press("enter")
+        assert driven.app.palette.name == "runwatch-light"
+
+
+async def test_what_lacks_its_argument_goes_on_to_it(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await say(driven, "ope")
+        assert "ID is missing" in driven.text
+        assert driven.app.screen.query_one(CommandLine).query_one(LineInput).value == "open "
+
+
+async def test_a_known_run_is_opened_by_a_part_of_its_id_even_behind_a_filter(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path) as driven:
+        await say(driven, "runs is:live")
+        await say(driven, "open failed2")
+        assert driven.table.cursor_key == "ex_failed2"
+        assert driven.app.screen.has_class("-opened")
+
+
+async def test_an_unknown_run_is_read_watched_and_opened(tmp_path: Path) -> None:
+    service = ScriptedService(runs=[run("ex_live01", "running")])
+    service.say("GET", "/v1/executions/ex_other99", Said(200, run("ex_other99", "completed")))
+    async with console(service, tmp_path) as driven:
+        await say(driven, "open ex_other99")
+        await driven.shows("added")
+        assert driven.table.cursor_key == "ex_other99"
+        assert [watched.run_id for watched in await driven.desk.watch_list.list(driven.desk.scope)] == ["ex_other99"]
+
+
+async def test_a_run_that_is_not_there_is_not_watched(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await say(driven, "open ex_nothing")
+        await driven.shows("ex_nothing: not found, not added")
+        assert await driven.desk.watch_list.list(driven.desk.scope) == []
+
+
+async def test_a_run_that_is_found_late_takes_nobody_away_from_where_they_went(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on, watch = asyncio.Event(), add_runs.add_to_watch_list
+
+    async def slow(desk: ServiceSession, run_id: str) -> add_runs.AddedRun:
+        await goes_on.wait()
+        return await watch(desk, run_id)
+
+    monkeypatch.setattr(add_runs, "add_to_watch_list", slow)
+    service = ScriptedService(runs=[run("ex_1")])
+    service.say("GET", "/v1/executions/ex_other99", Said(200, run("ex_other99")))
+    async with console(service, tmp_path) as driven:
+        await driven.shows("ex_1")
+        await say(driven, "open ex_other99")
+        await driven.press("2")
+        await driven.until(lambda: driven.lines[1].startswith(" Receipts"), "the receipts")
+        before = driven.app.screen
+        goes_on.set()
+        await driven.shows("ex_other99: ")
+        assert driven.app.screen is before
+
+
+async def test_times_are_shown_in_the_way_that_was_asked_for(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await say(driven, "time utc")
+        assert driven.app.render_context().time == "utc"
+        await say(driven, "time never")
+        assert driven.app.render_context().time == "utc"
+        assert "time takes relative, local, utc" in driven.text
+
+
+async def test_a_part_of_a_known_value_is_enough(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await say(driven, "theme light")
+        assert driven.app.palette.name == "runwatch-light"
+
+
+async def test_a_click_elsewhere_closes_it(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("colon")
+        await driven.click_text("ex_fai")
+        assert lines(driven) == 0
+        assert driven.table.cursor_key == "ex_failed2"
+
+
+async def test_a_click_on_a_suggestion_does_it(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("colon")
+        await driven.click_text("Go to Receipts")
+        await driven.until(lambda: front(driven) == "receipts", "the receipts")
+
+
+async def test_quit_ends_the_console(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await say(driven, "quit")
+        assert driven.app.return_code == 0
+
+
+async def test_hostile_text_is_shown_and_does_nothing(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("colon")
+        driven.app.screen.query_one(CommandLine).query_one(LineInput).value = ALL_AT_ONCE.text
+        await driven.press("enter")
+        assert isinstance(driven.app.screen, RunsScreen)
+        assert lines(driven) == 1

@@ -1,0 +1,254 @@
+"""The sheet starts on the harmless button, does nothing by accident, and tells what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.tui import samples
+from tests.tui.look import Stage, lines_of, text_of
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from runwatch.tui.core.messages import CopyRequested
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.widgets.inputs.line_input import LineInput
+from runwatch.tui.widgets.panes.confirm_dialog import AskedAgain, ConfirmDialog, Confirmed, DialogText, Left
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import block, line
+
+
+async def opened(app: Stage, pilot: Pilot[None], order: DialogText) -> ConfirmDialog:
+    """A sheet on the screen."""
+    sheet = ConfirmDialog(order, app)
+    await app.push_screen(sheet)
+    await pilot.pause()
+    return sheet
+
+
+def state(sheet: ConfirmDialog) -> str:
+    """How far a sheet is right now."""
+    return sheet.state
+
+
+def focused(app: Stage) -> str:
+    """The id of what has the focus."""
+    return "" if app.focused is None else str(app.focused.id)
+
+
+async def test_the_whole_sheet() -> None:
+    app = Stage()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await opened(app, pilot, samples.cancel_six())
+        rows = [row.strip("┃ ") for row in lines_of(app) if row.strip("┃ ")]
+        assert rows[0].startswith("┏━ Cancel 6 runs on prod-eu ━")
+        assert rows[0].endswith("━ prod-eu  write ━┓")
+        assert rows[1].startswith("Cancels 6 live runs. A provider call already under way is not reversed;")
+        assert rows[3] == "POST /v1/executions/{id}/cancel   6 × one key each   within 42 requests left this minute"
+        assert rows[4].split() == ["8f21…9b7e", "●", "running", "0:42", "waiting"]
+        assert rows[10].startswith("production profile: type the number of runs")
+        assert rows[11] == "[ Keep them running ]    Cancel 6 runs"
+        assert rows[12].startswith("┗━ data is 2s old ━")
+        assert rows[12].endswith("━ tab moves  esc leaves ━┛")
+
+
+async def test_the_records_take_as_many_rows_as_there_are() -> None:
+    app = Stage()
+    async with app.run_test(size=(100, 30)) as pilot:
+        sheet = await opened(app, pilot, samples.cancel_six())
+        assert sheet.query_one("#sheet-rows").size.height == 6
+        rows = [row.strip("┃ ") for row in lines_of(app)]
+        last = max(number for number, row in enumerate(rows) if row.endswith("waiting"))
+        assert rows[last + 1] == ""
+        assert rows[last + 2].startswith("production profile")
+
+
+async def test_a_sheet_stands_where_it_stays_from_its_first_frame_on() -> None:
+    app = Stage()
+    places: list[int] = []
+    async with app.run_test(size=(100, 30)) as pilot:
+        sheet = ConfirmDialog(samples.start_one(), app)
+        sheet.screen_layout_refresh_signal.subscribe(app, lambda shown: places.append(shown.query_one(Pane).region.y))
+        await app.push_screen(sheet)
+        await pilot.pause()
+        assert places
+        assert set(places) == {sheet.query_one(Pane).region.y}
+
+
+async def test_enter_on_the_first_button_leaves_and_changes_nothing() -> None:
+    app = Stage()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await opened(app, pilot, samples.start_one())
+        assert focused(app) == "sheet-keep"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert [type(message) for message in app.told] == [Left]
+        assert not app.told_of(Left)[0].was_sent
+        assert not isinstance(app.screen, ConfirmDialog)
+
+
+@pytest.mark.parametrize("key", ["X", "y", "q", "d", "space", "1", "r", "colon"])
+async def test_no_single_key_confirms(key: str) -> None:
+    app = Stage()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await opened(app, pilot, samples.start_one())
+        await pilot.press(key)
+        await pilot.pause()
+        assert app.told_of(Confirmed) == []
+
+
+async def test_tab_reaches_everything_and_the_second_button_confirms() -> None:
+    app = Stage()
+    async with app.run_test(size=(100, 30)) as pilot:
+        sheet = await opened(app, pilot, samples.start_one())
+        await pilot.press("tab")
+        assert focused(app) == "sheet-confirm"
+        await pilot.press("tab")
+        assert focused(app) == "sheet-body"
+        await pilot.press("tab", "tab", "enter")
+        await pilot.pause()
+        assert [type(message) for message in app.told] == [Confirmed]
+        assert state(sheet) == "sending"
+        assert "sending, waiting for the answer" in text_of(app)
+        assert focused(app) == "sheet-keep"
+        assert "[ Leave, it goes on ]" in text_of(app)
+
+
+async def test_nothing_is_sent_twice() -> None:
+    app = Stage()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await opened(app, pilot, samples.start_one())
+        await pilot.press("tab", "enter", "shift+tab", "tab", "tab", "r")
+        await pilot.pause()
+        assert len(app.told_of(Confirmed)) == 1
+        assert app.told_of(AskedAgain) == []
+
+
+async def test_a_production_profile_asks_for_the_right_words_first() -> None:
+    app = Stage()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await opened(app, pilot, samples.cancel_six())
+        await pilot.press("tab", "enter", "space")
+        assert app.told_of(Confirmed) == []
+        app.screen.query_one(LineInput).focus()
+        await pilot.press("5", "enter")
+        assert focused(app) != "sheet-confirm"
+        await pilot.press("backspace", "6", "enter")
+        await pilot.pause()
+        assert focused(app) == "sheet-confirm"
+        assert app.told_of(Confirmed) == []
+        await pilot.press("enter")
+        await pilot.pause()
+        assert len(app.told_of(Confirmed)) == 1
+
+
+async def test_what_may_not_be_done_says_why_and_cannot_be_confirmed() -> None:
+    app = Stage()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await opened(app, pilot, replace(samples.start_one(), off=line("READ-ONLY: this profile changes nothing")))
+        assert "READ-ONLY: this profile changes nothing" in text_of(app)
+        await pilot.press("tab", "enter")
+        await pilot.click("#sheet-confirm")
+        await pilot.pause()
+        assert app.told_of(Confirmed) == []
+
+
+async def confirmed(app: Stage, pilot: Pilot[None], order: DialogText) -> ConfirmDialog:
+    """A sheet that was sent."""
+    sheet = await opened(app, pilot, order)
+    await pilot.click("#sheet-confirm")
+    await pilot.pause()
+    assert state(sheet) == "sending"
+    return sheet
+
+
+async def test_each_row_carries_its_own_outcome() -> None:
+    app = Stage()
+    async with app.run_test(size=(100, 30)) as pilot:
+        order = replace(samples.cancel_six(), typed=None)
+        sheet = await confirmed(app, pilot, order)
+        outcomes: list[Any] = [line("✓ cancelled"), label_span("already final"), label_span("✗ not_found", Role.BAD)]
+        for row, outcome in zip(order.rows, outcomes, strict=False):
+            sheet.show_outcome(row.key, outcome if not isinstance(outcome, tuple) else (outcome,))
+        sheet.finish(label_span("1 cancelled, 1 already final, 1 refused", Role.WARN)[0])
+        await pilot.pause()
+        said = [row.strip("┃ ").split("   ")[-1].strip() for row in lines_of(app) if "0:42" in row]
+        assert said[:4] == ["✓ cancelled", "already final", "✗ not_found", "waiting"]
+        assert "1 cancelled, 1 already final, 1 refused" in text_of(app)
+        assert state(sheet) == "done"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.told_of(Left)[0].was_sent
+
+
+async def test_a_refusal_shows_the_problem_and_its_instance_can_be_copied() -> None:
+    app = Stage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        sheet = await confirmed(app, pilot, samples.start_one())
+        sheet.show_refusal(samples.refused(), next_step=line("Correct the fields."))
+        await pilot.pause()
+        assert state(sheet) == "refused"
+        assert "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11" in text_of(app)
+        assert "Correct the fields." in text_of(app)
+        assert "[ Close ]" in text_of(app)
+        await pilot.press("tab", "y")
+        await pilot.pause()
+        assert [message.text for message in app.told_of(CopyRequested)] == ["0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"]
+        sheet.tell(line("copied by tmux"))
+        await pilot.pause()
+        assert "━ copied by tmux ━" in text_of(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not isinstance(app.screen, ConfirmDialog)
+
+
+@pytest.mark.parametrize("way", ["key", "button"])
+async def test_an_unknown_outcome_can_be_asked_again_with_the_same_key(way: str) -> None:
+    app = Stage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        sheet = await confirmed(app, pilot, samples.start_one())
+        sheet.show_unknown_outcome(line("the connection was cut"))
+        await pilot.pause()
+        assert state(sheet) == "unknown"
+        said = " ".join(str(app.screen.query_one("#sheet-state", Static).content).split())
+        assert said == "outcome unknown: the connection was cut; r asks again with the same key and body"
+        await (pilot.press("r") if way == "key" else pilot.click("#sheet-again"))
+        await pilot.pause()
+        assert len(app.told_of(AskedAgain)) == 1
+        assert state(sheet) == "sending"
+        sheet.finish(line("started ex_1"))
+        await pilot.press("r")
+        await pilot.pause()
+        assert len(app.told_of(AskedAgain)) == 1
+
+
+async def test_a_sheet_covers_the_screen_and_its_keys() -> None:
+    pressed: list[str] = []
+
+    class App(Stage):
+        BINDINGS = [("z", "note", "note")]
+
+        def action_note(self) -> None:
+            pressed.append("z")
+
+    app = App()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("z")
+        await opened(app, pilot, samples.start_one())
+        await pilot.press("z")
+        assert pressed == ["z"]
+        assert app.screen.styles.background.a == 1
+
+
+@pytest.mark.parametrize(("rows", "least"), [(24, 8), (50, 25)])
+async def test_a_body_takes_the_rows_that_the_window_has(rows: int, least: int) -> None:
+    app = Stage()
+    body = block("\n".join(f"member{number}" for number in range(60)))
+    async with app.run_test(size=(100, rows)) as pilot:
+        sheet = await opened(app, pilot, replace(samples.cancel_six(), rows=(), typed=None, body=body))
+        shown = [row for row in lines_of(app) if "member" in row]
+        assert len(shown) >= least, text_of(app)
+        assert "[ Keep them running ]" in text_of(app)
+        assert sheet.query_one("#sheet-body").size.height <= rows - 12

@@ -1,0 +1,218 @@
+"""The two menus of a record: what to copy, and what can be done or why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.builders import echo_events, echo_receipt, run
+from tests.support.scripted import ScriptedService
+from tests.tui.console import Driven, console
+from tests.tui.look import Stage, lines_of
+
+from runwatch.base.json import loads
+from runwatch.tui.app.console_app import ConsoleApp
+from runwatch.tui.widgets.lists.event_log import EventLog
+from runwatch.tui.widgets.lists.record_table import RecordTable
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+from runwatch.tui.widgets.panes.menu import Menu, MenuItem
+from runwatch.tui.widgets.panes.run_detail import RunDetail
+from runwatch.view.text.safe_text import SafeText, line
+
+ITEMS = (
+    MenuItem(line("first"), "one", line("beside")),
+    MenuItem(line("second"), "two", disabled_reason=line("not now")),
+    MenuItem(line("third"), "three"),
+)
+
+
+class Copying(ConsoleApp):
+    """A console that notes what is copied instead of copying it."""
+
+    copied: tuple[str, str] | None = None
+
+    async def copy_text(
+        self, text: str, what: SafeText, *, several_lines: bool = False, is_secret: bool = False
+    ) -> None:
+        """Note it."""
+        self.copied = (str(what), text)
+
+
+class Chooser(Stage):
+    """Notes what is chosen."""
+
+    chosen: object = None
+
+    def on_menu_item_chosen(self, message: Menu.ItemChosen) -> None:
+        """Note it."""
+        self.chosen = message.item.target
+
+
+@pytest.fixture
+def service() -> ScriptedService:
+    """A live run and one that has ended, with events and a receipt."""
+    return ScriptedService(
+        runs=[run("ex_live01", "running"), run("ex_done02", "completed")],
+        events={"ex_live01": echo_events("ex_live01")[:2], "ex_done02": echo_events("ex_done02")},
+        receipts=[echo_receipt("ex_done02")],
+    )
+
+
+def menus(driven: Driven) -> int:
+    """How many menus are open."""
+    return len(driven.app.screen.query(Menu))
+
+
+async def opened(*items: MenuItem) -> tuple[Chooser, Menu]:
+    """A menu on a stage of its own."""
+    menu = Menu(line("Title"), items)
+    return Chooser(menu), menu
+
+
+async def test_the_whole_menu() -> None:
+    app, _ = await opened(*ITEMS)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        rows = lines_of(app)[-5:]
+        assert rows[0].startswith("┏━ Title ━")
+        assert [row.strip("┃ ") for row in rows[1:4]] == ["▸ first    beside", "second   off: not now", "third"]
+        assert rows[4].endswith("━ enter chooses  esc leaves ━┛")
+
+
+async def test_what_is_off_cannot_be_chosen() -> None:
+    app, menu = await opened(*ITEMS)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("down", "enter")
+        assert (app.chosen, menu.is_attached) == (None, True)
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert (app.chosen, menu.is_attached) == ("three", False)
+
+
+async def test_tab_goes_round_and_a_double_click_chooses() -> None:
+    app, menu = await opened(*ITEMS)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("tab", "tab", "tab", "shift+tab")
+        await pilot.click(menu, offset=(6, 1), times=2)
+        await pilot.pause()
+        assert app.chosen == "one"
+
+
+async def test_no_key_of_the_screen_below_works_while_it_is_open(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        before = driven.app.screen
+        await driven.press("Y")
+        await driven.press("X", "q", "2", "colon", "slash", "r", "space", "P", "full_stop")
+        assert driven.app.screen is before
+        assert menus(driven) == 1
+        assert driven.table.marks == frozenset()
+        await driven.press("escape")
+        assert menus(driven) == 0
+        assert isinstance(driven.focused, RecordTable)
+
+
+async def test_the_id_of_a_run_and_its_json_are_copied(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, app_class=Copying) as driven:
+        app = driven.app
+        assert isinstance(app, Copying)
+        await driven.press("Y", "enter")
+        assert app.copied == ("run id", "ex_live01")
+        await driven.press("Y", "down", "enter")
+        assert app.copied is not None
+        what, text = app.copied
+        assert what == "run as JSON"
+        assert loads(text)["execution_id"] == "ex_live01"
+
+
+async def test_an_event_and_a_value_under_the_cursor_are_copied_from_where_the_focus_is(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, app_class=Copying) as driven:
+        app = driven.app
+        assert isinstance(app, Copying)
+        await driven.press("down", "enter")
+        await driven.shows("accepted")
+        assert isinstance(driven.focused, EventLog)
+        await driven.press("g", "Y", "G", "enter")
+        assert app.copied is not None
+        assert app.copied[0] == "event as JSON"
+        assert loads(app.copied[1])["state"] == "accepted"
+        await driven.press("greater_than_sign", "down", "Y", "G", "enter")
+        assert app.copied == ("value under the cursor", "ex_done02")
+
+
+async def test_on_requests_the_curl_command_is_offered(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, app_class=Copying) as driven:
+        app = driven.app
+        assert isinstance(app, Copying)
+        await app.go_to("requests")
+        await driven.until(lambda: len(driven.table.rows) > 0, "the requests")
+        await driven.press("Y", "enter")
+        assert app.copied is not None
+        assert app.copied[0] == "curl command"
+        assert app.copied[1].startswith("runwatch config header --base-url ")
+
+
+async def test_every_action_is_shown_and_why_one_is_off(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("down")
+        await driven.press("full_stop")
+        for text in (
+            "Follow its events   runwatch runs watch ex_done02",
+            "Cancel the run      off: The run has ended, and a final run never changes.",
+            "Show its receipt    runwatch receipts show ex_done02",
+        ):
+            assert text in driven.text
+        await driven.press("down", "enter")
+        assert menus(driven) == 1
+
+
+async def test_cancelling_opens_the_sheet_and_sends_nothing(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("full_stop", "down", "enter")
+        assert isinstance(driven.app.screen, ConfirmDialog)
+        assert {heard.head.method for heard in service.heard} == {"GET"}
+
+
+async def test_a_read_only_profile_says_why_cancelling_is_off(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, settings="read_only = true\n") as driven:
+        await driven.press("full_stop")
+        assert "Cancel the run      off: this profile is read-only" in driven.text
+
+
+@pytest.mark.parametrize(("steps", "tab"), [(0, "events"), (3, "receipt")])
+async def test_events_and_receipt_open_their_view(
+    steps: int, tab: str, service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("down", "full_stop", *["down"] * steps, "enter")
+        detail = driven.app.screen.query_one(RunDetail)
+        assert detail.tab == tab
+        assert detail.has_focus_within
+
+
+async def test_a_run_that_ends_while_the_menu_is_open_is_not_cancelled(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("full_stop", "down")
+        service.runs[0] = dict(run("ex_live01", "completed").raw)
+        await driven.pass_time(16)
+        await driven.press("enter")
+        assert not isinstance(driven.app.screen, ConfirmDialog)
+        assert "The run has ended" in driven.text
+
+
+async def test_what_has_no_actions_says_so(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, open_at="receipts") as driven:
+        await driven.until(lambda: len(driven.table.rows) > 0, "the receipts")
+        await driven.press("full_stop")
+        assert menus(driven) == 0
+        assert "Nothing can be done with a receipt here." in driven.text
+
+
+async def test_an_empty_list_has_nothing_to_copy(tmp_path: Path) -> None:
+    async with console(ScriptedService(), tmp_path) as driven:
+        await driven.press("Y")
+        assert menus(driven) == 0
+        assert "There is nothing to copy." in driven.text

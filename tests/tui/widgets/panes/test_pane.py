@@ -1,0 +1,130 @@
+"""The frame says what is inside, in which state, and whether it has the focus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.tui.look import Stage, lines_of
+from textual import events
+from textual.geometry import Region
+
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.widgets.inputs.button import TextButton
+from runwatch.tui.widgets.panes.pane import BorderText, Pane
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+EDGE = BorderText(line("Runs   14 of 212"), line("sort age"), line("updated 1s ago"), line("live 3"))
+
+
+def stage(*, ascii: bool = False) -> Stage:
+    """Two panes below each other, each with something that takes the focus."""
+    return Stage(
+        Pane(TextButton(line("one"), id="one"), edge=EDGE, id="upper"),
+        Pane(TextButton(line("two"), id="two"), id="lower"),
+        ascii=ascii,
+    )
+
+
+async def test_all_four_texts_stand_in_the_frame_and_the_focused_one_is_heavy() -> None:
+    app = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        rows = lines_of(app)
+        assert rows[0] == "┏━ Runs   14 of 212 " + "━" * 48 + " sort age ━┓"
+        assert rows[9] == "┗━ updated 1s ago " + "━" * 52 + " live 3 ━┛"
+        assert rows[10] == "╭" + "─" * 78 + "╮"
+        await pilot.press("tab")
+        rows = lines_of(app)
+        assert rows[0] == "╭─ Runs   14 of 212 " + "─" * 48 + " sort age ─╮"
+        assert rows[10] == "┏" + "━" * 78 + "┓"
+
+
+async def test_the_frame_stays_heavy_while_the_focus_goes_from_one_widget_inside_to_another() -> None:
+    left, right = TextButton(line("left")), TextButton(line("right"))
+    app = Stage(Pane(left, right))
+    async with app.run_test(size=(80, 20)) as pilot:
+        left.focus()
+        await pilot.pause()
+        pane = right.parent
+        assert isinstance(pane, Pane)
+        right.focus()
+        await pilot.pause()
+        # Each widget has a queue of its own: what the left one lost is told last.
+        pane.post_message(events.DescendantBlur(left))
+        await pilot.pause()
+        assert lines_of(app)[0] == "┏" + "━" * 78 + "┓"
+
+
+async def test_an_age_that_grows_has_its_own_edge_drawn_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        pane = app.query_one("#upper", Pane)
+        drawn: list[Region] = []
+        own = pane.refresh
+
+        def refresh(*regions: Region, **how: Any) -> Pane:
+            drawn.extend(regions)
+            return own(*regions, **how)
+
+        monkeypatch.setattr(pane, "refresh", refresh)
+        pane.set_border_text(title=EDGE.title, age=line("updated 2s ago"), counters=EDGE.counters)
+        assert drawn == [Region(-1, 8, 80, 1)]
+        pane.set_border_text(age=line("updated 3s ago"), state=line("sort run"))
+        assert drawn[1:] == [Region(-1, -1, 80, 1), Region(-1, 8, 80, 1)]
+        await pilot.pause()
+        assert "sort run" in lines_of(app)[0]
+        assert "updated 3s ago" in lines_of(app)[9]
+
+
+async def test_ascii_frames_say_the_focus_too() -> None:
+    app = stage(ascii=True)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        assert lines_of(app)[0] == "+- Runs   14 of 212 " + "=" * 48 + " sort age -+"
+        await pilot.press("tab")
+        assert lines_of(app)[0] == "+- Runs   14 of 212 " + "-" * 48 + " sort age -+"
+        assert all(row.isascii() for row in lines_of(app))
+
+
+@pytest.mark.parametrize(
+    ("edge", "row"),
+    [
+        (BorderText(title=line("only left")), "╭─ only left " + "─" * 66 + "╮"),
+        (BorderText(state=line("only right")), "╭" + "─" * 65 + " only right ─╮"),
+        (BorderText(line("x" * 100), line("state")), "╭─ " + "x" * 64 + "… ── state ─╮"),
+        (BorderText(line("left"), line("x" * 100)), None),
+        (BorderText(title=line("")), "╭" + "─" * 78 + "╮"),
+        (BorderText(title=(label_span("a ", Role.BAD), line("[red]b"))), "╭─ a [red]b " + "─" * 67 + "╮"),
+    ],
+)
+async def test_the_left_text_is_cut_before_the_right_one(edge: BorderText, row: str | None) -> None:
+    app = Stage(Pane(edge=edge))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        shown = lines_of(app)[0]
+        assert len(shown) == 80
+        if row is not None:
+            assert shown == row
+
+
+async def test_texts_change_one_by_one_and_follow_the_width() -> None:
+    app = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        pane = app.query_one("#upper", Pane)
+        pane.set_border_text(age=(label_span("stale 31s", Role.WARN),))
+        await pilot.pause()
+        assert lines_of(app)[9].startswith("┗━ stale 31s ━")
+        assert lines_of(app)[0].startswith("┏━ Runs   14 of 212 ━")
+        await pilot.resize_terminal(100, 20)
+        assert lines_of(app)[0] == "┏━ Runs   14 of 212 " + "━" * 68 + " sort age ━┓"
+
+
+async def test_a_click_on_the_frame_gives_the_focus_to_what_is_inside() -> None:
+    app = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.click("#lower", offset=(40, 0))
+        await pilot.pause()
+        assert app.focused is app.query_one("#two")

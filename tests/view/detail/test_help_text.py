@@ -1,0 +1,63 @@
+"""The help knows what the code knows, and finds it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runwatch import __version__
+from runwatch.base.paths import Paths
+from runwatch.view.detail.help_text import (
+    FILTERS,
+    legend_section,
+    reference_sections,
+    search_sections,
+    service_sections,
+)
+from runwatch.view.query.parser import parse_filter
+from runwatch.view.resources.runs import RUNS
+from runwatch.view.text.glyphs import ASCII, UNICODE
+
+PATHS = Paths(Path("/somewhere/settings.toml"), Path("/somewhere/data"))
+
+
+def key_of(action: str) -> str:
+    """A key that no action has by itself."""
+    return f"<{action}>"
+
+
+def test_each_sign_stands_beside_its_ascii_form() -> None:
+    labels = [str(entry.label) for entry in legend_section().lines]
+    for name in ("live", "good", "bad", "off", "warn", "unknown", "nothing"):
+        assert f"{getattr(UNICODE, name)}   {getattr(ASCII, name)}" in labels
+
+
+@pytest.mark.parametrize("example", [example for example, _ in FILTERS])
+def test_every_form_of_a_filter_can_be_read(example: str) -> None:
+    for part in example.replace("field", "mode").split("  "):
+        assert parse_filter(part, RUNS, named={"name": "word"}).text == part
+
+
+def test_places_and_version_are_named() -> None:
+    texts = [str(entry.text) for part in reference_sections(PATHS, key_of) for entry in part.lines]
+    assert str(PATHS.settings_file) in texts
+    assert str(PATHS.log_file) in texts
+    assert f"runwatch {__version__}" in texts
+
+
+def test_a_search_finds_lines_by_all_of_its_words_without_regard_to_capitals() -> None:
+    shown = search_sections([*reference_sections(PATHS, key_of), *service_sections(key_of)], "KEY twice")
+    assert [[str(entry.label) for entry in part.lines] for part in shown] == [["Waiting", "Lost answers"]]
+    assert search_sections(service_sections(key_of), "no such words at all") == []
+
+
+def test_sentences_name_the_keys_that_hold_now() -> None:
+    said = " ".join(
+        str(entry.text)
+        for part in [*reference_sections(PATHS, key_of), *service_sections(key_of)]
+        for entry in part.lines
+    )
+    for action in ("screen.add", "screen.copy", "screen.copy_menu", "screen.refresh", "app.outbox"):
+        assert f"<{action}>" in said
+    assert "{" not in said

@@ -1,0 +1,40 @@
+"""Two records beside each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runwatch.base.json import loads
+from runwatch.view.detail.record_diff import diff_records
+from tests.view.strategies import few, json_values, texts
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "found"),
+    [
+        ('{"a": 1, "b": 2}', '{"a": 1, "b": 2}', []),
+        ('{"a": 1, "b": 2}', '{"b": 2, "a": 1}', []),
+        ('{"a": 1}', '{"a": 2}', [{"path": "a", "left": 1, "right": 2}]),
+        ('{"a": null}', "{}", [{"path": "a", "left": None}]),
+        ("{}", '{"a": {"b": 1}}', [{"path": "a.b", "right": 1}]),
+        ('{"a": [1, 2]}', '{"a": [1, 3]}', [{"path": "a", "left": [1, 2], "right": [1, 3]}]),
+        ('{"a": [{"b": 1}]}', '{"a": [{"b": 2}]}', [{"path": "a[0].b", "left": 1, "right": 2}]),
+        ('{"a": 1}', '{"a": "1"}', [{"path": "a", "left": 1, "right": "1"}]),
+    ],
+)
+def test_each_value_that_differs_is_told_by_its_path(left: str, right: str, found: list[Any]) -> None:
+    assert [one.raw for one in diff_records(loads(left), loads(right))] == found
+
+
+def test_numbers_are_compared_as_they_were_sent() -> None:
+    assert [one.path for one in diff_records(loads('{"a": 0.10}'), loads('{"a": 0.1}'))] == ["a"]
+
+
+@few
+@given(st.dictionaries(texts, json_values, max_size=4))
+def test_no_record_differs_from_itself(value: dict[str, Any]) -> None:
+    assert list(diff_records(value, value)) == []

@@ -1,0 +1,158 @@
+"""Filters of events: the language of every list, over what a line shows and what the event holds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runwatch.records.event import RunEvent
+from runwatch.view.query.expressions import QueryError
+from runwatch.view.resources.event_filter import MULTI_RUN_EVENTS, parse_event_filter, seen_values
+from runwatch.view.runs.event_lines import describe_event, render_event
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.glyphs import Glyphs
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import StyledText
+from tests.support import builders
+from tests.support.hostile import CORPUS
+from tests.support.parts import verification_check
+from tests.view.strategies import NOW, garbage, many
+
+UTC = RenderContext(NOW, time="utc")
+
+EVENTS = {
+    "queued": builders.event(1, "queued", at="2026-11-21T11:58:00Z"),
+    "fallback": builders.slice_event(2, "progress", reason="fallback", at="2026-11-21T11:59:00Z"),
+    "rejected": builders.verification_event(
+        3, verification_check=verification_check(is_correct=False, quality_score=0.31), at="2026-11-21T11:59:10Z"
+    ),
+    "silent": builders.verification_event(
+        4,
+        verification_check=verification_check(outcome="technical_failure", failure_class="timeout", is_correct=None),
+        at="2026-11-21T11:59:20Z",
+    ),
+    "tool": builders.unknown_event(5, tool={"name": "sea\u00e9rch"}, at="2026-11-21T11:59:30Z"),
+    "failed": builders.event(6, "failed", reason="fallback_exhausted", at="2026-11-21T11:59:40Z"),
+}
+
+
+def kept(text: str) -> set[str]:
+    found = parse_event_filter(text)
+    assert found is not None
+    keep = found.keeps(UTC)
+    return {name for name, event in EVENTS.items() if keep(event)}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("queued", {"queued"}),
+        ("REJECTED", {"rejected"}),
+        ('"no verdict"', {"silent"}),
+        ("quality_score", {"rejected", "silent"}),
+        ("seaérch", {"tool"}),
+        ("kind:check", {"rejected", "silent"}),
+        ("kind=check !rejected", {"silent"}),
+        ("is:problem", {"rejected", "silent", "failed"}),
+        ("is:final", {"failed"}),
+        ("reason:fallback", {"fallback", "failed"}),
+        ("reason=fallback", {"fallback"}),
+        ("score<0.5", {"rejected"}),
+        ("has:slice", {"fallback", "rejected", "silent"}),
+        ("queued | kind=tool_call", {"queued", "tool"}),
+        ("/^✗ (rejected|failed)/", {"rejected", "failed"}),
+        ("age<45s", {"silent", "tool", "failed"}),
+        ("verification_check.failure_class:time", {"silent"}),
+        ("!is:problem !queued", {"fallback", "tool"}),
+    ],
+)
+def test_a_filter_keeps_what_it_asks_for(text: str, names: set[str]) -> None:
+    assert kept(text) == names
+
+
+def test_nothing_typed_is_no_filter() -> None:
+    assert parse_event_filter("  ") is None
+
+
+@pytest.mark.parametrize("text", ["is:nothing", "cost>1", "/[/", '"open', "a |", ":unknown"])
+def test_what_cannot_be_read_says_why(text: str) -> None:
+    with pytest.raises(QueryError):
+        parse_event_filter(text)
+
+
+def test_a_filter_kept_under_a_name_works_for_events_too() -> None:
+    found = parse_event_filter(":bad", named={"bad": "is:problem"})
+    assert found is not None
+    assert found.keeps(UTC)(EVENTS["failed"])
+
+
+def test_in_a_list_of_several_runs_a_filter_knows_the_run() -> None:
+    found = parse_event_filter("run:beef", is_merged=True)
+    assert found is not None
+    keep = found.keeps(UTC)
+    assert keep(builders.event(1, execution_id="ex_beef01"))
+    assert not keep(builders.event(1, execution_id="ex_0001"))
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("fall", ["fall"]),
+        ("PROGRESS fall", ["progress", "fall"]),
+        ("!progress", []),
+        ("progress | queued", ["progress"]),
+        ("summary:gress", ["gress"]),
+        ("/pro.*s/", ["progress"]),
+        ("/x*/", []),
+        ("progress gress", ["progress"]),
+        ("is:live", []),
+    ],
+)
+def test_what_is_looked_for_is_marked_in_the_line(text: str, marked: list[str]) -> None:
+    found = parse_event_filter(text)
+    assert found is not None
+    shown = render_event(EVENTS["fallback"], UTC).summary
+    assert [shown[start:end] for start, end in found.match_spans(shown)] == marked
+
+
+@pytest.mark.parametrize(("text", "word"), [("a", "a"), ('"a b"', "a b"), ("a b", ""), ("!a", ""), ("kind:a", "")])
+def test_a_single_word_is_known_as_one(text: str, word: str) -> None:
+    found = parse_event_filter(text)
+    assert found is not None
+    assert found.word == word
+
+
+def test_a_filter_can_be_completed_by_the_fields_of_events() -> None:
+    known = seen_values(MULTI_RUN_EVENTS)
+    assert {"kind", "run", "slice", "score", "reason", "attempt"} <= set(known)
+    assert line("check") in known["kind"]
+
+
+@many
+@given(garbage(RunEvent), st.sampled_from(["a", "!a", "is:problem", "kind:a", "score>0", "age<1m", "has:state", "/a/"]))
+def test_any_event_can_be_asked(raw: dict[str, object], text: str) -> None:
+    found = parse_event_filter(text)
+    assert found is not None
+    assert found.keeps(UTC)(RunEvent(raw)) in {True, False}
+
+
+@pytest.mark.parametrize("entry", CORPUS, ids=lambda entry: entry.name)
+def test_hostile_text_is_looked_for_like_any_other(entry: object) -> None:
+    text = getattr(entry, "text")  # noqa: B009
+    found = parse_event_filter("x | " + '"' + text.replace("\\", "\\\\").replace('"', '\\"')[:900] + '"')
+    if found is not None:
+        places = list(found.match_spans(line(text)))
+        assert all(start < end for start, end in places)
+
+
+def test_a_word_that_an_event_does_not_have_is_looked_for_in_its_line_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[RunEvent] = []
+
+    def counted(event: RunEvent, glyphs: Glyphs) -> StyledText:
+        drawn.append(event)
+        return describe_event(event, glyphs)
+
+    monkeypatch.setattr("runwatch.view.resources.events.describe_event", counted)
+    assert kept("nowhere") == set()
+    assert drawn == list(EVENTS.values())

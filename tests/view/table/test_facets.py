@@ -1,0 +1,66 @@
+"""Counts above a list, and the filters that they are."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from runwatch.view.query.parser import parse_filter
+from runwatch.view.resources.models import MODELS
+from runwatch.view.table.facets import FacetValue, count_facets, is_facet_active, toggle_facet
+from runwatch.view.table.rows import build_rows, keep_matching_rows
+from tests.support import resources
+from tests.view.strategies import CONTEXT, many, texts
+
+LANE = FacetValue("lane", "byok", 1)
+
+
+def found() -> list[tuple[str, list[tuple[str | None, int]]]]:
+    entries = [*resources.LISTS["model"](), resources.catalog_entry("mdep_3", connection={"access_lane": None})]
+    counted = count_facets(build_rows(MODELS, entries, CONTEXT), ("lane", "classes", "licence"))
+    return [(facet.field, [(value.value, value.count) for value in facet.values]) for facet in counted]
+
+
+def test_rows_are_counted_by_value_the_most_frequent_first() -> None:
+    counted = dict(found())
+    assert counted["lane"] == [("byok", 2), (None, 1)]
+    assert all(count == 3 for _, count in counted["classes"])
+
+
+def test_a_facet_is_a_filter_that_keeps_as_many_rows_as_it_counts() -> None:
+    made = build_rows(MODELS, [*resources.LISTS["model"](), resources.catalog_entry("m", connection={})], CONTEXT)
+    for facet in count_facets(made, ("lane", "lifecycle", "licence", "standing", "classes", "source")):
+        for value in facet.values:
+            assert len(keep_matching_rows(made, parse_filter(value.term, MODELS).matches)) == value.count
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("", "lane=byok"),
+        ("ember", "ember lane=byok"),
+        ("lane=byok", ""),
+        ("ember lane=byok is:public", "ember is:public"),
+        ("lane=millwork_pool ember", "lane=byok ember"),
+        ('lane="two words" ember', "lane=byok ember"),
+        ("!has:lane", "lane=byok"),
+        ("airlane=byok", "airlane=byok lane=byok"),
+    ],
+)
+def test_choosing_a_facet_puts_it_in_place_of_another_or_takes_it_away(text: str, after: str) -> None:
+    assert toggle_facet(text, LANE) == after
+
+
+@many
+@given(texts)
+def test_choosing_twice_leads_back(value: str) -> None:
+    facet = FacetValue("source", value, 1)
+    once = toggle_facet("ember", facet)
+    assert once == f"ember {facet.term}"
+    assert is_facet_active(once, facet)
+    assert toggle_facet(once, facet) == "ember"
+
+
+def test_rows_without_a_value_are_a_facet_of_their_own() -> None:
+    assert FacetValue("lane", None, 1).term == "!has:lane"
+    assert FacetValue("lane", None, 1).words == "none"
