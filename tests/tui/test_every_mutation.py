@@ -82,7 +82,7 @@ def _with_next(spec: ResourceSpec[Any], action: ResourceAction[Any], subject: An
 
 CASES: Final = list(_cases())
 each_mutation = pytest.mark.parametrize("case", CASES)
-each_form = pytest.mark.parametrize("case", [case for case in CASES if case.values[0][1].mutation.asks])
+each_form = pytest.mark.parametrize("case", [case for case in CASES if case.values[0][1].mutation.fields])
 
 
 def path_of(operation: Operation) -> str:

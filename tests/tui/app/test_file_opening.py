@@ -81,7 +81,7 @@ async def test_runs_receipts_and_events_of_a_file_are_shown_together(tmp_path: P
         assert "file kept.ndjson" in driven.lines[0]
         assert "READ-ONLY" in driven.lines[0]
         assert "from the file" in driven.text
-        driven.app.screen.want("ex_1")  # type: ignore[attr-defined]
+        driven.app.screen.select_record("ex_1")  # type: ignore[attr-defined]
         await driven.shows("7 events")
         await driven.shows("test run · no verdict")
         await driven.press("2")

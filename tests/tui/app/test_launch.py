@@ -11,7 +11,7 @@ import pytest
 from tests.support.environment import clean_environment
 from tests.support.terminal import Terminal
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 HEAVY = ("pydantic", "httpx", "sqlalchemy", "starlette", "uvicorn", "tomlkit", "cryptography")
 
 

@@ -81,7 +81,7 @@ async def test_a_record_is_acted_on_in_its_own_profile_alone(tmp_path: Path) -> 
     async with both(tmp_path, work, home) as driven:
         await together(driven)
         await driven.comes("pooled-open-model")
-        driven.app.screen.want("pooled-open-model")  # type: ignore[attr-defined]
+        driven.app.screen.select_record("pooled-open-model")  # type: ignore[attr-defined]
         await driven.press("full_stop")
         await driven.shows("Nothing can be done with a template here.")
         await driven.press("enter", "enter")

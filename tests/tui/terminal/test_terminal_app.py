@@ -16,7 +16,7 @@ from tests.support.environment import clean_environment
 from tests.support.screen import foreign_controls
 from tests.support.terminal import Terminal
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @contextmanager

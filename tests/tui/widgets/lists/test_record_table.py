@@ -72,7 +72,7 @@ async def test_an_id_in_a_narrow_column_loses_its_middle(width: int, shown: str)
         assert lines_of(app)[2].split()[4] == shown
 
 
-@pytest.mark.parametrize("kind", [{"align": "right"}, {"is_whole": True}])
+@pytest.mark.parametrize("kind", [{"align": "right"}, {"never_cut": True}])
 async def test_a_number_or_a_time_is_shown_whole_or_not_at_all(kind: dict[str, Any]) -> None:
     table = RecordTable(
         (samples.Column("status", "path", min_cells=8), samples.Column("run", "count", hide_order=1, **kind))
