@@ -1,12 +1,23 @@
-"""How the modules of the sources lean on each other: no import circle, imports in functions and for types included."""
+"""The structure of the sources, held against its description: packages, rooms, circles, folders and names."""
 
 from __future__ import annotations
 
 import ast
+import re
+import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[1] / "src"
+ARCHITECTURE = SOURCES.parent / ".github" / "ARCHITECTURE.md"
+
+MAX_MODULES = 17
+ONE_EACH = {"records", "records/requests", "commands", "service/routes", "view/resources", "base"}
+"""Folders with one module for each resource, subcommand or plain subject, which may hold more."""
+
+SAME_ON_THE_WIRE = {"AgentLifecycle", "EndpointRequest"}
+"""Two requests of the interface have a part of the same name."""
 
 
 def module_files(root: Path) -> dict[str, Path]:
@@ -99,3 +110,76 @@ def test_a_circle_through_a_function_and_a_type_is_found_and_named(tmp_path: Pat
     }.items():
         (package / f"{name}.py").write_text(text, "utf-8")
     assert circles(import_graph(tmp_path)) == [["house.attic", "house.stairs", "house.cellar", "house.attic"]]
+
+
+def drawn_layers(text: str) -> list[list[str]]:
+    """The packages of the drawing in ARCHITECTURE.md, one list for each line that names some, from the top."""
+    drawing = text.partition("```text\n")[2].partition("```")[0]
+    lines = [re.findall(r"[a-z]+", line) for line in drawing.splitlines()]
+    return [line for line in lines if line]
+
+
+def rooms_of_table(text: str) -> dict[str, list[set[str]]]:
+    """The rooms of each package that the table in ARCHITECTURE.md orders, from the top."""
+    rows = re.findall(r"^\| `(\w+)` \| [^|]* \| ([^|]+→[^|]+) \|$", text, re.MULTILINE)
+    return {package: [set(layer.strip().split(", ")) for layer in rooms.split("→")] for package, rooms in rows}
+
+
+def test_the_drawing_of_the_packages_is_what_the_imports_are() -> None:
+    layers = drawn_layers(ARCHITECTURE.read_text("utf-8"))
+    height = {package: len(layers) - number for number, layer in enumerate(layers) for package in layer}
+    graph = import_graph(SOURCES)
+    packages = {name.split(".")[1] for name in graph if name.count(".")} - {"__main__"}
+    assert set(height) == packages
+    wrong = [
+        f"{name} imports {other}"
+        for name, imported in graph.items()
+        for other in imported
+        if "." in name and "." in other and name.split(".")[1] != "__main__"
+        for lower, upper in [(other.split(".")[1], name.split(".")[1])]
+        if lower != upper
+        if height[lower] >= height[upper] or (upper == "service" and lower not in {"records", "base"})
+    ]
+    assert not wrong
+
+
+def test_the_table_of_rooms_is_what_the_linter_holds() -> None:
+    settings = tomllib.loads((SOURCES.parent / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    held = {
+        contract["containers"][0].removeprefix("runwatch."): [
+            set(layer.split(" | ")) - {"__main__"} for layer in contract["layers"]
+        ]
+        for contract in settings["contracts"]
+        if contract["type"] == "layers" and contract["containers"] != ["runwatch"]
+    }
+    told = rooms_of_table(ARCHITECTURE.read_text("utf-8"))
+    assert {**held, "commands": [{"handlers"}, *held["commands"]]} == told
+
+
+def test_no_folder_is_too_large_to_look_through() -> None:
+    counts = Counter(path.parent for path in (SOURCES / "runwatch").rglob("*.py") if path.name != "__init__.py")
+    found = {str(folder.relative_to(SOURCES / "runwatch")): count for folder, count in counts.items()}
+    too_large = {folder: count for folder, count in found.items() if count > MAX_MODULES and folder not in ONE_EACH}
+    assert not too_large
+
+
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    homes: dict[str, list[str]] = {}
+    for name, path in module_files(SOURCES).items():
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(name)
+    shared = {name: modules for name, modules in homes.items() if len(modules) > 1}
+    assert set(shared) == SAME_ON_THE_WIRE
+
+
+def test_contributing_names_files_that_exist() -> None:
+    text = (ARCHITECTURE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    paths = re.findall(r"`((?:[a-z_]+/)+(?:[a-z_0-9]+\.(?:py|toml))?)`", text)
+    root = SOURCES.parent
+    assert len(paths) > 10
+    missing = [
+        path for path in paths if not any((base / path).exists() for base in (root, SOURCES, SOURCES / "runwatch"))
+    ]
+    assert not missing
+    assert len(text.splitlines()) <= 60

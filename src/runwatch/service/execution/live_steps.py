@@ -24,7 +24,7 @@ from runwatch.service.execution.live.next_move import (
     RunCheck,
     next_move,
 )
-from runwatch.service.execution.live.provider_call import CallOutcome, ProviderCall
+from runwatch.service.execution.live.provider_call import CallOutcome, PreparedCall
 from runwatch.service.execution.live.receipt_facts import build_provenance
 from runwatch.service.execution.live.state import (
     ANSWERED,
@@ -55,7 +55,7 @@ class PendingCall:
     """A provider is to be called; the attempt is recorded as begun."""
 
     run: RunState
-    order: ProviderCall
+    order: PreparedCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ def _begin(transaction: Transaction, run: RunState, live: LiveRun, move: CallPro
     run = runs.record(transaction, Transition(replace(run, slices=(replace(run.slices[0], work=work),)), []))
     return PendingCall(
         run,
-        ProviderCall(
+        PreparedCall(
             number=attempt.number,
             connection=connection,
             upstream_ref=deployment["upstream_ref"],

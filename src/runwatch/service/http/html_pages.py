@@ -133,7 +133,7 @@ class PageInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class HtmlForm:
     """A page that asks for something.
 
     Attributes:

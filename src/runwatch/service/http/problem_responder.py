@@ -16,7 +16,7 @@ from runwatch.records.problem import PROBLEM_BASE, PROBLEM_TYPE
 from runwatch.service.access.authentication import Principal
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.rate_limits import WINDOW_S, Window
+from runwatch.service.http.rate_limits import WINDOW_S, RateWindow
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.tables import problems
 from runwatch.service.timers import Timers
@@ -68,7 +68,7 @@ class ProblemResponder:
         self._database = database
         self._clock = clock
         self._timers = timers
-        self._window = Window(MAX_ANONYMOUS_PROBLEMS_PER_MINUTE, WINDOW_S, clock)
+        self._window = RateWindow(MAX_ANONYMOUS_PROBLEMS_PER_MINUTE, WINDOW_S, clock)
         self._waiting: list[dict[str, object]] = []
         self._keeping: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None

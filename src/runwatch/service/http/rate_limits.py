@@ -123,7 +123,7 @@ async def read_body(request: Request, share: Share | None = None, *, most: int =
     return bytes(body)
 
 
-class Window:
+class RateWindow:
     """At most so many events of one name within any stretch of time.
 
     Args:
@@ -165,7 +165,7 @@ class RateLimiter:
 
     def __init__(self, requests_per_minute: int | None, clock: Clock) -> None:
         self.requests_per_minute: Final = requests_per_minute
-        self._window = None if requests_per_minute is None else Window(requests_per_minute, WINDOW_S, clock)
+        self._window = None if requests_per_minute is None else RateWindow(requests_per_minute, WINDOW_S, clock)
 
     def admit(self, key_id: str) -> None:
         """Count one request of a key.
@@ -197,11 +197,11 @@ class AnonymousLimits:
     def __init__(self, clock: Clock, requests_per_minute: int | None = None) -> None:
         self._most = min(ANONYMOUS_REQUESTS_PER_MINUTE, requests_per_minute or ANONYMOUS_REQUESTS_PER_MINUTE)
         self.bytes_in_flight: Final = BytesInFlight(ANONYMOUS_BYTES_IN_FLIGHT)
-        self._requests = Window(self._most, WINDOW_S, clock)
-        self._failed = Window(FAILED_KEYS_PER_MINUTE, WINDOW_S, clock)
-        self._all_failed = Window(ALL_FAILED_KEYS_PER_MINUTE, WINDOW_S, clock)
-        self._sign_ups = Window(SIGN_UPS_PER_HOUR, HOUR_S, clock)
-        self._all_sign_ups = Window(ALL_SIGN_UPS_PER_HOUR, HOUR_S, clock)
+        self._requests = RateWindow(self._most, WINDOW_S, clock)
+        self._failed = RateWindow(FAILED_KEYS_PER_MINUTE, WINDOW_S, clock)
+        self._all_failed = RateWindow(ALL_FAILED_KEYS_PER_MINUTE, WINDOW_S, clock)
+        self._sign_ups = RateWindow(SIGN_UPS_PER_HOUR, HOUR_S, clock)
+        self._all_sign_ups = RateWindow(ALL_SIGN_UPS_PER_HOUR, HOUR_S, clock)
 
     def admit(self, peer: str) -> None:
         """Count one request to an open endpoint.

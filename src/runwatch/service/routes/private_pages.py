@@ -19,7 +19,7 @@ from runwatch.service.access.authentication import ANONYMOUS
 from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
-from runwatch.service.http.html_pages import Form, FormRefusalError, PageInput, render_page, see_other
+from runwatch.service.http.html_pages import FormRefusalError, HtmlForm, PageInput, render_page, see_other
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 
 SECRET_CHARACTERS: Final = 4096
@@ -117,10 +117,10 @@ async def take(entries: Entries, call: AuthenticatedRequest) -> ServiceResponse:
     return make_json_response(outcome)
 
 
-def _form(kind: EntryPage, intent: EntryIntent) -> Form:
+def _form(kind: EntryPage, intent: EntryIntent) -> HtmlForm:
     until = datetime.fromisoformat(intent.expires_at)
     facts = [*kind.facts(intent), ("This page works", f"once, until {until:%H:%M} UTC")]
-    return Form(kind.title, kind.sentences(intent), kind.button, facts, kind.fields(intent))
+    return HtmlForm(kind.title, kind.sentences(intent), kind.button, facts, kind.fields(intent))
 
 
 def _entry_of(entries: Entries, call: AuthenticatedRequest) -> tuple[EntryPage, str]:

@@ -9,12 +9,12 @@ from typing import Final
 from runwatch.service.access import browser_sessions
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
-from runwatch.service.http.html_pages import Form, FormRefusalError, PageInput, render_page, see_other
+from runwatch.service.http.html_pages import FormRefusalError, HtmlForm, PageInput, render_page, see_other
 from runwatch.service.http.responses import ServiceResponse
 
 _SIGN_OUT: Final = f"{browser_sessions.PATH}/sign-out"
 
-_FORM: Final = Form(
+_FORM: Final = HtmlForm(
     "Sign in",
     [
         "Enter an API key of your organization. This browser then has a session of twelve hours, which opens nothing "
@@ -25,7 +25,7 @@ _FORM: Final = Form(
     fields=[PageInput("key", "API key", "password")],
 )
 
-_SIGNED_IN: Final = Form(
+_SIGNED_IN: Final = HtmlForm(
     "Signed in",
     ["The session of this browser lasts twelve hours. You can close this page, or end the session now."],
     "Sign out",

@@ -56,7 +56,7 @@ class ModelCaller(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ProviderCall:
+class PreparedCall:
     """A call to make.
 
     Attributes:
@@ -103,7 +103,7 @@ class CallOutcome:
 
 
 async def call_provider(
-    providers: ModelCaller, address: ProviderAddress, order: ProviderCall, left_s: float
+    providers: ModelCaller, address: ProviderAddress, order: PreparedCall, left_s: float
 ) -> CallOutcome:
     """Make a call; every failure is an outcome.
 
@@ -142,7 +142,7 @@ async def call_provider(
     return CallOutcome(candidate=generation.text, generation=generation, usd=usd, pricing_basis=basis)
 
 
-def _refused(error: ProviderError, order: ProviderCall, *, is_keyless: bool, ran_out: bool) -> CallOutcome:
+def _refused(error: ProviderError, order: PreparedCall, *, is_keyless: bool, ran_out: bool) -> CallOutcome:
     """The outcome of a call without a usable answer, with what the provider says that it used."""
     failed = _failed(error.kind, was_sent=error.was_sent, ran_out=ran_out)
     spent = error.spent
