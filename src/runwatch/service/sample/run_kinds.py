@@ -153,19 +153,12 @@ HISTORY: Final = (
     RunKind(name="verdict_recorded", check="five-bullets", weight=4),
     RunKind(name="fell_back", end=OBJECT, check="json-object", on_eval=("fallback",), cost_coefficient=1.0, weight=8),
     RunKind(
-        name="fell_back_after_failure",
-        end=" [[fail capacity on river/river-mini]] [[fail capacity on ember-small]]",
-        on_eval=("fallback",),
-        cost_coefficient=1.0,
-        weight=4,
+        name="fell_back_after_failure", end=" [[fail capacity on river/river-mini]] [[fail capacity on ember-small]]",
+        on_eval=("fallback",), cost_coefficient=1.0, weight=4,
     ),
     RunKind(
-        name="repair_accepted",
-        check="five-bullets",
-        on_eval=("repair_retry",),
-        data_classes=("tenant_internal",),
-        cost_coefficient=CAREFUL,
-        weight=2,
+        name="repair_accepted", check="five-bullets", on_eval=("repair_retry",), data_classes=("tenant_internal",),
+        cost_coefficient=CAREFUL, weight=2,
     ),
     RunKind(name="reviewed", is_review=True, arm="reviewer", data_classes=("tenant_internal",), least=2, weight=2),
     RunKind(name="check_timeout", check="slow", weight=2),
@@ -174,32 +167,16 @@ HISTORY: Final = (
     RunKind(name="check_fails", check="http-500"),
     RunKind(name="check_without_key", check="unlocked"),
     RunKind(
-        name="rejected",
-        status="failed",
-        reason="rejected_by_check",
-        end=INVALID,
-        check="five-bullets",
-        on_eval=("gate",),
-        weight=4,
+        name="rejected", status="failed", reason="rejected_by_check", end=INVALID, check="five-bullets",
+        on_eval=("gate",), weight=4,
     ),
     RunKind(
-        name="repair_rejected",
-        status="failed",
-        reason="rejected_by_check",
-        end=INVALID,
-        check="five-bullets",
-        on_eval=("repair_retry",),
-        cost_coefficient=CAREFUL,
+        name="repair_rejected", status="failed", reason="rejected_by_check", end=INVALID, check="five-bullets",
+        on_eval=("repair_retry",), cost_coefficient=CAREFUL,
     ),
     RunKind(
-        name="fallback_rejected",
-        status="failed",
-        reason="fallback_exhausted",
-        end=INVALID,
-        check="json-object",
-        on_eval=("fallback",),
-        arm="ember-small",
-        weight=2,
+        name="fallback_rejected", status="failed", reason="fallback_exhausted", end=INVALID, check="json-object",
+        on_eval=("fallback",), arm="ember-small", weight=2,
     ),
     RunKind(name="unjudged", status="failed", reason="internal", check="http-500", on_eval=("gate",)),
     _failing("fallback_exhausted", " [[fail rate_limited]]", on_eval=("fallback",)),
@@ -217,7 +194,7 @@ HISTORY: Final = (
         name="expired", status="expired", reason="runtime_exceeded", end=" [[slow 90]]", max_runtime_s=30, weight=3
     ),
     RunKind(name="cancelled", status="cancelled", reason="cancelled", end=" [[slow 20]]", cancel_after_s=6, weight=4),
-)
+)  # fmt: skip
 """What the past holds."""
 
 _NORTH_FAILS: Final = _failing("dispatch_network_error", " [[fail network]]", arm="ember-small")
@@ -225,18 +202,10 @@ _NORTH_WORKS: Final = RunKind(name="plain", arm="ember-small")
 _ELSEWHERE: Final = RunKind(name="plain", arm="river-pro")
 
 INCIDENT: Final = (
-    (68, _NORTH_WORKS),
-    (61, _NORTH_WORKS),
-    (55, _NORTH_FAILS),
-    (52, _NORTH_FAILS),
-    (47, _ELSEWHERE),
-    (41, _NORTH_FAILS),
-    (36, _NORTH_WORKS),
-    (33, _NORTH_FAILS),
-    (27, _NORTH_FAILS),
-    (22, _NORTH_FAILS),
+    (68, _NORTH_WORKS), (61, _NORTH_WORKS), (55, _NORTH_FAILS), (52, _NORTH_FAILS), (47, _ELSEWHERE),
+    (41, _NORTH_FAILS), (36, _NORTH_WORKS), (33, _NORTH_FAILS), (27, _NORTH_FAILS), (22, _NORTH_FAILS),
     (16, _ELSEWHERE),
-)
+)  # fmt: skip
 """What the last hour holds, each with the minutes since it began: one provider whose network fails, so that whoever
 opens the console finds something."""
 

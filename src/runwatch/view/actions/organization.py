@@ -77,10 +77,7 @@ CREATE_KEY: Final = ResourceAction[None](
         cancel_label="Do not make one",
         fields=(
             FormField(
-                path="display_name",
-                label="label",
-                hint="what people call it, up to 200 characters",
-                is_required=True,
+                path="display_name", label="label", hint="what people call it, up to 200 characters", is_required=True,
                 option=FieldOption(name="--name", metavar="NAME", help="what it is to be called", is_required=False),
             ),
             FormField(
@@ -92,10 +89,7 @@ CREATE_KEY: Final = ResourceAction[None](
                 start=lambda _: "reader",
                 hint="reader reads, runner also submits and cancels runs, owner does everything",
                 option=FieldOption(
-                    name="--role",
-                    metavar="ROLE",
-                    is_required=False,
-                    is_open=True,
+                    name="--role", metavar="ROLE", is_required=False, is_open=True,
                     help="what it may do, where the service has roles: reader, runner or owner",
                 ),
             ),
@@ -106,8 +100,7 @@ CREATE_KEY: Final = ResourceAction[None](
                 max_s=MAX_KEY_S,
                 hint="such as 30d or 12h, up to 3650d; empty for never",
                 option=FieldOption(
-                    name="--expires",
-                    metavar="TIME",
+                    name="--expires", metavar="TIME",
                     help="after how long it expires, for example 30d or 12h; never when left out",
                 ),
             ),
@@ -118,7 +111,7 @@ CREATE_KEY: Final = ResourceAction[None](
         copy_note="the key is shown this once; keep it now, for example with 'runwatch config key set PROFILE'",
         no_copy_note="the service did not show the key; revoke this one and make another",
     ),
-)
+)  # fmt: skip
 
 LABEL_KEY: Final = ResourceAction[ApiKey](
     "edit", "Label it", "keys label",
@@ -184,11 +177,7 @@ TOP_UP: Final = ResourceAction[None](
         cancel_label="Leave",
         fields=(
             FormField(
-                path="amount_usd",
-                label="amount USD",
-                kind="number",
-                hint="more than 0, up to 1,000",
-                is_required=True,
+                path="amount_usd", label="amount USD", kind="number", hint="more than 0, up to 1,000", is_required=True,
                 start=lambda _: "10",
             ),
         ),
@@ -196,7 +185,7 @@ TOP_UP: Final = ResourceAction[None](
         invalidates=(Account,),
         private_page=PrivatePageSpec(what="add the credit"),
     ),
-)
+)  # fmt: skip
 
 PROPOSAL_ACTIONS: Final = (APPROVE, REJECT)
 KEY_MAKES: Final = (CREATE_KEY,)

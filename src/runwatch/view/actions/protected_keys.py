@@ -61,28 +61,19 @@ class KeyedEndpoint:
 
 STOP_FIELDS: Final = (
     FormField(
-        path="stop_choice.kind",
-        id="stop",
-        label="stops",
-        kind="choice",
-        is_required=True,
-        choices=("no_expiration", "preset_days", "calendar_date"),
-        start=lambda _: "no_expiration",
+        path="stop_choice.kind", id="stop", label="stops", kind="choice", is_required=True,
+        choices=("no_expiration", "preset_days", "calendar_date"), start=lambda _: "no_expiration",
         hint="no_expiration, preset_days (with days) or calendar_date (with date and time zone)",
     ),
     FormField(
-        path="stop_choice.days",
-        id="days",
-        label="days",
-        kind="number",
-        choices=("30", "90", "180", "365"),
+        path="stop_choice.days", id="days", label="days", kind="number", choices=("30", "90", "180", "365"),
         hint="30, 90, 180 or 365",
     ),
     FormField(path="stop_choice.date", id="date", label="date", hint="the first day without the key, YYYY-MM-DD"),
     FormField(
         path="stop_choice.time_zone", id="time_zone", label="time zone", hint="in which that day begins, such as UTC"
     ),
-)
+)  # fmt: skip
 """When the service shall stop using a key (wire reference 2.4)."""
 
 

@@ -63,34 +63,23 @@ REGISTER: Final = ResourceAction[None](
                 label="credential",
                 hint="a credential reference; never a key",
                 option=FieldOption(
-                    name="--auth-ref",
-                    metavar="REF",
-                    uses_start=True,
+                    name="--auth-ref", metavar="REF", uses_start=True,
                     help="the id of a credential reference, never a key",
                 ),
             ),
         ),
         fields=(
             FormField(
-                path="repository",
-                label="repository",
-                hint="a connected one, such as acme/widgets",
-                is_required=True,
+                path="repository", label="repository", hint="a connected one, such as acme/widgets", is_required=True,
                 offer=Suggestions(kind=GithubConnection, value=lambda it: it.repository),
                 option=FieldOption(name="--repository", metavar="REPOSITORY", help="the repository, as OWNER/NAME"),
             ),
             FormField(
-                path="display_name",
-                label="name",
-                hint="what people call it, up to 200 characters",
-                is_required=True,
+                path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True,
                 option=FieldOption(name="--name", metavar="NAME", help="what it is to be called"),
             ),
             FormField(
-                path="endpoint.url",
-                label="address",
-                hint="an absolute http or https URL",
-                is_required=True,
+                path="endpoint.url", label="address", hint="an absolute http or https URL", is_required=True,
                 option=FieldOption(name="--url", metavar="URL", help="where it is reached"),
             ),
             FormField(
@@ -101,10 +90,7 @@ REGISTER: Final = ResourceAction[None](
                 hint="the longest that one of its jobs may take, in whole seconds",
                 start=lambda _: str(RUNTIME_S),
                 option=FieldOption(
-                    name="--max-runtime-s",
-                    metavar="SECONDS",
-                    is_whole=True,
-                    uses_start=True,
+                    name="--max-runtime-s", metavar="SECONDS", is_whole=True, uses_start=True,
                     help=f"how long it may work on one run (default: {RUNTIME_S})",
                 ),
             ),
@@ -112,7 +98,7 @@ REGISTER: Final = ResourceAction[None](
         request="agent.AgentRequest",
         invalidates=(ReviewAgent, Arm),
     ),
-)
+)  # fmt: skip
 
 DISABLE: Final = ResourceAction[ReviewAgent](
     "disable",

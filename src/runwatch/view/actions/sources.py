@@ -108,10 +108,7 @@ CONNECT_WITH_KEY: Final = ResourceAction[PageResult](
         members=_of_handoff,
         fields=(
             FormField(
-                path="display_name",
-                label="name",
-                hint="what people call it, up to 200 characters",
-                is_required=True,
+                path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True,
                 start=lambda it: str(it.state.get("source_id") or ""),
             ),
         ),
@@ -119,7 +116,7 @@ CONNECT_WITH_KEY: Final = ResourceAction[PageResult](
         invalidates=(SourceConnection,),
         summarize=lambda _: (("next", "test it, then read which models it serves"),),
     ),
-)
+)  # fmt: skip
 
 ROTATE_TO_KEY: Final = ResourceAction[PageResult](
     "rotate_with", "Give it the entered key", "",

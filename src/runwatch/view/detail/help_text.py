@@ -87,18 +87,9 @@ FACTS: Final = (
         "A write whose answer never came may or may not have taken effect. It is kept on this machine, also over a"
         " restart: {app.outbox} or :outbox asks again with the same key and body, which never does it twice.",
     ),
-    (
-        "Test runs",
-        "A test run calls no model, costs nothing and leaves a receipt. It has no result to read.",
-    ),
-    (
-        "Receipts",
-        "A receipt tells what was decided, tried and spent. It holds neither prompt nor output.",
-    ),
-    (
-        "Totals",
-        "A number with a plus is what was read so far; it stands alone only when the list was read to its end.",
-    ),
+    ("Test runs", "A test run calls no model, costs nothing and leaves a receipt. It has no result to read."),
+    ("Receipts", "A receipt tells what was decided, tried and spent. It holds neither prompt nor output."),
+    ("Totals", "A number with a plus is what was read so far; it stands alone only when the list was read to its end."),
     (
         "Cancelling",
         "Cancelling ends a run, but a call to a provider that is under way is not reversed, and may be charged.",

@@ -75,10 +75,7 @@ def _account_lines(spending: AccountLimits, context: RenderContext) -> list[Link
     if account is None:
         why = "" if spending.state is None else missing_list_text(spending.state)
         return [_line("account", make_plain_span(why or "not read yet"))]
-    return [
-        _line("quota", _quota(account, context)),
-        _line("balance", _balance(account, context)),
-    ]
+    return [_line("quota", _quota(account, context)), _line("balance", _balance(account, context))]
 
 
 def _requests(spending: AccountLimits) -> LinkSpan:

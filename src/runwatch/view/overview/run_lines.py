@@ -135,11 +135,7 @@ def _spent(runs: Sequence[RunFacts]) -> tuple[Decimal, Decimal, int]:
     """What runs have spent and what they may spend, where both are known, and of how many that is not so."""
     pairs = [(run.known_cost_usd.value, run.max_cost_usd.value) for run in runs]
     known = [(cost, cap) for cost, cap in pairs if cost is not None and cap is not None]
-    return (
-        sum_amounts(cost for cost, _ in known),
-        sum_amounts(cap for _, cap in known),
-        len(runs) - len(known),
-    )
+    return (sum_amounts(cost for cost, _ in known), sum_amounts(cap for _, cap in known), len(runs) - len(known))
 
 
 # Ended.

@@ -275,32 +275,17 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
     columns=(
         Column(id="time", title="time", value=lambda it: it.time, format=_time, min_cells=9),
         Column(
-            id="offset",
-            title="offset",
-            value=lambda it: it.offset_s,
-            cell=_offset,
-            align="right",
-            hide_order=5,
+            id="offset", title="offset", value=lambda it: it.offset_s, cell=_offset, align="right", hide_order=5,
             min_cells=6,
         ),
         Column(id="what", title="what", value=lambda it: it.what, min_cells=7),
         Column(
-            id="outcome",
-            title="outcome",
-            aliases=("code", "status"),
-            cell=_outcome,
-            min_cells=14,
-            max_cells=28,
+            id="outcome", title="outcome", aliases=("code", "status"), cell=_outcome, min_cells=14, max_cells=28,
             value=lambda it: it.code or it.state or it.error or it.status,
         ),
         Column(
-            id="subject",
-            title="request or run",
-            aliases=("request", "run", "path"),
-            value=_subject,
-            min_cells=24,
-            max_cells=56,
-            elides_middle=True,
+            id="subject", title="request or run", aliases=("request", "run", "path"), value=_subject, min_cells=24,
+            max_cells=56, elides_middle=True,
         ),
         Column(id="instance", title="instance", value=lambda it: it.instance, hide_order=1, min_cells=36),
         Column(id="found_in", title="kept by", value=lambda it: it.found_in, hide_order=3, min_cells=12),
@@ -308,10 +293,8 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
         Column(id="said", title="cause or reason", value=_said, hide_order=4, min_cells=8, max_cells=60),
     ),
     fields=(
-        Field(id="http", value=lambda it: it.status),
-        Field(id="state", value=lambda it: it.state),
-        Field(id="cause", value=lambda it: it.cause),
-        Field(id="key", value=lambda it: it.key),
+        Field(id="http", value=lambda it: it.status), Field(id="state", value=lambda it: it.state),
+        Field(id="cause", value=lambda it: it.cause), Field(id="key", value=lambda it: it.key),
     ),
     sections=(
         SectionSpec(
@@ -324,25 +307,8 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
                 *(
                     _present(name)
                     for name in (
-                        "instance",
-                        "run_id",
-                        "code",
-                        "status",
-                        "state",
-                        "reason",
-                        "title",
-                        "detail",
-                        "cause",
-                        "error",
-                        "method",
-                        "path",
-                        "query",
-                        "operation",
-                        "profile",
-                        "origin",
-                        "attempt",
-                        "key",
-                        "principal_id",
+                        "instance", "run_id", "code", "status", "state", "reason", "title", "detail", "cause", "error",
+                        "method", "path", "query", "operation", "profile", "origin", "attempt", "key", "principal_id",
                     )
                 ),
                 ComputedLine(
@@ -355,12 +321,8 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
     sort=(SortKey("time"),),
     empty="Nothing is kept from that time.",
     flags={
-        "problem": lambda it: it.is_trouble,
-        "run": lambda it: it.what == "run",
+        "problem": lambda it: it.is_trouble, "run": lambda it: it.what == "run",
         "request": lambda it: it.what == "request",
     },
-    links=(
-        RecordLink("problem", ProblemEntry.KIND, _met_here),
-        RecordLink("run", Run.KIND, lambda it: it.run_id),
-    ),
-)
+    links=(RecordLink("problem", ProblemEntry.KIND, _met_here), RecordLink("run", Run.KIND, lambda it: it.run_id)),
+)  # fmt: skip

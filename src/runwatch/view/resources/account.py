@@ -148,10 +148,7 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
         Column(id="balance", title="balance", value=_balance, format=usd_cell, align="right", hide_order=6),
         Column(id="quota", title="runs", value=lambda it: _executions(it).used, cell=_quota, hide_order=5, min_cells=9),
         Column(
-            id="rpm",
-            title="requests/min",
-            value=lambda it: (it.quota or Quota({})).rate_limit_rpm,
-            align="right",
+            id="rpm", title="requests/min", value=lambda it: (it.quota or Quota({})).rate_limit_rpm, align="right",
             hide_order=2,
         ),
     ),
@@ -159,21 +156,16 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
         SectionSpec(
             "Left",
             (
-                ComputedLine("runs", _told_quota),
-                ComputedLine("begins anew", _told_reset),
-                ComputedLine("live now", _told_running),
-                ComputedLine("requests/min", _told_rate),
-                ComputedLine("balance", _told_balance),
-                ComputedLine("fees", _told_fees),
+                ComputedLine("runs", _told_quota), ComputedLine("begins anew", _told_reset),
+                ComputedLine("live now", _told_running), ComputedLine("requests/min", _told_rate),
+                ComputedLine("balance", _told_balance), ComputedLine("fees", _told_fees),
             ),
         ),
         SectionSpec(
             "Account",
             (
-                MemberLine("display_name", "name"),
-                MemberLine("tenant_id"),
-                MemberLine("authenticated_principal_id", "key"),
-                MemberLine("quota_tier", "tier"),
+                MemberLine("display_name", "name"), MemberLine("tenant_id"),
+                MemberLine("authenticated_principal_id", "key"), MemberLine("quota_tier", "tier"),
                 MemberLine("is_demo"),
             ),
         ),
@@ -200,9 +192,7 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
         SectionSpec(
             "Top-up",
             (
-                MemberLine("at", format=detail_time),
-                MemberLine("amount_usd", format=detail_usd),
-                MemberLine("method"),
+                MemberLine("at", format=detail_time), MemberLine("amount_usd", format=detail_usd), MemberLine("method"),
                 MemberLine("receipt_emailed"),
             ),
             each="balance.top_up_history",
@@ -212,11 +202,8 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
         SectionSpec(
             "Activity",
             (
-                MemberLine("at", format=detail_time),
-                MemberLine("amount_usd", format=detail_usd),
-                MemberLine("kind"),
-                MemberLine("description"),
-                MemberLine("reference"),
+                MemberLine("at", format=detail_time), MemberLine("amount_usd", format=detail_usd), MemberLine("kind"),
+                MemberLine("description"), MemberLine("reference"),
             ),
             each="balance.credit_activity",
             item=CreditActivity,
@@ -236,4 +223,4 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
     ),
     empty="The service told nothing about the account.",
     create_actions=ACCOUNT_MAKES,
-)
+)  # fmt: skip

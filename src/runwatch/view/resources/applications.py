@@ -83,27 +83,18 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
             "Plan",
             (
                 ComputedLine("means", _plan_means, leads=_plan_lead),
-                MemberLine("maximum_spend_usd", format=detail_usd),
-                MemberLine("digest"),
-                MemberLine("issued_at"),
-                MemberLine("expires_at", format=detail_time),
-                MemberLine("template_id"),
-                MemberLine("template_version"),
-                MemberLine("access_lane"),
-                MemberLine("eligible"),
-                MemberLine("request_preset_id"),
-                MemberLine("application_supported"),
-                MemberLine("next_action.type", "next action"),
+                MemberLine("maximum_spend_usd", format=detail_usd), MemberLine("digest"), MemberLine("issued_at"),
+                MemberLine("expires_at", format=detail_time), MemberLine("template_id"), MemberLine("template_version"),
+                MemberLine("access_lane"), MemberLine("eligible"), MemberLine("request_preset_id"),
+                MemberLine("application_supported"), MemberLine("next_action.type", "next action"),
                 MemberLine("next_action.detail", "what to do"),
             ),
         ),
         BLOCKER._replace(
             lines=(
-                MemberLine("detail"),
-                MemberLine("next_action.type", "next action", leads=_plan_blocker_lead),
-                MemberLine("next_action.detail", "what to do"),
-                MemberLine("code"),
-            ),
+                MemberLine("detail"), MemberLine("next_action.type", "next action", leads=_plan_blocker_lead),
+                MemberLine("next_action.detail", "what to do"), MemberLine("code"),
+            )
         ),
         SectionSpec("Does", (MemberLine("id"), MemberLine("description")), each="effects", item=Effect, names="id"),
         SectionSpec("Request", (MemberLine("request_policy"),)),
@@ -150,7 +141,7 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
             ),
         ),
     ),
-)
+)  # fmt: skip
 """A plan; it has no list, and the screen of applications shows it."""
 
 
@@ -191,42 +182,30 @@ APPLICATION: Final[ResourceSpec[Any]] = ResourceSpec[Application](
         SectionSpec(
             "Application",
             (
-                MemberLine("application_id"),
-                MemberLine("template_id"),
-                MemberLine("template_version"),
+                MemberLine("application_id"), MemberLine("template_id"), MemberLine("template_version"),
                 MemberLine("state", format=detail_status),
                 MemberLine("next_action.type", "next action", leads=_application_lead),
-                MemberLine("next_action.detail", "what to do"),
-                MemberLine("created_at", format=detail_time),
-                MemberLine("updated_at", format=detail_time),
-                MemberLine("request_preset_id"),
+                MemberLine("next_action.detail", "what to do"), MemberLine("created_at", format=detail_time),
+                MemberLine("updated_at", format=detail_time), MemberLine("request_preset_id"),
             ),
         ),
         SectionSpec(
             "Live proof to authorize",
             (
-                MemberLine("live_proof.digest", "digest"),
-                MemberLine("live_proof.issued_at", "issued_at"),
+                MemberLine("live_proof.digest", "digest"), MemberLine("live_proof.issued_at", "issued_at"),
                 MemberLine("live_proof.expires_at", "expires_at", detail_time),
             ),
         ),
         SectionSpec(
-            "Done",
-            (MemberLine("id"), MemberLine("at", format=detail_time)),
-            each="completed_effects",
-            item=CompletedEffect,
-            names="id",
+            "Done", (MemberLine("id"), MemberLine("at", format=detail_time)), each="completed_effects",
+            item=CompletedEffect, names="id",
         ),
         SectionSpec(
             "What it made",
             (
-                MemberLine("managed_arm_id"),
-                MemberLine("echo_execution_id"),
-                MemberLine("echo_receipt_id"),
-                MemberLine("live_execution_id"),
-                MemberLine("result.execution_id", "result"),
-                MemberLine("receipt.receipt_id", "receipt"),
-                MemberLine("selected_model_deployment_id"),
+                MemberLine("managed_arm_id"), MemberLine("echo_execution_id"), MemberLine("echo_receipt_id"),
+                MemberLine("live_execution_id"), MemberLine("result.execution_id", "result"),
+                MemberLine("receipt.receipt_id", "receipt"), MemberLine("selected_model_deployment_id"),
                 MemberLine("source_connection_id"),
             ),
         ),
@@ -241,13 +220,9 @@ APPLICATION: Final[ResourceSpec[Any]] = ResourceSpec[Application](
             enabled_when=_resumes,
             off_because="It waits for nothing that a resume does.",
             mutation=Mutation(
-                operation=_RESUME,
-                path=_path,
-                members=_resumption,
-                request="template.ResumeRequest",
+                operation=_RESUME, path=_path, members=_resumption, request="template.ResumeRequest",
                 sentence=lambda it: f"Tells the application: {resume_action(it)}. This spends nothing.",
-                confirm_label="Have it go on",
-                invalidates=(Template,),
+                confirm_label="Have it go on", invalidates=(Template,),
             ),
         ),
         ResourceAction(
@@ -278,12 +253,9 @@ APPLICATION: Final[ResourceSpec[Any]] = ResourceSpec[Application](
             enabled_when=lambda it: it.state == "ready" and it.managed_arm_id is not None,
             off_because="Its model is not proved.",
             mutation=Mutation(
-                operation="postTenantModelSelection",
-                members=_path,
-                request="template.SelectionRequest",
+                operation="postTenantModelSelection", members=_path, request="template.SelectionRequest",
                 sentence=lambda it: "Makes the model of this application the selected one of the organization.",
-                confirm_label="Select the model",
-                cancel_label="Select nothing",
+                confirm_label="Select the model", cancel_label="Select nothing",
             ),
         ),
     ),
@@ -292,7 +264,7 @@ APPLICATION: Final[ResourceSpec[Any]] = ResourceSpec[Application](
         RecordLink("arm", "arm", lambda it: it.managed_arm_id),
         RecordLink("connection", "connection", lambda it: it.source_connection_id),
     ),
-)
+)  # fmt: skip
 """An application; it has no list, and a screen of its own shows it while it goes on."""
 
 SELECTION: Final[ResourceSpec[Any]] = ResourceSpec[Selection](
@@ -305,18 +277,12 @@ SELECTION: Final[ResourceSpec[Any]] = ResourceSpec[Selection](
         SectionSpec(
             "Selected model",
             (
-                MemberLine("model_deployment_id"),
-                MemberLine("managed_arm_id"),
-                MemberLine("application_id"),
-                MemberLine("template_id"),
-                MemberLine("template_version"),
-                MemberLine("request_preset_id"),
-                MemberLine("request_policy"),
-                MemberLine("proof_execution_id"),
-                MemberLine("selected_at", format=detail_time),
-                MemberLine("updated_at", format=detail_time),
+                MemberLine("model_deployment_id"), MemberLine("managed_arm_id"), MemberLine("application_id"),
+                MemberLine("template_id"), MemberLine("template_version"), MemberLine("request_preset_id"),
+                MemberLine("request_policy"), MemberLine("proof_execution_id"),
+                MemberLine("selected_at", format=detail_time), MemberLine("updated_at", format=detail_time),
             ),
         ),
     ),
-)
+)  # fmt: skip
 """The selected model; it is printed and has no screen."""

@@ -65,10 +65,8 @@ EVENTS: Final[ResourceSpec[Any]] = ResourceSpec[RunEvent](
         ),
     ),
     fields=(
-        Field(id="state", value=lambda it: it.state),
-        Field(id="reason", value=lambda it: it.reason),
-        Field(id="attempt", value=lambda it: _check(it).attempt),
-        Field(id="score", value=_score),
+        Field(id="state", value=lambda it: it.state), Field(id="reason", value=lambda it: it.reason),
+        Field(id="attempt", value=lambda it: _check(it).attempt), Field(id="score", value=_score),
         Field(id="arm", aliases=("arm_id",), value=lambda it: _check(it).arm_id),
         Field(id="by", aliases=("acted_by",), value=lambda it: it.acted_by),
         Field(id="id", aliases=("event_id",), value=lambda it: it.id),
@@ -77,13 +75,8 @@ EVENTS: Final[ResourceSpec[Any]] = ResourceSpec[RunEvent](
         SectionSpec(
             "Event",
             (
-                MemberLine("event_id"),
-                MemberLine("execution_id"),
-                MemberLine("slice_id"),
-                MemberLine("type"),
-                MemberLine("state", format=detail_state),
-                MemberLine("reason"),
-                MemberLine("acted_by"),
+                MemberLine("event_id"), MemberLine("execution_id"), MemberLine("slice_id"), MemberLine("type"),
+                MemberLine("state", format=detail_state), MemberLine("reason"), MemberLine("acted_by"),
                 MemberLine("at", format=detail_time),
             ),
         ),
@@ -92,9 +85,8 @@ EVENTS: Final[ResourceSpec[Any]] = ResourceSpec[RunEvent](
     ),
     empty="The run has no events yet.",
     flags={
-        "final": lambda it: it.ends_run,
-        "live": lambda it: it.type == "lifecycle" and not is_final(it.state),
+        "final": lambda it: it.ends_run, "live": lambda it: it.type == "lifecycle" and not is_final(it.state),
         "problem": _is_problem,
     },
     links=(RecordLink("run", "run", lambda it: it.execution_id),),
-)
+)  # fmt: skip

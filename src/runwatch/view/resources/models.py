@@ -41,26 +41,13 @@ def _source_id(entry: CatalogEntry) -> str | None:
 
 
 DEPLOYMENT_LINES: Final = (
-    MemberLine("model_deployment_id"),
-    MemberLine("status", format=detail_status),
-    MemberLine("model_key"),
-    MemberLine("connection_id"),
-    MemberLine("source_id"),
-    MemberLine("served_variant_id"),
-    MemberLine("upstream_ref"),
-    MemberLine("resolved_upstream_ref"),
-    MemberLine("resolution_evidence_ref"),
-    MemberLine("release_assurance"),
-    MemberLine("assurance_evidence_ref"),
-    MemberLine("protocol_profile"),
-    MemberLine("location"),
-    MemberLine("route"),
-    MemberLine("fallback_policy"),
-    MemberLine("pricing_basis"),
-    MemberLine("last_tested_at", format=detail_time),
-    MemberLine("created_at", format=detail_time),
-    MemberLine("updated_at", format=detail_time),
-)
+    MemberLine("model_deployment_id"), MemberLine("status", format=detail_status), MemberLine("model_key"),
+    MemberLine("connection_id"), MemberLine("source_id"), MemberLine("served_variant_id"), MemberLine("upstream_ref"),
+    MemberLine("resolved_upstream_ref"), MemberLine("resolution_evidence_ref"), MemberLine("release_assurance"),
+    MemberLine("assurance_evidence_ref"), MemberLine("protocol_profile"), MemberLine("location"), MemberLine("route"),
+    MemberLine("fallback_policy"), MemberLine("pricing_basis"), MemberLine("last_tested_at", format=detail_time),
+    MemberLine("created_at", format=detail_time), MemberLine("updated_at", format=detail_time),
+)  # fmt: skip
 """A deployment, whole."""
 
 
@@ -114,66 +101,35 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     id_help="the model's deployment id, or its key",
     columns=(
         Column(
-            id="model",
-            title="model",
-            aliases=("model_key",),
-            value=lambda it: _model(it).model_key,
-            min_cells=23,
+            id="model", title="model", aliases=("model_key",), value=lambda it: _model(it).model_key, min_cells=23,
             max_cells=44,
         ),
         Column(id="name", title="name", value=lambda it: _template(it).display_name, hide_order=3, min_cells=10),
         Column(id="source", title="source", aliases=("source_id",), value=_source_id, hide_order=6, min_cells=11),
         Column(
-            id="lane",
-            title="lane",
-            aliases=("access_lane",),
-            value=lambda it: _connection(it).access_lane,
-            hide_order=7,
+            id="lane", title="lane", aliases=("access_lane",), value=lambda it: _connection(it).access_lane,
+            hide_order=7, min_cells=8,
+        ),
+        Column(
+            id="classes", title="data classes", aliases=("data_classes",), value=lambda it: _offering(it).data_classes,
+            format=joined_cell, hide_order=5, min_cells=12,
+        ),
+        Column(
+            id="cost", title="cost", aliases=("cost_class",), value=lambda it: _template(it).cost_class, hide_order=4,
             min_cells=8,
         ),
         Column(
-            id="classes",
-            title="data classes",
-            aliases=("data_classes",),
-            value=lambda it: _offering(it).data_classes,
-            format=joined_cell,
-            hide_order=5,
-            min_cells=12,
+            id="standing", title="standing", value=lambda it: _deployment(it).status,
+            cell=lambda it, context: status_cell(_deployment(it).status, context), hide_order=8, min_cells=8,
         ),
         Column(
-            id="cost",
-            title="cost",
-            aliases=("cost_class",),
-            value=lambda it: _template(it).cost_class,
-            hide_order=4,
-            min_cells=8,
-        ),
-        Column(
-            id="standing",
-            title="standing",
-            value=lambda it: _deployment(it).status,
-            cell=lambda it, context: status_cell(_deployment(it).status, context),
-            hide_order=8,
-            min_cells=8,
-        ),
-        Column(
-            id="tested",
-            title="tested",
-            aliases=("tested_at",),
-            value=lambda it: _offering(it).tested_at,
-            format=time_cell,
-            never_cut=True,
-            hide_order=1,
+            id="tested", title="tested", aliases=("tested_at",), value=lambda it: _offering(it).tested_at,
+            format=time_cell, never_cut=True, hide_order=1,
             sort_key=lambda it: newest_first_key(_offering(it).tested_at),
         ),
         Column(
-            id="deployment",
-            title="deployment",
-            aliases=("id", "model_deployment_id"),
-            value=lambda it: it.id,
-            hide_order=2,
-            min_cells=9,
-            elides_middle=True,
+            id="deployment", title="deployment", aliases=("id", "model_deployment_id"), value=lambda it: it.id,
+            hide_order=2, min_cells=9, elides_middle=True,
         ),
     ),
     fields=(
@@ -201,7 +157,7 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
         RecordLink("connection", "connection", lambda it: _connection(it).connection_id),
         RecordLink("definition", "definition", lambda it: _model(it).model_key),
     ),
-)
+)  # fmt: skip
 
 DEPLOYMENTS: Final[ResourceSpec[Any]] = ResourceSpec[Deployment](
     record=Deployment,
@@ -211,70 +167,43 @@ DEPLOYMENTS: Final[ResourceSpec[Any]] = ResourceSpec[Deployment](
     list_summary="list models as sources serve them",
     columns=(
         Column(
-            id="status",
-            title="status",
-            value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context),
-            min_cells=10,
+            id="status", title="status", value=lambda it: it.status,
+            cell=lambda it, context: status_cell(it.status, context), min_cells=10,
         ),
         Column(
             id="model", title="model", aliases=("model_key",), value=lambda it: it.model_key, min_cells=28, max_cells=44
         ),
         Column(
-            id="deployment",
-            title="deployment",
-            aliases=("id", "model_deployment_id"),
-            value=lambda it: it.id,
-            hide_order=4,
-            min_cells=9,
-            elides_middle=True,
+            id="deployment", title="deployment", aliases=("id", "model_deployment_id"), value=lambda it: it.id,
+            hide_order=4, min_cells=9, elides_middle=True,
         ),
         Column(
-            id="source",
-            title="source",
-            aliases=("source_id",),
-            value=lambda it: it.source_id,
-            hide_order=5,
+            id="source", title="source", aliases=("source_id",), value=lambda it: it.source_id, hide_order=5,
             min_cells=8,
         ),
         Column(
-            id="upstream",
-            title="upstream",
-            aliases=("upstream_ref",),
-            value=lambda it: it.upstream_ref,
-            hide_order=3,
+            id="upstream", title="upstream", aliases=("upstream_ref",), value=lambda it: it.upstream_ref, hide_order=3,
             min_cells=10,
         ),
         Column(
-            id="price",
-            title="prices",
-            aliases=("pricing_basis",),
-            value=lambda it: it.pricing_basis,
-            hide_order=2,
+            id="price", title="prices", aliases=("pricing_basis",), value=lambda it: it.pricing_basis, hide_order=2,
             min_cells=9,
         ),
         Column(
-            id="tested",
-            title="tested",
-            aliases=("last_tested_at",),
-            value=lambda it: it.last_tested_at,
-            format=time_cell,
-            never_cut=True,
-            hide_order=1,
-            sort_key=lambda it: newest_first_key(it.last_tested_at),
+            id="tested", title="tested", aliases=("last_tested_at",), value=lambda it: it.last_tested_at,
+            format=time_cell, never_cut=True, hide_order=1, sort_key=lambda it: newest_first_key(it.last_tested_at),
         ),
     ),
     fields=(
         Field(id="connection", aliases=("connection_id",), value=lambda it: it.connection_id),
-        Field(id="location", value=lambda it: it.location),
-        Field(id="route", value=lambda it: it.route),
+        Field(id="location", value=lambda it: it.location), Field(id="route", value=lambda it: it.route),
     ),
     sections=(SectionSpec("Deployment", DEPLOYMENT_LINES),),
     sort=(SortKey("model"),),
     empty="No deployments yet. `runwatch sources sync ID` reads which models a connection serves.",
     flags={"listed": lambda it: it.status == "listed"},
     links=(RecordLink("connection", "connection", lambda it: it.connection_id),),
-)
+)  # fmt: skip
 
 DEFINITIONS: Final[ResourceSpec[Any]] = ResourceSpec[Definition](
     record=Definition,
@@ -287,43 +216,26 @@ DEFINITIONS: Final[ResourceSpec[Any]] = ResourceSpec[Definition](
             id="model", title="model", aliases=("id", "model_key"), value=lambda it: it.id, min_cells=28, max_cells=44
         ),
         Column(
-            id="publisher",
-            title="publisher",
-            aliases=("publisher_id",),
-            value=lambda it: it.publisher_id,
-            hide_order=4,
-            min_cells=8,
+            id="publisher", title="publisher", aliases=("publisher_id",), value=lambda it: it.publisher_id,
+            hide_order=4, min_cells=8,
         ),
         Column(id="family", title="family", value=lambda it: it.family, hide_order=3, min_cells=6),
         Column(id="release", title="release", value=lambda it: it.release, hide_order=2),
         Column(
-            id="lifecycle",
-            title="lifecycle",
-            value=lambda it: it.lifecycle,
-            cell=lambda it, context: status_cell(it.lifecycle, context),
-            hide_order=5,
-            min_cells=8,
+            id="lifecycle", title="lifecycle", value=lambda it: it.lifecycle,
+            cell=lambda it, context: status_cell(it.lifecycle, context), hide_order=5, min_cells=8,
         ),
         Column(
-            id="can",
-            title="can",
-            aliases=("capabilities",),
-            value=lambda it: it.capabilities,
-            format=joined_cell,
-            hide_order=1,
-            min_cells=10,
+            id="can", title="can", aliases=("capabilities",), value=lambda it: it.capabilities, format=joined_cell,
+            hide_order=1, min_cells=10,
         ),
     ),
     sections=(
         SectionSpec(
             "Model",
             (
-                MemberLine("model_key"),
-                MemberLine("publisher_id"),
-                MemberLine("family"),
-                MemberLine("release"),
-                MemberLine("lifecycle", format=detail_status),
-                MemberLine("capabilities"),
+                MemberLine("model_key"), MemberLine("publisher_id"), MemberLine("family"), MemberLine("release"),
+                MemberLine("lifecycle", format=detail_status), MemberLine("capabilities"),
             ),
         ),
         SectionSpec(
@@ -338,4 +250,4 @@ DEFINITIONS: Final[ResourceSpec[Any]] = ResourceSpec[Definition](
     sort=(SortKey("model"),),
     empty="The service describes no models.",
     note="What publishers say, not what can be used here.",
-)
+)  # fmt: skip

@@ -40,78 +40,35 @@ PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](
     show_summary="show a proposal with its change and evidence",
     columns=(
         Column(
-            id="status",
-            title="status",
-            value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context),
-            server_parameter="status",
-            min_cells=10,
+            id="status", title="status", value=lambda it: it.status,
+            cell=lambda it, context: status_cell(it.status, context), server_parameter="status", min_cells=10,
         ),
         Column(
-            id="proposal",
-            title="proposal",
-            aliases=("id", "proposal_id"),
-            value=lambda it: it.id,
-            min_cells=9,
+            id="proposal", title="proposal", aliases=("id", "proposal_id"), value=lambda it: it.id, min_cells=9,
             elides_middle=True,
         ),
         Column(
-            id="arm",
-            title="arm",
-            aliases=("arm_id",),
-            value=lambda it: it.arm_id,
-            format=id_cell,
-            server_parameter="arm_id",
-            hide_order=5,
-            min_cells=9,
-            elides_middle=True,
+            id="arm", title="arm", aliases=("arm_id",), value=lambda it: it.arm_id, format=id_cell,
+            server_parameter="arm_id", hide_order=5, min_cells=9, elides_middle=True,
         ),
         Column(
-            id="before",
-            title="before",
-            aliases=("parent_score",),
-            value=lambda it: it.parent_score,
-            format=_score,
-            align="right",
-            hide_order=4,
-            min_cells=6,
+            id="before", title="before", aliases=("parent_score",), value=lambda it: it.parent_score, format=_score,
+            align="right", hide_order=4, min_cells=6,
         ),
         Column(
-            id="after",
-            title="after",
-            aliases=("candidate_score",),
-            value=lambda it: it.candidate_score,
-            format=_score,
-            align="right",
-            hide_order=6,
-            min_cells=5,
+            id="after", title="after", aliases=("candidate_score",), value=lambda it: it.candidate_score, format=_score,
+            align="right", hide_order=6, min_cells=5,
         ),
         Column(
-            id="created",
-            title="created",
-            aliases=("created_at",),
-            value=lambda it: it.created_at,
-            format=time_cell,
-            never_cut=True,
-            hide_order=3,
-            sort_key=lambda it: newest_first_key(it.created_at),
+            id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at, format=time_cell,
+            never_cut=True, hide_order=3, sort_key=lambda it: newest_first_key(it.created_at),
         ),
         Column(
-            id="run",
-            title="run",
-            aliases=("execution_id",),
-            value=lambda it: it.execution_id,
-            format=id_cell,
-            hide_order=2,
-            min_cells=9,
-            elides_middle=True,
+            id="run", title="run", aliases=("execution_id",), value=lambda it: it.execution_id, format=id_cell,
+            hide_order=2, min_cells=9, elides_middle=True,
         ),
         Column(
-            id="by",
-            title="decided by",
-            aliases=("decided_by",),
-            value=lambda it: it.decided_by,
-            hide_order=1,
+            id="by", title="decided by", aliases=("decided_by",), value=lambda it: it.decided_by, hide_order=1,
             min_cells=12,
         ),
     ),
@@ -119,16 +76,10 @@ PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](
         SectionSpec(
             "Proposal",
             (
-                MemberLine("proposal_id"),
-                MemberLine("status", format=detail_status),
-                MemberLine("arm_id"),
-                MemberLine("execution_id"),
-                MemberLine("slice_id"),
-                MemberLine("parent_score"),
-                MemberLine("candidate_score"),
-                MemberLine("parent_artifact_id"),
-                MemberLine("created_at", format=detail_time),
-                MemberLine("expires_at", format=detail_time),
+                MemberLine("proposal_id"), MemberLine("status", format=detail_status), MemberLine("arm_id"),
+                MemberLine("execution_id"), MemberLine("slice_id"), MemberLine("parent_score"),
+                MemberLine("candidate_score"), MemberLine("parent_artifact_id"),
+                MemberLine("created_at", format=detail_time), MemberLine("expires_at", format=detail_time),
             ),
         ),
         SectionSpec("Change", (MemberLine("diff", format=_as_text),)),
@@ -136,22 +87,17 @@ PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](
         SectionSpec(
             "Decision",
             (
-                MemberLine("decision"),
-                MemberLine("decided_by"),
-                MemberLine("decided_at", format=detail_time),
+                MemberLine("decision"), MemberLine("decided_by"), MemberLine("decided_at", format=detail_time),
                 MemberLine("reason"),
             ),
         ),
     ),
     sort=(SortKey("created"),),
     empty="No proposals. A run with the reaction repair_retry makes one when a repaired skill passes its check.",
-    flags={
-        "pending": _is_pending,
-        "final": lambda it: it.status in {"approved", "rejected", "expired"},
-    },
+    flags={"pending": _is_pending, "final": lambda it: it.status in {"approved", "rejected", "expired"}},
     actions=PROPOSAL_ACTIONS,
     links=(RecordLink("run", "run", lambda it: it.execution_id), RecordLink("arm", "arm", lambda it: it.arm_id)),
-)
+)  # fmt: skip
 
 KEYS: Final[ResourceSpec[Any]] = ResourceSpec[ApiKey](
     record=ApiKey,
@@ -161,54 +107,27 @@ KEYS: Final[ResourceSpec[Any]] = ResourceSpec[ApiKey](
     list_summary="list the organization's API keys, never in full",
     columns=(
         Column(
-            id="status",
-            title="status",
-            value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context),
-            min_cells=9,
+            id="status", title="status", value=lambda it: it.status,
+            cell=lambda it, context: status_cell(it.status, context), min_cells=9,
         ),
         Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, min_cells=10),
         Column(id="key", title="key", aliases=("id", "api_key_id"), value=lambda it: it.id, min_cells=9),
         Column(
-            id="prefix",
-            title="begins with",
-            aliases=("key_prefix",),
-            value=lambda it: it.key_prefix,
-            hide_order=5,
+            id="prefix", title="begins with", aliases=("key_prefix",), value=lambda it: it.key_prefix, hide_order=5,
             min_cells=11,
         ),
         Column(id="role", title="role", value=lambda it: it.role, hide_order=4, min_cells=6),
         Column(
-            id="created",
-            title="created",
-            aliases=("created_at",),
-            value=lambda it: it.created_at,
-            format=time_cell,
-            never_cut=True,
-            hide_order=1,
-            sort_key=lambda it: newest_first_key(it.created_at),
+            id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at, format=time_cell,
+            never_cut=True, hide_order=1, sort_key=lambda it: newest_first_key(it.created_at),
         ),
         Column(
-            id="used",
-            title="last used",
-            aliases=("last_used_at",),
-            value=lambda it: it.last_used_at,
-            format=time_cell,
-            never_cut=True,
-            hide_order=3,
-            hide_if_empty=True,
-            sort_key=lambda it: newest_first_key(it.last_used_at),
+            id="used", title="last used", aliases=("last_used_at",), value=lambda it: it.last_used_at, format=time_cell,
+            never_cut=True, hide_order=3, hide_if_empty=True, sort_key=lambda it: newest_first_key(it.last_used_at),
         ),
         Column(
-            id="expires",
-            title="expires",
-            aliases=("expires_at",),
-            value=lambda it: it.expires_at,
-            format=time_cell,
-            never_cut=True,
-            hide_order=2,
-            hide_if_empty=True,
-            sort_key=lambda it: newest_first_key(it.expires_at),
+            id="expires", title="expires", aliases=("expires_at",), value=lambda it: it.expires_at, format=time_cell,
+            never_cut=True, hide_order=2, hide_if_empty=True, sort_key=lambda it: newest_first_key(it.expires_at),
         ),
     ),
     fields=(
@@ -219,16 +138,10 @@ KEYS: Final[ResourceSpec[Any]] = ResourceSpec[ApiKey](
         SectionSpec(
             "API key",
             (
-                MemberLine("api_key_id"),
-                MemberLine("display_name"),
-                MemberLine("key_prefix"),
-                MemberLine("role"),
-                MemberLine("status", format=detail_status),
-                MemberLine("created_at", format=detail_time),
-                MemberLine("last_used_at", format=detail_time),
-                MemberLine("expires_at", format=detail_time),
-                MemberLine("revoked_at", format=detail_time),
-                MemberLine("revoked_by"),
+                MemberLine("api_key_id"), MemberLine("display_name"), MemberLine("key_prefix"), MemberLine("role"),
+                MemberLine("status", format=detail_status), MemberLine("created_at", format=detail_time),
+                MemberLine("last_used_at", format=detail_time), MemberLine("expires_at", format=detail_time),
+                MemberLine("revoked_at", format=detail_time), MemberLine("revoked_by"),
             ),
         ),
         SectionSpec("Shown once", (MemberLine("key"),)),
@@ -239,7 +152,7 @@ KEYS: Final[ResourceSpec[Any]] = ResourceSpec[ApiKey](
     flags={"active": lambda it: it.status == "active", "off": lambda it: it.status == "revoked"},
     actions=KEY_ACTIONS,
     create_actions=KEY_MAKES,
-)
+)  # fmt: skip
 
 _TOTALS: Final = tuple(
     MemberLine(name, format=detail_usd if name.endswith("usd") else None) for name in UsageTotals.MEMBERS
@@ -263,39 +176,29 @@ USAGE: Final[ResourceSpec[Any]] = ResourceSpec[Usage](
         SectionSpec(
             "Arm",
             (
-                MemberLine("arm_id"),
-                MemberLine("usd", format=detail_usd),
-                MemberLine("selected_count"),
-                MemberLine("fallback_count"),
-                MemberLine("input_tokens"),
-                MemberLine("output_tokens"),
+                MemberLine("arm_id"), MemberLine("usd", format=detail_usd), MemberLine("selected_count"),
+                MemberLine("fallback_count"), MemberLine("input_tokens"), MemberLine("output_tokens"),
             ),
             each="by_arm",
             item=ArmUsage,
             names="arm_id",
         ),
         SectionSpec(
-            "Key",
-            (MemberLine("api_key_id"), *_TOTALS, MemberLine("top_arms"), MemberLine("by_day")),
-            each="by_key",
-            item=KeyUsage,
-            names="api_key_id",
+            "Key", (MemberLine("api_key_id"), *_TOTALS, MemberLine("top_arms"), MemberLine("by_day")), each="by_key",
+            item=KeyUsage, names="api_key_id",
         ),
         SectionSpec(
             "Day",
             (
-                MemberLine("date"),
-                MemberLine("executions"),
-                MemberLine("usd", format=detail_usd),
-                MemberLine("platform_usd", format=detail_usd),
-                MemberLine("passthrough_usd", format=detail_usd),
+                MemberLine("date"), MemberLine("executions"), MemberLine("usd", format=detail_usd),
+                MemberLine("platform_usd", format=detail_usd), MemberLine("passthrough_usd", format=detail_usd),
             ),
             each="by_day",
             item=DayUsage,
             names="date",
         ),
     ),
-)
+)  # fmt: skip
 """Usage; it is printed and has no screen."""
 
 EVALS: Final[ResourceSpec[Any]] = ResourceSpec[EvalSummary](
@@ -307,22 +210,16 @@ EVALS: Final[ResourceSpec[Any]] = ResourceSpec[EvalSummary](
     sections=(
         SectionSpec("Window", (MemberLine("window.from", "from"), MemberLine("window.to", "to"))),
         SectionSpec(
-            "Day",
-            tuple(MemberLine(name) for name in DayEvaluation.MEMBERS),
-            each="pass_rate_trend",
-            item=DayEvaluation,
-            names="day",
+            "Day", tuple(MemberLine(name) for name in DayEvaluation.MEMBERS), each="pass_rate_trend",
+            item=DayEvaluation, names="day",
         ),
         SectionSpec(
-            "Repair",
-            tuple(MemberLine(name) for name in Proposal.MEMBERS),
-            each="repair_history",
-            item=Proposal,
+            "Repair", tuple(MemberLine(name) for name in Proposal.MEMBERS), each="repair_history", item=Proposal,
             names="proposal_id",
         ),
     ),
     note="A technical failure is no verdict and counts in no pass rate.",
-)
+)  # fmt: skip
 """The summary of verdicts; it is printed and has no screen."""
 
 COMPLIANCE: Final[ResourceSpec[Any]] = ResourceSpec[ComplianceExport](
@@ -335,11 +232,8 @@ COMPLIANCE: Final[ResourceSpec[Any]] = ResourceSpec[ComplianceExport](
         SectionSpec(
             "Export",
             (
-                MemberLine("schema_version"),
-                MemberLine("period"),
-                MemberLine("content_policy"),
-                MemberLine("attestation.algorithm", "algorithm"),
-                MemberLine("attestation.digest", "digest"),
+                MemberLine("schema_version"), MemberLine("period"), MemberLine("content_policy"),
+                MemberLine("attestation.algorithm", "algorithm"), MemberLine("attestation.digest", "digest"),
             ),
         ),
         SectionSpec(
@@ -352,12 +246,8 @@ COMPLIANCE: Final[ResourceSpec[Any]] = ResourceSpec[ComplianceExport](
         SectionSpec(
             "Decision",
             (
-                MemberLine("decision_id"),
-                MemberLine("kind"),
-                MemberLine("action"),
-                MemberLine("resource.type", "resource"),
-                MemberLine("resource.id", "id"),
-                MemberLine("acted_by"),
+                MemberLine("decision_id"), MemberLine("kind"), MemberLine("action"),
+                MemberLine("resource.type", "resource"), MemberLine("resource.id", "id"), MemberLine("acted_by"),
                 MemberLine("at", format=detail_time),
             ),
             each="decision_log",
@@ -366,5 +256,5 @@ COMPLIANCE: Final[ResourceSpec[Any]] = ResourceSpec[ComplianceExport](
         ),
         SectionSpec("Receipts", (MemberLine("receipts_ndjson", format=_as_text),)),
     ),
-)
+)  # fmt: skip
 """The compliance export; it is printed and has no screen."""

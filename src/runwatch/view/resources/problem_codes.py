@@ -104,17 +104,12 @@ PROBLEM_CODES: Final[ResourceSpec[Any]] = ResourceSpec[ProblemCode](
         SectionSpec(
             "Code",
             (
-                MemberLine("code"),
-                MemberLine("count"),
-                MemberLine("first", format=detail_time),
-                MemberLine("last", format=detail_time),
-                MemberLine("paths"),
-                MemberLine("profiles"),
-                ComputedLine("means", _means),
-                ComputedLine("next", _next),
+                MemberLine("code"), MemberLine("count"), MemberLine("first", format=detail_time),
+                MemberLine("last", format=detail_time), MemberLine("paths"), MemberLine("profiles"),
+                ComputedLine("means", _means), ComputedLine("next", _next),
             ),
         ),
     ),
     sort=(SortKey("count", descending=True),),
     empty="No problems were met from this machine.",
-)
+)  # fmt: skip

@@ -75,40 +75,20 @@ def _score(receipt: Receipt) -> list[Decimal]:
 
 COLUMNS: Final = (
     Column[Receipt](
-        id="status",
-        title="status",
-        value=lambda it: it.status,
-        cell=_status,
-        min_cells=11,
-        max_cells=14,
+        id="status", title="status", value=lambda it: it.status, cell=_status, min_cells=11, max_cells=14,
         server_parameter="status",
     ),
     Column[Receipt](
-        id="run",
-        title="run",
-        aliases=("id", "execution_id"),
-        value=lambda it: it.id,
-        format=id_cell,
-        min_cells=9,
+        id="run", title="run", aliases=("id", "execution_id"), value=lambda it: it.id, format=id_cell, min_cells=9,
         elides_middle=True,
     ),
     Column[Receipt](
-        id="model",
-        title="model",
-        value=lambda it: find_selected_option(it).model_key,
-        cell=_model,
-        hide_order=6,
+        id="model", title="model", value=lambda it: find_selected_option(it).model_key, cell=_model, hide_order=6,
         min_cells=11,
     ),
     Column[Receipt](
-        id="spend",
-        title="spend",
-        aliases=("cost",),
-        value=lambda it: it.spend_usd,
-        cell=_spend,
-        align="right",
-        hide_order=8,
-        min_cells=7,
+        id="spend", title="spend", aliases=("cost",), value=lambda it: it.spend_usd, cell=_spend, align="right",
+        hide_order=8, min_cells=7,
     ),
     Column[Receipt](id="check", title="check", value=_check_kind, cell=_check, hide_order=7, min_cells=8),
     Column[Receipt](id="mode", title="mode", value=lambda it: it.mode, hide_order=5),
@@ -116,27 +96,15 @@ COLUMNS: Final = (
         id="provider", title="provider", value=lambda it: find_selected_option(it).provider, hide_order=3, min_cells=10
     ),
     Column[Receipt](
-        id="took",
-        title="took",
-        value=lambda it: it.totals and it.totals.runtime_s,
-        format=duration_cell,
-        align="right",
-        hide_order=2,
-        min_cells=6,
+        id="took", title="took", value=lambda it: it.totals and it.totals.runtime_s, format=duration_cell,
+        align="right", hide_order=2, min_cells=6,
     ),
     Column[Receipt](id="reason", title="reason", value=lambda it: it.reason, hide_order=4, min_cells=12),
     Column[Receipt](
-        id="created",
-        title="created",
-        aliases=("created_at", "age"),
-        value=lambda it: it.created_at,
-        format=time_cell,
-        never_cut=True,
-        server_parameter="since",
-        sort_key=lambda it: newest_first_key(it.created_at),
-        hide_order=1,
+        id="created", title="created", aliases=("created_at", "age"), value=lambda it: it.created_at, format=time_cell,
+        never_cut=True, server_parameter="since", sort_key=lambda it: newest_first_key(it.created_at), hide_order=1,
     ),
-)
+)  # fmt: skip
 
 SECTIONS: Final = (
     SectionSpec("Looks like content", (ComputedLine("members", lines.content_warning),)),

@@ -43,38 +43,21 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
     show_summary="show a review agent",
     columns=(
         Column(
-            id="status",
-            title="status",
-            value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context),
-            min_cells=10,
+            id="status", title="status", value=lambda it: it.status,
+            cell=lambda it, context: status_cell(it.status, context), min_cells=10,
         ),
         Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, min_cells=20),
         Column(id="repository", title="repository", value=lambda it: it.repository, hide_order=4, min_cells=20),
         Column(
-            id="reason",
-            title="reason",
-            aliases=("status_reason",),
-            value=lambda it: it.status_reason or None,
-            hide_order=3,
-            min_cells=10,
+            id="reason", title="reason", aliases=("status_reason",), value=lambda it: it.status_reason or None,
+            hide_order=3, min_cells=10,
         ),
         Column(
-            id="url",
-            title="endpoint",
-            aliases=("endpoint_url",),
-            value=lambda it: it.endpoint_url,
-            hide_order=2,
-            min_cells=16,
-            max_cells=48,
+            id="url", title="endpoint", aliases=("endpoint_url",), value=lambda it: it.endpoint_url, hide_order=2,
+            min_cells=16, max_cells=48,
         ),
         Column(
-            id="agent",
-            title="agent",
-            aliases=("id", "arm_id"),
-            value=lambda it: it.id,
-            hide_order=1,
-            min_cells=9,
+            id="agent", title="agent", aliases=("id", "arm_id"), value=lambda it: it.id, hide_order=1, min_cells=9,
             elides_middle=True,
         ),
     ),
@@ -82,11 +65,8 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
         SectionSpec(
             "Review agent",
             (
-                MemberLine("arm_id"),
-                MemberLine("display_name"),
-                MemberLine("status", format=detail_status),
-                MemberLine("status_reason"),
-                MemberLine("repository", leads=_its_repository),
+                MemberLine("arm_id"), MemberLine("display_name"), MemberLine("status", format=detail_status),
+                MemberLine("status_reason"), MemberLine("repository", leads=_its_repository),
                 MemberLine("endpoint_url"),
             ),
         ),
@@ -94,14 +74,11 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
     sort=(SortKey("name"),),
     empty="No review agents yet. `runwatch github connect REPOSITORY` connects a repository, `runwatch agents register`"
     " registers an agent for it.",
-    flags={
-        "ready": lambda it: it.status == "ready",
-        "problem": lambda it: it.status == "degraded",
-    },
+    flags={"ready": lambda it: it.status == "ready", "problem": lambda it: it.status == "degraded"},
     links=(RecordLink("saved as", "arm", lambda it: it.id or None),),
     actions=AGENT_ACTIONS,
     create_actions=AGENT_MAKES,
-)
+)  # fmt: skip
 
 CREDENTIALS: Final[ResourceSpec[Any]] = ResourceSpec[Credential](
     record=Credential,
@@ -112,22 +89,12 @@ CREDENTIALS: Final[ResourceSpec[Any]] = ResourceSpec[Credential](
     columns=(
         Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, min_cells=12),
         Column(
-            id="credential",
-            title="credential",
-            aliases=("id", "credential_ref"),
-            value=lambda it: it.id,
-            min_cells=9,
+            id="credential", title="credential", aliases=("id", "credential_ref"), value=lambda it: it.id, min_cells=9,
             elides_middle=True,
         ),
         Column(
-            id="created",
-            title="created",
-            aliases=("created_at",),
-            value=lambda it: it.created_at,
-            format=time_cell,
-            never_cut=True,
-            hide_order=1,
-            sort_key=lambda it: newest_first_key(it.created_at),
+            id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at, format=time_cell,
+            never_cut=True, hide_order=1, sort_key=lambda it: newest_first_key(it.created_at),
         ),
     ),
     sections=(
@@ -140,7 +107,7 @@ CREDENTIALS: Final[ResourceSpec[Any]] = ResourceSpec[Credential](
     empty="There are no credential references.",
     note="The secret itself never leaves the service.",
     create_actions=CREDENTIAL_MAKES,
-)
+)  # fmt: skip
 
 GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
     record=GithubConnection,
@@ -150,39 +117,21 @@ GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
     list_summary="list connected repositories",
     columns=(
         Column(
-            id="status",
-            title="status",
-            value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context),
-            min_cells=11,
+            id="status", title="status", value=lambda it: it.status,
+            cell=lambda it, context: status_cell(it.status, context), min_cells=11,
         ),
         Column(id="repository", title="repository", value=lambda it: it.repository, min_cells=14),
         Column(
-            id="verification",
-            title="verification",
-            value=lambda it: it.verification,
-            cell=lambda it, context: status_cell(it.verification, context),
-            hide_order=3,
-            min_cells=12,
+            id="verification", title="verification", value=lambda it: it.verification,
+            cell=lambda it, context: status_cell(it.verification, context), hide_order=3, min_cells=12,
         ),
         Column(
-            id="created",
-            title="created",
-            aliases=("created_at",),
-            value=lambda it: it.created_at,
-            format=time_cell,
-            never_cut=True,
-            hide_order=2,
-            sort_key=lambda it: newest_first_key(it.created_at),
+            id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at, format=time_cell,
+            never_cut=True, hide_order=2, sort_key=lambda it: newest_first_key(it.created_at),
         ),
         Column(
-            id="connection",
-            title="connection",
-            aliases=("id", "connection_id"),
-            value=lambda it: it.id,
-            hide_order=1,
-            min_cells=9,
-            elides_middle=True,
+            id="connection", title="connection", aliases=("id", "connection_id"), value=lambda it: it.id, hide_order=1,
+            min_cells=9, elides_middle=True,
         ),
     ),
     fields=(Field(id="owner", value=lambda it: (it.repository or "").partition("/")[0] or None),),
@@ -190,11 +139,8 @@ GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
         SectionSpec(
             "GitHub connection",
             (
-                MemberLine("connection_id"),
-                MemberLine("repository"),
-                MemberLine("status", format=detail_status),
-                MemberLine("verification", format=detail_status),
-                MemberLine("created_at", format=detail_time),
+                MemberLine("connection_id"), MemberLine("repository"), MemberLine("status", format=detail_status),
+                MemberLine("verification", format=detail_status), MemberLine("created_at", format=detail_time),
             ),
         ),
     ),
@@ -202,4 +148,4 @@ GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
     empty="No repository is connected. `runwatch github connect OWNER/NAME` begins it.",
     note="Without a GitHub App it is a person's word.",
     create_actions=GITHUB_MAKES,
-)
+)  # fmt: skip

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from runwatch.records.template import (
-    AlternativePlan,
-    Blocker,
-    NextAction,
-    Template,
-)
+from runwatch.records.template import AlternativePlan, Blocker, NextAction, Template
 from runwatch.view.resources.models import catalog_sections
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.resource import (
@@ -86,16 +81,13 @@ ALTERNATIVE: Final = SectionSpec(
     "Instead",
     (
         MemberLine("next_action.type", "next action", leads=_alternative_lead),
-        MemberLine("next_action.detail", "what to do"),
-        MemberLine("application_supported"),
-        MemberLine("access_lane"),
-        MemberLine("template_version"),
-        MemberLine("template_id"),
+        MemberLine("next_action.detail", "what to do"), MemberLine("application_supported"), MemberLine("access_lane"),
+        MemberLine("template_version"), MemberLine("template_id"),
     ),
     each="alternative_plans",
     item=AlternativePlan,
     names="template_id",
-)
+)  # fmt: skip
 
 
 def _checked(
@@ -109,14 +101,12 @@ _CONSISTENCY: Final = SectionSpec(
     tuple(
         ComputedLine(label, _checked(check))
         for label, check in (
-            ("eligibility", catalog_consistency.check_eligibility),
-            ("upstream", catalog_consistency.check_upstream),
-            ("served variant", catalog_consistency.check_variant),
-            ("model", catalog_consistency.check_model),
+            ("eligibility", catalog_consistency.check_eligibility), ("upstream", catalog_consistency.check_upstream),
+            ("served variant", catalog_consistency.check_variant), ("model", catalog_consistency.check_model),
             ("last test", catalog_consistency.check_last_test),
         )
     ),
-)
+)  # fmt: skip
 
 TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
     record=Template,
@@ -126,69 +116,39 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
     list_summary="list templates and what blocks them",
     columns=(
         Column(
-            id="status",
-            title="status",
-            value=lambda it: eligibility_label(it.template),
-            cell=lambda it, context: status_cell(eligibility_label(it.template), context),
-            min_cells=10,
+            id="status", title="status", value=lambda it: eligibility_label(it.template),
+            cell=lambda it, context: status_cell(eligibility_label(it.template), context), min_cells=10,
         ),
         Column(
-            id="template",
-            title="template",
-            aliases=("id", "template_id"),
-            value=lambda it: it.id,
-            min_cells=17,
+            id="template", title="template", aliases=("id", "template_id"), value=lambda it: it.id, min_cells=17,
             max_cells=32,
         ),
         Column(
-            id="version",
-            title="version",
-            aliases=("template_version",),
-            value=lambda it: it.template.template_version,
+            id="version", title="version", aliases=("template_version",), value=lambda it: it.template.template_version,
             hide_order=1,
         ),
         Column(
-            id="lane",
-            title="lane",
-            aliases=("access_lane",),
-            value=lambda it: it.template.access_lane,
-            hide_order=6,
+            id="lane", title="lane", aliases=("access_lane",), value=lambda it: it.template.access_lane, hide_order=6,
             min_cells=13,
         ),
         Column(
             id="blockers", title="blockers", value=lambda it: len(it.blockers), align="right", hide_order=7, min_cells=8
         ),
         Column(
-            id="blocker",
-            title="blocker",
-            aliases=("code",),
-            value=lambda it: it.codes or None,
-            format=joined_cell,
-            hide_order=5,
-            min_cells=17,
+            id="blocker", title="blocker", aliases=("code",), value=lambda it: it.codes or None, format=joined_cell,
+            hide_order=5, min_cells=17,
         ),
         Column(
-            id="decision",
-            title="decision",
-            value=lambda it: it.decision.verdict if it.decision else None,
-            cell=_decision_cell,
-            hide_order=8,
-            min_cells=11,
+            id="decision", title="decision", value=lambda it: it.decision.verdict if it.decision else None,
+            cell=_decision_cell, hide_order=8, min_cells=11,
         ),
         Column(
-            id="plans",
-            title="plans",
-            value=lambda it: len(it.template.alternative_plans or ()),
-            align="right",
+            id="plans", title="plans", value=lambda it: len(it.template.alternative_plans or ()), align="right",
             hide_order=2,
         ),
         Column(
-            id="standing",
-            title="certified",
-            value=lambda it: certification_label(it.template),
-            cell=lambda it, context: status_cell(certification_label(it.template), context),
-            hide_order=3,
-            min_cells=9,
+            id="standing", title="certified", value=lambda it: certification_label(it.template),
+            cell=lambda it, context: status_cell(certification_label(it.template), context), hide_order=3, min_cells=9,
         ),
         Column(id="next", title="next", value=next_action_text, hide_order=4, min_cells=18, max_cells=60),
     ),
@@ -211,25 +171,20 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
         SectionSpec(
             "Template",
             (
-                MemberLine("template_id"),
-                MemberLine("template_version"),
-                MemberLine("access_lane"),
+                MemberLine("template_id"), MemberLine("template_version"), MemberLine("access_lane"),
                 MemberLine("eligible"),
             ),
         ),
         SectionSpec(
-            "Catalog row",
-            tuple(entry for section in catalog_sections("catalog_row.") for entry in section.lines),
+            "Catalog row", tuple(entry for section in catalog_sections("catalog_row.") for entry in section.lines),
             tree="catalog_row",
         ),
     ),
     sort=(SortKey("eligible"), SortKey("template")),
     empty="The service offers no templates.",
     flags={
-        "eligible": lambda it: it.template.eligible is True,
-        "blocked": lambda it: it.template.eligible is False,
-        "problem": lambda it: it.template.eligible is False,
-        "decided": lambda it: it.decision is not None,
+        "eligible": lambda it: it.template.eligible is True, "blocked": lambda it: it.template.eligible is False,
+        "problem": lambda it: it.template.eligible is False, "decided": lambda it: it.decision is not None,
         "changed": lambda it: it.decision is not None and not it.decision.holds_for(it.template),
     },
     actions=(
@@ -237,13 +192,10 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
             "plan", "Plan it", "templates plan", "postTenantTemplatePlans", off_because="A plan can always be made."
         ),
         ResourceAction(
-            "apply",
-            "Look at its plan and apply it",
-            "templates apply",
-            "postTenantTemplateApplications",
+            "apply", "Look at its plan and apply it", "templates apply", "postTenantTemplateApplications",
             enabled_when=lambda it: it.template.eligible is not False,
             off_because="Something stands in its way; each blocker says what clears it.",
         ),
     ),
     subject=TemplateFacts,
-)
+)  # fmt: skip

@@ -97,50 +97,27 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
     id_help="the check's id",
     columns=(
         Column(
-            id="status",
-            title="status",
-            value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context),
-            min_cells=10,
+            id="status", title="status", value=lambda it: it.status,
+            cell=lambda it, context: status_cell(it.status, context), min_cells=10,
         ),
         Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, min_cells=24),
         Column(id="version", title="version", value=lambda it: it.version, hide_order=2),
         Column(
-            id="key",
-            title="key",
-            aliases=("connection",),
-            value=lambda it: _connection(it).status,
-            cell=lambda it, context: status_cell(_connection(it).status, context),
-            hide_order=6,
-            min_cells=9,
+            id="key", title="key", aliases=("connection",), value=lambda it: _connection(it).status,
+            cell=lambda it, context: status_cell(_connection(it).status, context), hide_order=6, min_cells=9,
         ),
         Column(
-            id="days",
-            title="days",
-            aliases=("days_remaining",),
-            value=lambda it: _connection(it).days_remaining,
-            cell=_days,
-            align="right",
-            hide_order=5,
+            id="days", title="days", aliases=("days_remaining",), value=lambda it: _connection(it).days_remaining,
+            cell=_days, align="right", hide_order=5,
         ),
         Column(
-            id="classes",
-            title="data classes",
-            aliases=("input_data_classes",),
-            value=lambda it: it.input_data_classes,
-            format=joined_cell,
-            hide_order=4,
-            min_cells=12,
+            id="classes", title="data classes", aliases=("input_data_classes",), value=lambda it: it.input_data_classes,
+            format=joined_cell, hide_order=4, min_cells=12,
         ),
         Column(id="url", title="endpoint", value=_url, hide_order=1, min_cells=16, max_cells=48),
         Column(
-            id="verifier",
-            title="verifier",
-            aliases=("id", "verifier_id"),
-            value=lambda it: it.id,
-            hide_order=3,
-            min_cells=9,
-            elides_middle=True,
+            id="verifier", title="verifier", aliases=("id", "verifier_id"), value=lambda it: it.id, hide_order=3,
+            min_cells=9, elides_middle=True,
         ),
     ),
     fields=(
@@ -152,16 +129,9 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
         SectionSpec(
             "Check",
             (
-                MemberLine("verifier_id"),
-                MemberLine("display_name"),
-                MemberLine("version"),
-                MemberLine("revision"),
-                MemberLine("status", format=detail_status),
-                MemberLine("status_reason"),
-                MemberLine("kind"),
-                MemberLine("hash"),
-                MemberLine("input_data_classes"),
-                MemberLine("created_at", format=detail_time),
+                MemberLine("verifier_id"), MemberLine("display_name"), MemberLine("version"), MemberLine("revision"),
+                MemberLine("status", format=detail_status), MemberLine("status_reason"), MemberLine("kind"),
+                MemberLine("hash"), MemberLine("input_data_classes"), MemberLine("created_at", format=detail_time),
                 MemberLine("updated_at", format=detail_time),
             ),
         ),
@@ -192,7 +162,7 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
     },
     actions=ACTIONS,
     create_actions=MAKES,
-)
+)  # fmt: skip
 
 VERIFIER_TEST: Final[ResourceSpec[Any]] = ResourceSpec[VerifierTest](
     record=VerifierTest,
@@ -226,16 +196,10 @@ KEY_CONNECTION: Final[ResourceSpec[Any]] = ResourceSpec[KeyConnection](
         SectionSpec(
             "Connection",
             (
-                MemberLine("status", format=detail_status),
-                MemberLine("origin"),
-                MemberLine("handle"),
-                MemberLine("generation"),
-                MemberLine("projection_ack"),
-                MemberLine("stop_at", format=detail_time),
-                MemberLine("stop_time_zone"),
-                MemberLine("days_remaining"),
-                MemberLine("stopped_at", format=detail_time),
-                MemberLine("stop_reason"),
+                MemberLine("status", format=detail_status), MemberLine("origin"), MemberLine("handle"),
+                MemberLine("generation"), MemberLine("projection_ack"), MemberLine("stop_at", format=detail_time),
+                MemberLine("stop_time_zone"), MemberLine("days_remaining"),
+                MemberLine("stopped_at", format=detail_time), MemberLine("stop_reason"),
             ),
         ),
         SectionSpec(
@@ -249,21 +213,16 @@ KEY_CONNECTION: Final[ResourceSpec[Any]] = ResourceSpec[KeyConnection](
         SectionSpec(
             "Last test",
             (
-                MemberLine("last_test.outcome", "outcome", detail_status),
-                MemberLine("last_test.reason", "reason"),
-                MemberLine("last_test.handle", "handle"),
-                MemberLine("last_test.at", "at", detail_time),
+                MemberLine("last_test.outcome", "outcome", detail_status), MemberLine("last_test.reason", "reason"),
+                MemberLine("last_test.handle", "handle"), MemberLine("last_test.at", "at", detail_time),
             ),
         ),
         SectionSpec("Replacement", (MemberLine("replacement"),)),
         SectionSpec(
             "Retired key",
             (
-                MemberLine("handle"),
-                MemberLine("state", format=detail_status),
-                MemberLine("reason"),
-                MemberLine("retired_at", format=detail_time),
-                MemberLine("destroyed_at", format=detail_time),
+                MemberLine("handle"), MemberLine("state", format=detail_status), MemberLine("reason"),
+                MemberLine("retired_at", format=detail_time), MemberLine("destroyed_at", format=detail_time),
             ),
             each="retired_keys",
             item=RetiredKey,
@@ -272,5 +231,5 @@ KEY_CONNECTION: Final[ResourceSpec[Any]] = ResourceSpec[KeyConnection](
         SectionSpec("Last operation", (MemberLine("last_operation"),)),
     ),
     note="Handles name keys; no key is ever shown.",
-)
+)  # fmt: skip
 """A protected connection of an output check or a review agent; it is printed and has no screen."""

@@ -29,40 +29,21 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     list_summary="list the addresses that are told of final runs",
     columns=(
         Column(
-            id="status",
-            title="status",
-            value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context),
-            min_cells=9,
+            id="status", title="status", value=lambda it: it.status,
+            cell=lambda it, context: status_cell(it.status, context), min_cells=9,
         ),
         Column(id="url", title="address", value=lambda it: it.url, min_cells=24, max_cells=60),
         Column(
-            id="events",
-            title="events",
-            aliases=("event_types",),
-            value=lambda it: it.event_types,
-            format=_ends,
-            hide_order=2,
-            min_cells=12,
+            id="events", title="events", aliases=("event_types",), value=lambda it: it.event_types, format=_ends,
+            hide_order=2, min_cells=12,
         ),
         Column(
-            id="created",
-            title="created",
-            aliases=("created_at",),
-            value=lambda it: it.created_at,
-            format=time_cell,
-            never_cut=True,
-            hide_order=3,
-            sort_key=lambda it: newest_first_key(it.created_at),
+            id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at, format=time_cell,
+            never_cut=True, hide_order=3, sort_key=lambda it: newest_first_key(it.created_at),
         ),
         Column(
-            id="webhook",
-            title="webhook",
-            aliases=("id", "webhook_id"),
-            value=lambda it: it.id,
-            hide_order=1,
-            min_cells=9,
-            elides_middle=True,
+            id="webhook", title="webhook", aliases=("id", "webhook_id"), value=lambda it: it.id, hide_order=1,
+            min_cells=9, elides_middle=True,
         ),
     ),
     fields=(Field(id="rotated", aliases=("secret_rotated_at",), value=lambda it: it.secret_rotated_at),),
@@ -70,11 +51,8 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
         SectionSpec(
             "Webhook",
             (
-                MemberLine("webhook_id"),
-                MemberLine("url"),
-                MemberLine("status", format=detail_status),
-                MemberLine("event_types"),
-                MemberLine("created_at", format=detail_time),
+                MemberLine("webhook_id"), MemberLine("url"), MemberLine("status", format=detail_status),
+                MemberLine("event_types"), MemberLine("created_at", format=detail_time),
                 MemberLine("secret_rotated_at", format=detail_time),
             ),
         ),
@@ -84,7 +62,7 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     note="The signing secret is shown once.",
     actions=WEBHOOK_ACTIONS,
     create_actions=WEBHOOK_MAKES,
-)
+)  # fmt: skip
 
 DELIVERIES: Final[ResourceSpec[Any]] = ResourceSpec[Delivery](
     record=Delivery,
@@ -93,11 +71,8 @@ DELIVERIES: Final[ResourceSpec[Any]] = ResourceSpec[Delivery](
     title="Deliveries",
     columns=(
         Column(
-            id="status",
-            title="status",
-            value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context),
-            min_cells=11,
+            id="status", title="status", value=lambda it: it.status,
+            cell=lambda it, context: status_cell(it.status, context), min_cells=11,
         ),
         Column(id="event", title="event", aliases=("event_type",), value=lambda it: it.event_type, min_cells=12),
         Column(
@@ -106,51 +81,26 @@ DELIVERIES: Final[ResourceSpec[Any]] = ResourceSpec[Delivery](
         Column(id="answer", title="answer", aliases=("status_code",), value=lambda it: it.status_code, hide_order=3),
         Column(id="error", title="error", value=lambda it: it.error, hide_order=5, min_cells=12),
         Column(
-            id="created",
-            title="created",
-            aliases=("created_at",),
-            value=lambda it: it.created_at,
-            format=time_cell,
-            never_cut=True,
-            hide_order=6,
-            sort_key=lambda it: newest_first_key(it.created_at),
+            id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at, format=time_cell,
+            never_cut=True, hide_order=6, sort_key=lambda it: newest_first_key(it.created_at),
         ),
         Column(
-            id="run",
-            title="run",
-            aliases=("execution_id",),
-            value=lambda it: it.execution_id,
-            format=id_cell,
-            hide_order=2,
-            min_cells=9,
-            elides_middle=True,
+            id="run", title="run", aliases=("execution_id",), value=lambda it: it.execution_id, format=id_cell,
+            hide_order=2, min_cells=9, elides_middle=True,
         ),
         Column(
-            id="delivery",
-            title="delivery",
-            aliases=("id", "delivery_id"),
-            value=lambda it: it.id,
-            hide_order=1,
-            min_cells=9,
-            elides_middle=True,
+            id="delivery", title="delivery", aliases=("id", "delivery_id"), value=lambda it: it.id, hide_order=1,
+            min_cells=9, elides_middle=True,
         ),
     ),
     sections=(
         SectionSpec(
             "Delivery",
             (
-                MemberLine("delivery_id"),
-                MemberLine("webhook_id"),
-                MemberLine("event_id"),
-                MemberLine("event_type"),
-                MemberLine("execution_id"),
-                MemberLine("status", format=detail_status),
-                MemberLine("attempts"),
-                MemberLine("status_code"),
-                MemberLine("error"),
-                MemberLine("replay_of"),
-                MemberLine("next_attempt_at", format=detail_time),
-                MemberLine("created_at", format=detail_time),
+                MemberLine("delivery_id"), MemberLine("webhook_id"), MemberLine("event_id"), MemberLine("event_type"),
+                MemberLine("execution_id"), MemberLine("status", format=detail_status), MemberLine("attempts"),
+                MemberLine("status_code"), MemberLine("error"), MemberLine("replay_of"),
+                MemberLine("next_attempt_at", format=detail_time), MemberLine("created_at", format=detail_time),
                 MemberLine("delivered_at", format=detail_time),
             ),
         ),
@@ -162,7 +112,7 @@ DELIVERIES: Final[ResourceSpec[Any]] = ResourceSpec[Delivery](
         RecordLink("run", "run", lambda it: it.execution_id),
         RecordLink("webhook", "webhook", lambda it: it.webhook_id),
     ),
-)
+)  # fmt: skip
 
 
 def delivery_sections(deliveries: Sequence[Delivery], context: RenderContext, *, more: bool) -> list[DetailSection]:

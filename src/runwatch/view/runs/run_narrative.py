@@ -31,10 +31,7 @@ REPAIR: Final = "repair_retry"
 MAX_NARRATED_EVENTS: Final = 2_000
 """The events that a story is told from at most, the first ones; a longer run says so."""
 
-_PHASES: Final = {
-    "skill_baseline": "The skill's output as it stands",
-    "skill_repair": "The repaired skill's output",
-}
+_PHASES: Final = {"skill_baseline": "The skill's output as it stands", "skill_repair": "The repaired skill's output"}
 
 _OUTCOMES: Final = {
     "passed_gate": "The gate let the output pass.",
