@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.base.shell_words import quote_active, quote_exactly, quote_word, runwatch_command
+from runwatch.base.shell_words import quote_exactly, quote_word, runwatch_command
 from runwatch.base.text import clean_line, is_clean
 from tests.support.hostile import CORPUS
 from tests.support.shells import SHELL_PARAMETERS, ShellBox
@@ -24,7 +24,6 @@ SHORT = [hostile.text for hostile in CORPUS if hostile.is_unicode and len(hostil
 def test_plain_words_stay_as_they_are() -> None:
     assert quote_word("ex_01HX-9.a/b:c@d,e+f") == "ex_01HX-9.a/b:c@d,e+f"
     assert quote_word("") == "''"
-    assert quote_active("the objective's first half, please") == "the objective's first half, please"
 
 
 def test_what_a_terminal_acts_on_becomes_visible_and_the_quotes_stay_whole() -> None:

@@ -36,6 +36,7 @@ from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.tui.widgets.panes.drawer import Drawer
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
+from runwatch.view.text.copied_text import copied_json
 from runwatch.view.text.glyphs import ASCII, UNICODE, Role
 from runwatch.view.text.safe_text import json_block, line
 from tests.support.clock import FakeClock
@@ -177,7 +178,7 @@ def _fill_detail(app: WidgetApp) -> None:
     app.query_one(FilterBar).edit("is:live stat")
     app.query_one(FilterBar).show_count(line("14/212"))
     value = {"type": "lifecycle", "state": "running", "nested": {"a": [1, 2.50, None]}}
-    app.query_one(Drawer).show(line("event ev_1"), json_block(value), "{}")
+    app.query_one(Drawer).show(line("event ev_1"), json_block(value), copied_json({}))
 
 
 def _fill_problem(app: WidgetApp) -> None:

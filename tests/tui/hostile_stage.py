@@ -31,6 +31,7 @@ from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.problems.journal_entries import ProblemEntry, entry_from_problem
 from runwatch.view.runs.event_lines import EventLine
+from runwatch.view.text.copied_text import copied_unchanged
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import block, line
 from runwatch.view.text.styled_text import StyledText
@@ -114,7 +115,7 @@ class HostileStage(WidgetApp):
         for pane in self.query(Pane):
             pane.set_border_text(title=flat, state=flat, age=flat, counters=flat)
         self.query_one(ProblemPanel).show(self.problem(text), next_step=flat)
-        self.query_one(Drawer).show(flat, tall, text)
+        self.query_one(Drawer).show(flat, tall, copied_unchanged(text))
         self.query_one(TextButton).label = flat
         self.query_one(StatusBar).say((flat, (flat, Role.BAD)))
 

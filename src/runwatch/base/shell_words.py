@@ -1,4 +1,4 @@
-"""Words of a command that users paste into bash, zsh or fish (manual, Security: Copied commands)."""
+"""Words of a command that users paste into bash, zsh or fish (manual, Security: Copied text)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from runwatch.base.text import clean_line
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_+:,./@-]+\Z")
 """Words that all three shells take as they are; not ``=`` and ``%``, because zsh expands ``=ls`` and fish ``%self``."""
-
-_ACTIVE: Final = re.compile(r"[$`;|&<>()\n]")
-"""Characters that begin another command or a substitution in one of the shells."""
 
 _PARTS: Final = re.compile(r"['\\]|[^'\\]+")
 
@@ -33,11 +30,6 @@ def quote_exactly(text: str) -> str:
     if _PLAIN.match(text):
         return text
     return "".join(f"\\{part}" if part in "'\\" else f"'{part}'" for part in _PARTS.findall(text)) or "''"
-
-
-def quote_active(text: str) -> str:
-    """Text as it is, or as one word where it would begin another command or a substitution in a shell."""
-    return quote_exactly(text) if _ACTIVE.search(text) else text
 
 
 def runwatch_command(words: str, *arguments: str, **options: str | bool | None) -> str:

@@ -126,7 +126,7 @@ async def test_both_values_are_copied_with_their_path(tmp_path: Path) -> None:
         open_comparison(screen, ComparisonSide(line("then"), {"a": 1}), ComparisonSide(line("now"), {"a": 2}))
         await driven.shows("1 of 1 members differ")
         await driven.press("y")
-        await driven.shows("copied both values by OSC 52: a 1 2")
+        await driven.shows("copied both values by OSC 52: path: a left: 1 right: 2")
 
 
 async def test_the_cursor_stays_on_its_value_when_everything_is_shown(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from runwatch.base.errors import RunwatchError
 from runwatch.tui.terminal import clipboard
 from runwatch.tui.terminal.clipboard import ClipboardEnvironment, CopyRoute, copy_text, run_tool
+from runwatch.view.text.copied_text import copied_unchanged
 
 ID = "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"
 
@@ -34,7 +35,9 @@ class World:
         return command[0] not in self.failing
 
     async def copy(self, text: str = ID, *, route: CopyRoute = "auto", several_lines: bool = False) -> str:
-        return await copy_text(text, self.around, self.sent.append, route=route, several_lines=several_lines)
+        return await copy_text(
+            copied_unchanged(text), self.around, self.sent.append, route=route, several_lines=several_lines
+        )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +133,7 @@ async def test_the_text_arrives_in_a_tmux_with_default_options(tmp_path: Path, m
     subprocess.run([*tmux, "new-session", "-d", "cat"], check=True)
     try:
         monkeypatch.setenv("TMUX", environment["TMUX"])
-        assert await copy_text(ID, ClipboardEnvironment(environment), lambda _: None) == "tmux"
+        assert await copy_text(copied_unchanged(ID), ClipboardEnvironment(environment), lambda _: None) == "tmux"
         shown = subprocess.run([*tmux, "show-buffer"], check=True, capture_output=True, text=True)
         assert shown.stdout == ID
     finally:

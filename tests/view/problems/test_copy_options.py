@@ -9,7 +9,7 @@ import pytest
 
 from runwatch.base.json import loads
 from runwatch.base.text import is_clean
-from runwatch.view.problems.copy_options import find_id_text, list_copy_options, record_json_text
+from runwatch.view.problems.copy_options import list_copy_options
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
 from runwatch.view.resources.problems import PROBLEMS
 from runwatch.view.resources.requests import REQUESTS
@@ -65,23 +65,6 @@ def test_of_a_request_a_command_that_takes_the_key_from_a_pipe_unless_it_comes_f
 def test_a_request_that_no_command_repeats_has_none_to_copy() -> None:
     entry = RequestEntry({**REQUEST, "method": "GET;touch pwned;#"})
     assert [str(copy.what) for copy in list_copy_options(REQUESTS, entry, is_foreign=True)] == ["request as JSON"]
-
-
-def test_an_id_that_a_shell_acts_on_is_copied_in_quotes() -> None:
-    assert find_id_text("ex_01HX") == "ex_01HX"
-    assert find_id_text("$(touch pwned)") == "'$(touch pwned)'"
-    assert find_id_text("a\nb") == "'a\nb'"
-    assert find_id_text("") == ""
-
-
-@pytest.mark.parametrize(
-    "value", [ALL_AT_ONCE.text, ["reboot", "$(reboot)"], [{"a": ["reboot"]}, {}], [[{"a": 1}]], {}]
-)
-def test_json_for_a_paste_is_the_same_value(value: object) -> None:
-    text = record_json_text({"a": value, "b": {"c": value}})
-    assert loads(text) == {"a": value, "b": {"c": value}}
-    assert is_clean(text)
-    assert not set("$`!") & set(text)
 
 
 @pytest.mark.parametrize("shell", SHELL_PARAMETERS)

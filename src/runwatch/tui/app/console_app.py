@@ -45,6 +45,7 @@ from runwatch.tui.widgets.bars.header_bar import HeaderInfo
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.text.copied_text import CopiedText
 from runwatch.view.text.format import RenderContext, TimeMode
 from runwatch.view.text.glyphs import ASCII, UNICODE, Role
 from runwatch.view.text.safe_text import SafeText, line, truncate
@@ -162,7 +163,7 @@ class ConsoleApp(NavigatingApp):
         return build_header_info(self)
 
     async def copy_text(
-        self, text: str, what: SafeText, *, several_lines: bool = False, is_secret: bool = False
+        self, text: CopiedText, what: SafeText, *, several_lines: bool = False, is_secret: bool = False
     ) -> None:
         """Copy, and say by which way and what; a secret itself is not said."""
         from runwatch.tui.terminal.clipboard import ClipboardEnvironment, copy_text

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from textual.message import Message
 from textual.widget import Widget
 
+from runwatch.view.text.copied_text import CopiedText
 from runwatch.view.text.safe_text import SafeText
 
 
@@ -42,7 +43,7 @@ class CopyRequested(WidgetMessage):
     """
 
     what: SafeText
-    text: str
+    text: CopiedText
     several_lines: bool = False
     is_secret: bool = False
 

@@ -18,6 +18,7 @@ from runwatch.tui.core.messages import CopyRequested, HintClicked
 from runwatch.tui.core.themes import PLAIN, Palette
 from runwatch.tui.terminal.terminal_app import TerminalApp
 from runwatch.view.detail.fold_state import FoldState
+from runwatch.view.text.copied_text import copied_unchanged
 from runwatch.view.text.glyphs import UNICODE, Glyphs
 from runwatch.view.text.safe_text import line
 
@@ -162,7 +163,9 @@ class WidgetApp(TerminalApp):
         """Have what was selected with the mouse, or cut in an input, copied in the way everything else is."""
         self._clipboard = text
         if text:
-            self.screen.post_message(CopyRequested(self.screen, line("selection"), text, several_lines=True))
+            self.screen.post_message(
+                CopyRequested(self.screen, line("selection"), copied_unchanged(text), several_lines=True)
+            )
 
     async def run_key_action(self, action: str) -> bool:
         """Do an action of the table as if its key had been pressed; answer whether it could be done here and now.

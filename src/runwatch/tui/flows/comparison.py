@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from runwatch.base.shell_words import quote_active
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
@@ -22,6 +21,7 @@ from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.diff_view import DiffView
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.record_diff import ComparedValue, compare_records
+from runwatch.view.text.copied_text import copied_fields
 from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
@@ -108,8 +108,7 @@ class CompareScreen(ConsoleScreen):
         """Copy the path and both values under the cursor."""
         value = self.query_one(DiffView).value
         if value is not None:
-            none = "(none)"
-            text = "\n".join(map(quote_active, (value.path, value.left or none, value.right or none)))
+            text = copied_fields({"path": value.path, "left": value.left, "right": value.right})
             await self.console.copy_text(text, line("both values"), several_lines=True)
 
     def action_back(self) -> None:

@@ -15,6 +15,7 @@ from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.view.problems.copy_options import CopyOption
+from runwatch.view.text.copied_text import copied_command
 from runwatch.view.text.format import elapsed_clock
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
 from runwatch.view.text.safe_text import SafeText, line
@@ -72,7 +73,7 @@ async def _look(console: Console, desk: ServiceSession, screen: ConsoleScreen) -
 
 def _item(label: SafeText, command: str) -> MenuItem:
     """What copies a command, with the command beside it."""
-    return MenuItem(label, CopyOption(line("command"), command), line(command))
+    return MenuItem(label, CopyOption(line("command"), copied_command(command)), line(command))
 
 
 CONNECT_OTHER: Final = "runwatch sources connect --local --openai-compatible URL"

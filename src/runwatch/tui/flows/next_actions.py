@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from runwatch.base.shell_words import quote_active
 from runwatch.records.account import Account
 from runwatch.records.record import Record
 from runwatch.records.source import SourceConnection
@@ -16,6 +15,7 @@ from runwatch.view.resources.registry import resource_named
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.templates.next_actions import NextActionTarget, NextStep, find_blocked_connection
+from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def follow_next_action(
     """
     step = wanted.step
     if step is None or step.kind not in {"plan", "record", "make"}:
-        text = quote_active(wanted.text)
+        text = copied_word(wanted.text)
         start_worker(screen, screen.console.copy_text(text, line("next action"), several_lines=True), "copying")
     elif step.kind == "plan":
         open_plan(screen, wanted.template_id)

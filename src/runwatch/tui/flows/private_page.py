@@ -37,6 +37,7 @@ from runwatch.view.actions.private_page import (
     find_page_address,
 )
 from runwatch.view.spec.action import PageProgress, PageResult, PrivatePageSpec
+from runwatch.view.text.copied_text import copied_unchanged
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -186,7 +187,7 @@ class PrivatePageDialog(Dialog):
     async def _copy(self) -> None:
         assert self._address is not None
         what = line("address of the private page")
-        await self._behind.console.copy_text(self._address.reveal(), what, is_secret=True)
+        await self._behind.console.copy_text(copied_unchanged(self._address.reveal()), what, is_secret=True)
         self._say(PageProgress("waiting", "the address was copied; it works once"))
 
     async def _open(self) -> None:

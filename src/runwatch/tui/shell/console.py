@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from runwatch.view.spec.action import ResourceAction
     from runwatch.view.spec.resource import ResourceSpec
     from runwatch.view.table.rows import RowCache
+    from runwatch.view.text.copied_text import CopiedText
     from runwatch.view.text.format import RenderContext, TimeMode
     from runwatch.view.text.safe_text import SafeText
 
@@ -204,7 +205,7 @@ class Console(WidgetApp):
         raise NotImplementedError
 
     async def copy_text(
-        self, text: str, what: SafeText, *, several_lines: bool = False, is_secret: bool = False
+        self, text: CopiedText, what: SafeText, *, several_lines: bool = False, is_secret: bool = False
     ) -> None:
         """Copy, and say by which way and what; a secret itself is not said."""
         raise NotImplementedError

@@ -18,6 +18,7 @@ from typing import Final, Literal
 
 from runwatch.base.errors import RunwatchError
 from runwatch.base.text import is_clean
+from runwatch.view.text.copied_text import CopiedText
 
 CopyRoute = Literal["auto", "native", "tmux", "osc52"]
 """What the settings may say."""
@@ -71,7 +72,7 @@ class ClipboardEnvironment:
 
 
 async def copy_text(
-    text: str,
+    text: CopiedText,
     around: ClipboardEnvironment,
     send: Callable[[str], None],
     *,

@@ -11,14 +11,14 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from runwatch.base.errors import RunwatchError, SettingsError
-from runwatch.base.json import dumps
 from runwatch.base.service_target import normalise_base_url
-from runwatch.base.shell_words import quote_exactly, quote_word, runwatch_command
+from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.base.text import is_clean
 from runwatch.settings.declarations import LOCAL, UNNAMED
 from runwatch.view.problems.explanations import support_block
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
 from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.text.copied_text import CopiedText, copied_command, copied_json, copied_word
 from runwatch.view.text.safe_text import SafeText, line
 
 
@@ -32,7 +32,7 @@ class CopyOption:
     """
 
     what: SafeText
-    text: str
+    text: CopiedText
 
 
 def list_copy_options(
@@ -48,53 +48,15 @@ def list_copy_options(
     """
     if isinstance(subject, ProblemEntry):
         if subject.problem.instance:
-            yield CopyOption(line("instance"), find_id_text(subject.problem.instance))
+            yield CopyOption(line("instance"), copied_word(subject.problem.instance))
         yield CopyOption(line("support block"), support_block(subject))
     elif isinstance(subject, RequestEntry):
         # A request that no command can repeat has none to copy; the key for it says why.
         with contextlib.suppress(RunwatchError):
             yield CopyOption(line("curl command"), build_curl_command(subject, is_foreign=is_foreign, socket=socket))
     else:
-        yield CopyOption(line(f"{spec.singular} id"), find_id_text(subject.id))
-    yield CopyOption(line(f"{spec.singular} as JSON"), record_json_text(dict(subject.raw)))
-
-
-_ESCAPES: Final = str.maketrans({"$": "\\u0024", "`": "\\u0060", "!": "\\u0021"})
-"""What a shell acts on inside double quotes; in JSON these characters are in texts alone, where they may be escaped."""
-
-
-def find_id_text(text: str) -> str:
-    """An id as it is, or in quotes where a shell would act on a character of it (manual, Security: Copied commands)."""
-    return quote_exactly(text) if text else ""
-
-
-def record_json_text(value: Any) -> str:
-    """A value as ASCII JSON in which a shell finds nothing to execute (manual, Security: Copied commands).
-
-    Each line is a bracket or begins with a bracket or a member's name with its colon, so no text of the value is the
-    first word of a line.
-    """
-    return "".join(_lines(value, "")).translate(_ESCAPES)
-
-
-def _lines(value: Any, margin: str) -> Iterator[str]:
-    inner = f"{margin}  "
-    if isinstance(value, dict) and value:
-        yield "{\n"
-        for position, (name, item) in enumerate(value.items()):
-            comma = ",\n" if position else ""
-            yield f"{comma}{inner}{dumps(str(name))}: "
-            yield from _lines(item, inner)
-        yield f"\n{margin}}}"
-    elif isinstance(value, list) and value and all(isinstance(item, dict) and item for item in value):
-        yield "[\n"
-        for position, item in enumerate(value):
-            comma = ",\n" if position else ""
-            yield f"{comma}{inner}"
-            yield from _lines(item, inner)
-        yield f"\n{margin}]"
-    else:
-        yield dumps(value)
+        yield CopyOption(line(f"{spec.singular} id"), copied_word(subject.id))
+    yield CopyOption(line(f"{spec.singular} as JSON"), copied_json(dict(subject.raw)))
 
 
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -114,7 +76,7 @@ _HEADER: Final = re.compile(r"[ -~]{1,4096}\Z")
 _DOTS: Final = re.compile(r"/\.\.?(?:/|\Z)")
 
 
-def build_curl_command(entry: RequestEntry, *, is_foreign: bool = False, socket: Path | None = None) -> str:
+def build_curl_command(entry: RequestEntry, *, is_foreign: bool = False, socket: Path | None = None) -> CopiedText:
     """The command: the key comes through a pipe, never in an argument, and a body from a file.
 
     A key goes only where the profile of the request sends it: ``config header`` refuses another address than the
@@ -155,7 +117,7 @@ def build_curl_command(entry: RequestEntry, *, is_foreign: bool = False, socket:
         words += ["-H", quote_word(f"Idempotency-Key: {entry.key}")]
     if entry.sent_bytes:
         words += ["-H", quote_word("Content-Type: application/json"), "--data-binary", f"@{BODY_FILE}"]
-    return pipe + " ".join(words)
+    return copied_command(pipe + " ".join(words))
 
 
 def _header_command(entry: RequestEntry) -> str:

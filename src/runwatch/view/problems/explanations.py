@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from runwatch import __version__
-from runwatch.base.shell_words import quote_active
 from runwatch.records.error_codes import CODES
 from runwatch.view.problems.explanation_texts import CLIENT_CODE_TEXTS, CODE_TEXTS, REASON_TEXTS
 from runwatch.view.problems.journal_entries import ProblemEntry
-from runwatch.view.text.safe_text import SafeText, block, iso_text, line
+from runwatch.view.text.copied_text import CopiedText, copied_fields
+from runwatch.view.text.safe_text import SafeText, iso_text, line
 
 NOTHING_ACCEPTED: Final = "Nothing was accepted, nothing was charged."
 OUTCOME_UNKNOWN: Final = (
@@ -130,7 +130,7 @@ def describe_submit_effect(code: str, status: int | None, attempts: int = 1, *, 
     return OUTCOME_UNKNOWN
 
 
-def support_block(entry: ProblemEntry) -> SafeText:
+def support_block(entry: ProblemEntry) -> CopiedText:
     """The fixed text that support staff need to find an occurrence: no key of any kind, no request body."""
     problem = entry.problem
     fields: Mapping[str, object] = {
@@ -145,4 +145,4 @@ def support_block(entry: ProblemEntry) -> SafeText:
         "detail": problem.detail,
         "console": f"runwatch {__version__}",
     }
-    return block("\n".join(f"{name + ':':<9} {quote_active(line(value))}" for name, value in fields.items()))
+    return copied_fields({name: None if value is None else line(value) for name, value in fields.items()})

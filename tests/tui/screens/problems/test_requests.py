@@ -74,7 +74,7 @@ async def test_the_command_takes_the_key_from_a_pipe(service: ScriptedService, t
         await driven.press("c")
         await driven.shows("copied curl command by OSC 52: runwatch config header --base-url")
         await driven.press("y")
-        await driven.shows(f"copied {entry.path}?{entry.query} · path by OSC 52")
+        await driven.shows(f"copied '{entry.path}?{entry.query}' · path by OSC 52")
         assert len(written) == 2
         assert KEY not in driven.text
 

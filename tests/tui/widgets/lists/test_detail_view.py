@@ -12,6 +12,7 @@ from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
 from runwatch.tui.widgets.panes.drawer import Drawer
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.text.copied_text import copied_json
 from runwatch.view.text.safe_text import block, json_block, line
 
 LINKS = (DetailLink(line("run"), line("3fd2…9911"), ("run", "3fd2")),)
@@ -115,14 +116,14 @@ async def test_a_megabyte_of_text_is_laid_out() -> None:
 async def test_a_drawer_shows_json_and_copies_the_exact_text() -> None:
     app = Stage(drawer := Drawer())
     async with app.run_test(size=(80, 24)) as pilot:
-        drawer.show(line("event ev_1"), json_block({"state": "[/]", "n": [1]}), '{"state":"[/]"}')
+        drawer.show(line("event ev_1"), json_block({"state": "[/]", "n": [1]}), copied_json({"state": "[/]"}))
         drawer.query_one(DetailView).focus()
         await pilot.press("y", "escape")
         await pilot.pause()
         rows = lines_of(app)
         assert rows[0].startswith("┏━ event ev_1 ━")
         assert rows[2].strip("┃ ") == '"state": "[/]",'
-        assert [message.text for message in app.told_of(CopyRequested)] == ['{"state":"[/]"}']
+        assert [message.text for message in app.told_of(CopyRequested)] == ['{\n  "state": "[/]"\n}']
         assert len(app.told_of(PanelClosed)) == 1
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from runwatch.tui.core.messages import PanelClosed
 from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.view.text.copied_text import copied_json
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import json_block, line
 
@@ -38,9 +39,9 @@ class EventScreen(ConsoleScreen):
         log = self.query_one(EventLog)
         event = self.tail.event(log.cursor) if log.has_focus else None
         if event is not None:
-            from runwatch.view.problems.copy_options import CopyOption, record_json_text
+            from runwatch.view.problems.copy_options import CopyOption
 
-            yield CopyOption(line("event as JSON"), record_json_text(dict(event.raw)))
+            yield CopyOption(line("event as JSON"), copied_json(dict(event.raw)))
 
     def on_follow_changed(self, message: FollowChanged) -> None:
         """Say it in the frame."""
@@ -65,14 +66,13 @@ class EventScreen(ConsoleScreen):
         if event is None:
             return
         from runwatch.tui.widgets.panes.drawer import Drawer
-        from runwatch.view.problems.copy_options import record_json_text
 
         if not self.query(Drawer):
             # Made when the first event is opened, as most never are.
             self.mount(Drawer(), before="#status")
         drawer = self.query_one(Drawer)
         drawer.display = True
-        drawer.show(line(f"event {line(event.id)}"), json_block(dict(event.raw)), record_json_text(dict(event.raw)))
+        drawer.show(line(f"event {line(event.id)}"), json_block(dict(event.raw)), copied_json(dict(event.raw)))
         drawer.query("DetailView").first().focus()
 
     def on_panel_closed(self, message: PanelClosed) -> None:

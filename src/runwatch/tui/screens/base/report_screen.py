@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual.binding import BindingType
 
 from runwatch.base.errors import UsageError
-from runwatch.base.shell_words import quote_active
 from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
@@ -23,6 +22,7 @@ from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_s
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.reports.period import DEFAULT_PERIOD, ReportPeriod
 from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, json_block, line
 
@@ -213,7 +213,7 @@ class ReportScreen(PeriodScreen):
         """Copy the value under the cursor."""
         focused = self.focused
         if isinstance(focused, DetailView) and focused.value:
-            await self.console.copy_text(quote_active(focused.value.strip()), line("value under the cursor"))
+            await self.console.copy_text(copied_word(focused.value.strip()), line("value under the cursor"))
 
     def action_raw(self) -> None:
         """Show the JSON as it came, or the report."""

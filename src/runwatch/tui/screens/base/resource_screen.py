@@ -11,7 +11,6 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from runwatch.base.errors import DataError
-from runwatch.base.shell_words import quote_active
 from runwatch.settings.view_state import ViewState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
@@ -26,6 +25,7 @@ from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.resource import Column, ResourceSpec, SortKey
 from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import json_block, line
@@ -322,11 +322,9 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     async def action_copy(self) -> None:
         """Copy the id of the record."""
-        from runwatch.view.problems.copy_options import find_id_text
-
         row = self.row
         if row is not None:
-            await self.console.copy_text(find_id_text(row.id), line(f"{self.spec.singular} id"))
+            await self.console.copy_text(copied_word(row.id), line(f"{self.spec.singular} id"))
 
     def action_copy_menu(self) -> None:
         """Choose what to copy of the record."""
@@ -341,7 +339,7 @@ class ResourceScreen(ListScreen, RecordScreen):
 
         focused = self.focused
         if isinstance(focused, DetailView) and focused.value:
-            yield CopyOption(line("value under the cursor"), quote_active(focused.value))
+            yield CopyOption(line("value under the cursor"), copied_word(focused.value))
 
     def action_show_actions(self) -> None:
         """Show everything that can be done with the record, and why the rest of it cannot."""

@@ -33,6 +33,7 @@ from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
 from runwatch.view.resources.problems import PROBLEMS, find_error_code
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, json_block, line
 
@@ -221,14 +222,12 @@ class ProblemsScreen(ResourceScreen):
 
     async def action_copy(self) -> None:
         """Copy the instance."""
-        from runwatch.view.problems.copy_options import find_id_text
-
         row = self.row
         if row is None:
             return
         instance = row.subject.problem.instance
         if instance:
-            await self.console.copy_text(find_id_text(instance), line("instance"))
+            await self.console.copy_text(copied_word(instance), line("instance"))
         else:
             self.notify_user(
                 "This answer has no instance: it did not come from the service's own error handling.", Role.WARN

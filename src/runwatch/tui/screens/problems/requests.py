@@ -8,7 +8,6 @@ from typing import ClassVar, Final
 from textual.binding import BindingType
 
 from runwatch.base.errors import RunwatchError
-from runwatch.base.shell_words import quote_active
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.sources.row_sources import RowSource
@@ -16,6 +15,7 @@ from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.view.problems.copy_options import build_curl_command
 from runwatch.view.problems.journal_entries import RequestEntry
 from runwatch.view.resources.requests import REQUESTS
+from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -62,7 +62,7 @@ class RequestsScreen(ResourceScreen):
         """Copy the path with its query."""
         if self.entry is not None:
             query = f"?{self.entry.query}" if self.entry.query else ""
-            await self.console.copy_text(quote_active(f"{self.entry.path or ''}{query}"), line("path"))
+            await self.console.copy_text(copied_word(f"{self.entry.path or ''}{query}"), line("path"))
 
     async def action_copy_curl(self) -> None:
         """Copy the command that sends the request again, or say why there is none."""

@@ -27,6 +27,7 @@ from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, pane_status
 from runwatch.view.resources.event_filter import MULTI_RUN_EVENTS, seen_values
 from runwatch.view.resources.runs import RUNS
+from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -228,11 +229,9 @@ class MergedTailScreen(EventScreen):
 
     async def action_copy(self) -> None:
         """Copy the id of the run that the event under the cursor belongs to."""
-        from runwatch.view.problems.copy_options import find_id_text
-
         run_id = self._run_under_cursor()
         if run_id:
-            await self.console.copy_text(find_id_text(run_id), line("run id"))
+            await self.console.copy_text(copied_word(run_id), line("run id"))
 
     def action_open_run(self) -> None:
         """Go to the run that the event under the cursor belongs to."""

@@ -31,6 +31,7 @@ from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.menu import Menu
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.settings.rows import takes_effect_at_once
+from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
@@ -164,7 +165,7 @@ class SettingsScreen(SettingsTableScreen):
         """Copy the key of the setting."""
         row = self.row
         if row is not None and row.edits:
-            await self.console.copy_text(row.edits, line("key of the setting"))
+            await self.console.copy_text(copied_word(row.edits), line("key of the setting"))
 
     def on_panel_closed(self, message: PanelClosed) -> None:
         """Close the problem."""

@@ -13,7 +13,6 @@ from runwatch.api.operations import OPERATIONS
 from runwatch.api.secrets import strip_secrets
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import encode_body
-from runwatch.base.shell_words import quote_active
 from runwatch.records.template import Application, Plan, Template
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
@@ -31,6 +30,7 @@ from runwatch.view.spec.action import PrivatePageSpec, ResourceAction
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.templates.applications import choose_poll_interval_s, encode_application_note
 from runwatch.view.templates.next_actions import AUTHORIZE, NextActionTarget
+from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import short_duration, short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import json_block, line
@@ -156,7 +156,7 @@ class ApplicationScreen(ConsoleScreen):
         """Copy the value under the cursor."""
         value = self.query_one(DetailView).value
         if value:
-            await self.console.copy_text(quote_active(value), line("value"), several_lines=True)
+            await self.console.copy_text(copied_word(value), line("value"), several_lines=True)
 
     def action_show_actions(self) -> None:
         """Show what can be done, and why the rest of it cannot."""

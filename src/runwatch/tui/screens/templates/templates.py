@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 
-from runwatch.base.shell_words import quote_active
 from runwatch.records.source import SourceConnection
 from runwatch.records.template import Template
 from runwatch.store.repositories.record_versions import RecordVersion
@@ -29,6 +28,7 @@ from runwatch.view.spec.action import ResourceAction
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.templates.eligibility import TemplateFacts, describe_changes
 from runwatch.view.templates.next_actions import NextActionTarget
+from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import ago, short_id, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
@@ -157,7 +157,7 @@ class TemplatesScreen(ResourceScreen):
         """Copy the value under the cursor where a person stands on one, such as an evidence reference; else the id."""
         focused = self.focused
         if isinstance(focused, DetailView) and focused.value:
-            await self.console.copy_text(quote_active(focused.value), line("value"), several_lines=True)
+            await self.console.copy_text(copied_word(focused.value), line("value"), several_lines=True)
         else:
             await super().action_copy()
 

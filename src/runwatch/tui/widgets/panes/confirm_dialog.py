@@ -30,6 +30,7 @@ from runwatch.tui.widgets.panes.pane import BorderText, Pane
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.problems.journal_entries import ProblemEntry
+from runwatch.view.text.copied_text import copied_unchanged
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, block, line, truncate
 
@@ -353,7 +354,7 @@ class ConfirmDialog(Dialog):
     def action_copy(self) -> None:
         """Have the secret copied that the answer told."""
         if self._secret is not None:
-            wanted = CopyRequested(self, self._secret_name, self._secret.reveal(), is_secret=True)
+            wanted = CopyRequested(self, self._secret_name, copied_unchanged(self._secret.reveal()), is_secret=True)
             self._owner.post_message(wanted)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

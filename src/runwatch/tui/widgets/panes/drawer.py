@@ -11,6 +11,7 @@ from runwatch.tui.core.messages import CopyRequested, PanelClosed
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
+from runwatch.view.text.copied_text import CopiedText, copied_word
 from runwatch.view.text.safe_text import SafeText, block, line
 
 
@@ -35,9 +36,9 @@ class Drawer(Pane):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(edge=BorderText(counters=(label_span("y copy  esc back"),)), id=id)
-        self._copied = ""
+        self._copied = copied_word("")
 
-    def show(self, title: StyledSpans, text: SafeText, exact: str) -> None:
+    def show(self, title: StyledSpans, text: SafeText, exact: CopiedText) -> None:
         """Show another text.
 
         Args:

@@ -20,6 +20,7 @@ from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.problems import explanations
 from runwatch.view.problems.explanations import describe_submit_effect, support_block
 from runwatch.view.problems.journal_entries import ProblemEntry
+from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import duration
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, block, line
@@ -115,11 +116,9 @@ class ProblemPanel(Pane):
 
     def action_copy(self) -> None:
         """Ask the screen to copy the instance."""
-        from runwatch.view.problems.copy_options import find_id_text
-
         instance = self._entry.problem.instance if self._entry is not None else None
         if instance:
-            self.post_message(CopyRequested(self, line("instance"), find_id_text(instance)))
+            self.post_message(CopyRequested(self, line("instance"), copied_word(instance)))
 
     def action_copy_menu(self) -> None:
         """Ask the screen to copy the support block."""
