@@ -211,6 +211,15 @@ async def test_a_repair_of_a_skill_that_has_changed_is_a_conflict_and_stays_pend
     assert (await held.http.post(f"/v1/proposals/{second}/reject")).status_code == 200
 
 
+async def test_a_repair_that_takes_out_a_declared_region_leaves_a_degraded_skill(held: Local) -> None:
+    (proposal_id,) = await proposed(held, candidate="Write plainly.\n")
+    await held.http.post(f"/v1/proposals/{proposal_id}/approve")
+    row = await held.context.database.read(lambda transaction: transaction.one(arms, {"arm_id": "arm_1"}))
+    assert row is not None
+    assert row["status"] == "degraded"
+    assert "'tone'" in row["status_reason"]
+
+
 async def test_a_repair_of_a_disabled_skill_or_without_its_text_cannot_be_approved(held: Local) -> None:
     run_id = (await held.submit())["execution_id"]
     old = await propose(held, run_id, candidate=None)

@@ -216,7 +216,7 @@ def _columns(
                 "editable_regions": artifact.editable_regions,
             }
             columns["artifact_hash"] = artifact_hash(artifact.content)
-            columns["status"], columns["status_reason"] = _skill_standing(columns["artifact"])
+            columns["status"], columns["status_reason"] = judge_skill(columns["artifact"])
     return columns
 
 
@@ -225,7 +225,8 @@ def artifact_hash(content: str) -> str:
     return f"sha256:{hashlib.sha256(content.encode('utf-8')).hexdigest()}"
 
 
-def _skill_standing(artifact: Mapping[str, Any]) -> tuple[str, str | None]:
+def judge_skill(artifact: Mapping[str, Any]) -> tuple[str, str | None]:
+    """The status of a skill and its reason, by the text that it has: degraded where a declared region is not marked."""
     missing = missing_regions(artifact["content"], artifact["editable_regions"])
     if not missing:
         return READY

@@ -21,7 +21,7 @@ from runwatch.service.access.authentication import Principal
 from runwatch.service.access.roles import MANAGE, permits
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
-from runwatch.service.models.arms import artifact_hash
+from runwatch.service.models.arms import artifact_hash, judge_skill
 from runwatch.service.tables.models import arms
 from runwatch.service.tables.organization import proposal_artifacts, proposals
 from runwatch.service.transaction import Row, Transaction
@@ -224,14 +224,15 @@ def _apply(transaction: Transaction, principal: Principal, row: Row) -> None:
             "invalid_state", "The skill has changed since the proposal was made from it; reject the proposal."
         )
     before = arm["artifact"]
+    after = {**before, "content": artifact["content"], "version": next_version(before["version"], row["proposal_id"])}
+    # A repair of one region may have taken out another that was inside it.
+    status, status_reason = judge_skill(after)
     transaction.change(
         arms,
         {"arm_id": arm["arm_id"]},
-        artifact={
-            **before,
-            "content": artifact["content"],
-            "version": next_version(before["version"], row["proposal_id"]),
-        },
+        artifact=after,
+        status=status,
+        status_reason=status_reason,
         artifact_hash=artifact["artifact_hash"],
         updated_at=format_iso(transaction.now),
     )
