@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from runwatch.records.arm import Arm
 from runwatch.records.usage import Period, Usage
 from runwatch.settings.view_state import ViewState
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.query.parser import parse_filter, quote_value
+from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, build_field_filter, parse_filter, quote_value
 from runwatch.view.reports.usage import NameLookup, build_receipts_view, usage_sections
 from runwatch.view.resources.account_sections import account_sections
 from runwatch.view.resources.receipts import RECEIPTS
@@ -161,7 +162,35 @@ def test_any_id_survives_a_filter(value: str) -> None:
 
 
 def test_a_period_at_the_end_of_the_calendar_has_no_day_behind_it() -> None:
-    assert build_receipts_view(Period({"from": "9999-12-31", "to": "9999-12-31"})).filter == "completed>=9999-12-31"
+    found = build_receipts_view(Period({"from": "9999-12-31", "to": "9999-12-31"}))
+    assert found == ViewState("receipts", filter="completed>=9999-12-31")
+
+
+@pytest.mark.parametrize("length", [1_900, 3_000, 60_000])
+def test_an_id_that_no_filter_can_hold_is_no_link(length: int) -> None:
+    long = "a" * length
+    usage = Usage(
+        {
+            "period": {"from": "2026-11-01", "to": "2026-11-21"},
+            "by_arm": [{"arm_id": long, "usd": "1", "selected_count": 1}],
+        }
+    )
+    names = NameLookup(arms={long: Arm({"arm_id": long, "display_name": "x", "model_id": long})})
+    found = [
+        entry.target.filter
+        for section in usage_sections(usage, names, lambda _: 40, CONTEXT)
+        if section.title.startswith("Spend by")
+        for entry in section.lines
+        if isinstance(entry.target, ViewState)
+    ]
+    assert len(found) == (2 if length <= MAX_FILTER_CHARACTERS else 0)
+    for text in found:
+        parse_filter(text, RECEIPTS)
+
+
+def test_a_value_that_no_filter_can_hold_has_none() -> None:
+    assert build_field_filter("arm", "a" * 3_000) == ""
+    assert build_field_filter("arm", "a") == "arm=a"
 
 
 def test_the_account_says_what_is_left_and_leads_to_it() -> None:

@@ -77,6 +77,12 @@ def parse_filter(
     return Query(text, term, servers)
 
 
+def build_field_filter(field: str, value: str) -> str:
+    """The filter that keeps the rows with this value; empty where it would be longer than a filter may be."""
+    text = f"{field}={quote_value(value)}"
+    return text if len(text) <= MAX_FILTER_CHARACTERS else ""
+
+
 def quote_value(value: str) -> str:
     """A value as it stands behind an operator: in double quotes where it would end early without them."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')

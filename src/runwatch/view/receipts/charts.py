@@ -9,7 +9,7 @@ from typing import Final
 
 from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, column_section
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.query.parser import quote_value
+from runwatch.view.query.parser import build_field_filter
 from runwatch.view.receipts.totals import (
     FEE,
     NO_DAY,
@@ -124,7 +124,7 @@ def _models(sums: ReceiptTotals, room_of: WidthOf, context: RenderContext) -> li
 def _model(name: str, found: SpendSum) -> ChartRow:
     if name == FEE:
         return _plotted(name, found, role=Role.QUIET)
-    return _plotted(name, found, "" if name == NO_MODEL else f"model={quote_value(name)}")
+    return _plotted(name, found, "" if name == NO_MODEL else build_field_filter("model", name))
 
 
 def _rest(found: list[SpendSum], label: str) -> list[ChartRow]:

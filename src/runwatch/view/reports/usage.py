@@ -20,7 +20,7 @@ from runwatch.records.usage import ArmUsage, DayUsage, KeyUsage, Period, Usage, 
 from runwatch.settings.view_state import ViewState
 from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, column_section, largest_first
 from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection
-from runwatch.view.query.parser import quote_value
+from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, build_field_filter, quote_value
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext, grouped_number, money_exact, short_id, spent_amount
 from runwatch.view.text.glyphs import Role
@@ -106,8 +106,8 @@ def other_member_sections(record: Record) -> list[DetailSection]:
     return [DetailSection(line(OTHER_MEMBERS), tuple(lines))] if lines else []
 
 
-def build_receipts_view(period: Period, *, arm_id: str | None = None) -> ViewState:
-    """The receipts that a report of a period sums up, as a view to go to.
+def build_receipts_view(period: Period, *, arm_id: str | None = None) -> ViewState | None:
+    """The receipts that a report of a period sums up, as a view to go to; ``None`` where no filter can say which.
 
     A run counts on the day (UTC) on which it became final, as the local service counts it.
     """
@@ -119,7 +119,8 @@ def build_receipts_view(period: Period, *, arm_id: str | None = None) -> ViewSta
         terms.append(f"completed<{last + timedelta(days=1)}")
     if arm_id:
         terms.append(f"arm={quote_value(arm_id)}")
-    return ViewState("receipts", filter=" ".join(terms))
+    text = " ".join(terms)
+    return ViewState("receipts", filter=text) if len(text) <= MAX_FILTER_CHARACTERS else None
 
 
 def _day(text: str | None) -> date | None:
@@ -217,7 +218,8 @@ def _by_model(arms: Sequence[ArmUsage], names: NameLookup) -> list[ChartRow]:
         own = [one for one, its in zip(arms, models, strict=True) if its == model]
         usd = sum_amounts(one.usd or Decimal(0) for one in own)
         selected = sum(one.selected_count or 0 for one in own)
-        target = None if model == NO_MODEL else ViewState("receipts", filter=f"model={quote_value(model)}")
+        kept = "" if model == NO_MODEL else build_field_filter("model", model)
+        target = ViewState("receipts", filter=kept) if kept else None
         lacking = sum(one.unknown_calls or 0 for one in own)
         found.append(ChartRow(line(model), usd, spent_amount(usd, lacking), _counted((selected, "selection")), target))
     return found

@@ -7,7 +7,7 @@ from typing import Any, Final
 from runwatch.records.arm import Arm, RouteAvailability
 from runwatch.settings.view_state import ViewState
 from runwatch.view.actions.arms import ACTIONS, MAKES
-from runwatch.view.query.parser import quote_value
+from runwatch.view.query.parser import build_field_filter
 from runwatch.view.spec.resource import (
     Column,
     ComputedLine,
@@ -41,11 +41,8 @@ def _model(arm: Arm) -> str | None:
 
 def _its_runs(arm: Arm, _: object) -> LineTarget | None:
     """The runs that used it, as far as something tells which option a run has used."""
-    return (
-        LineTarget(ViewState("runs", filter=f"arm={quote_value(arm.id)}"), line("runs that used it"))
-        if arm.id
-        else None
-    )
+    kept = build_field_filter("arm", arm.id) if arm.id else ""
+    return LineTarget(ViewState("runs", filter=kept), line("runs that used it")) if kept else None
 
 
 def _hint(arm: Arm, _: object, __: RenderContext) -> CellText | None:
@@ -135,7 +132,7 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         SectionSpec("Skill", (MemberLine("artifact_hash"), MemberLine("artifact"))),
     ),
     sort=(SortKey("name"),),
-    empty="Nothing is saved yet. `runwatch models list` shows what can be, `runwatch models save ID` saves a model.",
+    empty="Nothing is saved yet. `models list` shows what can be, `models save ID` saves a model.",
     flags={
         "ready": lambda it: it.status == "ready",
         "problem": lambda it: it.status == "degraded" or it.route_availability is not None,

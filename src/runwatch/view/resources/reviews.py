@@ -10,7 +10,7 @@ from runwatch.records.github import GithubConnection
 from runwatch.settings.view_state import ViewState
 from runwatch.view.actions.organization import CREDENTIAL_MAKES
 from runwatch.view.actions.reviews import AGENT_ACTIONS, AGENT_MAKES, GITHUB_MAKES
-from runwatch.view.query.parser import quote_value
+from runwatch.view.query.parser import build_field_filter
 from runwatch.view.spec.resource import (
     Column,
     Field,
@@ -28,11 +28,8 @@ from runwatch.view.text.status_format import detail_status, status_cell
 
 def _its_repository(agent: ReviewAgent, _: object) -> LineTarget | None:
     """The GitHub connection of the repository that the agent works on."""
-    if not agent.repository:
-        return None
-    return LineTarget(
-        ViewState("github", filter=f"repository={quote_value(agent.repository)}"), line("GitHub connection")
-    )
+    kept = build_field_filter("repository", agent.repository) if agent.repository else ""
+    return LineTarget(ViewState("github", filter=kept), line("GitHub connection")) if kept else None
 
 
 AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
@@ -72,7 +69,7 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
         ),
     ),
     sort=(SortKey("name"),),
-    empty="No review agents yet. `runwatch github connect REPOSITORY` connects a repository, `runwatch agents register`"
+    empty="No review agents yet. `github connect REPOSITORY` connects a repository, `agents register`"
     " registers an agent for it.",
     flags={"ready": lambda it: it.status == "ready", "problem": lambda it: it.status == "degraded"},
     links=(RecordLink("saved as", "arm", lambda it: it.id or None),),
@@ -145,7 +142,7 @@ GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
         ),
     ),
     sort=(SortKey("repository"),),
-    empty="No repository is connected. `runwatch github connect OWNER/NAME` begins it.",
+    empty="No repository is connected. `github connect OWNER/NAME` begins it.",
     note="Without a GitHub App it is a person's word.",
     create_actions=GITHUB_MAKES,
 )  # fmt: skip
