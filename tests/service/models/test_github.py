@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from runwatch.service.access.api_keys import revoke
-from runwatch.service.access.browser_sessions import COOKIE, PATH
+from runwatch.service.access.browser_sessions import COOKIE, PAGE_COOKIE, PATH
 from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Local, Serving
 from tests.service.http.test_problem_responder import check
@@ -147,6 +147,29 @@ async def test_a_session_opens_the_start_of_a_connection_and_nothing_else(local:
         token = person.cookies[COOKIE]
         for path in (PATH, "/v1/account", "/v1/executions"):
             check(await person.get(path, headers={"Cookie": f"{COOKIE}={token}", "Accept": "*/*"}), "unauthenticated")
+
+
+async def test_a_browser_without_a_session_is_shown_the_form_and_never_that_it_is_signed_in(local: Local) -> None:
+    done = "/connect/sign-in?done=yes"
+    async with browser(local) as person:
+        assert 'type="password"' in (await person.get(done)).text
+        unknown = await person.get(done, headers={"Cookie": f"{PAGE_COOKIE}=x"})
+        assert 'type="password"' in unknown.text
+        await signed_in(local, person)
+        assert "Signed in" in (await person.get(done)).text
+        assert person.cookies[PAGE_COOKIE] == person.cookies[COOKIE]
+        cookie = {"Cookie": f"{PAGE_COOKIE}={person.cookies[COOKIE]}"}
+        await person.post(f"{PATH}/sign-out", json={})
+        assert 'type="password"' in (await person.get(done)).text
+        assert 'type="password"' in (await person.get(done, headers=cookie)).text
+
+
+async def test_the_cookie_of_the_page_opens_nothing(local: Local) -> None:
+    async with browser(local) as person:
+        await signed_in(local, person)
+        cookie = {"Cookie": f"{PAGE_COOKIE}={person.cookies[COOKIE]}", "Accept": "*/*"}
+    async with browser(local) as other:
+        check(await other.post(INTENTS, json={"repository": "acme/widgets"}, headers=cookie), "unauthenticated")
 
 
 async def test_a_session_ends_with_a_sign_out(local: Local) -> None:

@@ -1,6 +1,6 @@
 """Browser sessions: what a sign-in on a private page leaves in the browser (specification, Authentication).
 
-The cookie is for the one operation that the specification lets it open, the start of a GitHub connection; its path
+The cookie is for the one operation that the specification lets it open, the start of a GitHub connection. Its path
 keeps the browser from sending it anywhere else. A session ends with its time, a sign-out, and the key behind it.
 """
 
@@ -22,6 +22,12 @@ COOKIE: Final = "runwatch_session"
 
 PATH: Final = "/v1/github-connections"
 """Where browsers send the cookie."""
+
+PAGE: Final = "/connect/sign-in"
+"""The page that says whether the browser has a session."""
+
+PAGE_COOKIE: Final = "runwatch_signed_in"
+"""The cookie that browsers send to that page; it opens nothing."""
 
 VALID_FOR: Final = timedelta(hours=12)
 
@@ -58,11 +64,14 @@ def end_all(transaction: Transaction, api_key_id: str) -> None:
     transaction.remove(sessions, {"api_key_id": api_key_id})
 
 
-def cookie_header(token: Secret | None) -> tuple[str, str]:
-    """The header that has the browser keep the cookie, or forget it."""
+def cookie_headers(token: Secret | None) -> tuple[tuple[str, str], ...]:
+    """The headers that have the browser keep the cookies, or forget them."""
     age = 0 if token is None else int(VALID_FOR.total_seconds())
     value = "" if token is None else token.reveal()
-    return ("Set-Cookie", f"{COOKIE}={value}; Path={PATH}; Max-Age={age}; HttpOnly; SameSite=Strict")
+    rest = f"Max-Age={age}; HttpOnly; SameSite=Strict"
+    return tuple(
+        ("Set-Cookie", f"{name}={value}; Path={path}; {rest}") for name, path in ((COOKIE, PATH), (PAGE_COOKIE, PAGE))
+    )
 
 
 def _hash_of(token: str) -> str:

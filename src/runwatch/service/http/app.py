@@ -114,7 +114,8 @@ class ServiceApp:
         except Exception as error:
             _log.exception("a request ended in an unforeseen error")
             answer = await self.refuse(RefusalError("internal", cause=f"{type(error).__name__}: {error}"), visit)
-        headers = dict((*_HEADERS, *answer.headers))
+        cookies = [value for name, value in answer.headers if name == "Set-Cookie"]
+        headers = dict(each for each in (*_HEADERS, *answer.headers) if each[0] != "Set-Cookie")
         if visit.leaves_body or (answer.status >= _FAILED and visit.is_strangers and not visit.is_page):
             # The connection ends behind this answer; a caller that was not told would send its next request into it.
             # A stranger whose request fails pays for the next one with a new connection, of which few are accepted at
@@ -122,6 +123,8 @@ class ServiceApp:
             headers["connection"] = "close"
         media_type = answer.media_type if answer.body else None
         response = Response(answer.body, answer.status, headers, media_type)
+        for cookie in cookies:
+            response.headers.append("set-cookie", cookie)
         if answer.rest is None:
             await response(scope, receive, send)
         else:
@@ -190,7 +193,7 @@ class ServiceApp:
             ids=ids,
             query=request.query_params,
             is_form=_is_form(request),
-            cookie=request.cookies.get(browser_sessions.COOKIE),
+            cookie=request.cookies.get(browser_sessions.COOKIE) or request.cookies.get(browser_sessions.PAGE_COOKIE),
             is_here=_is_here(request),
             peer=visit.peer,
         )

@@ -34,8 +34,12 @@ _SIGNED_IN: Final = HtmlForm(
 
 
 async def show(call: AuthenticatedRequest) -> ServiceResponse:
-    """The form, or what a sign-in leads on to."""
-    return _SIGNED_IN.show() if call.query.get("done") else _FORM.show()
+    """The form, or what a sign-in leads on to while the browser's session lasts."""
+    token = call.cookie
+    if not call.query.get("done") or token is None:
+        return _FORM.show()
+    key_id = await call.context.database.read(lambda transaction: browser_sessions.find_key(transaction, token))
+    return _FORM.show() if key_id is None else _SIGNED_IN.show()
 
 
 async def sign_in(call: AuthenticatedRequest) -> ServiceResponse:
@@ -56,8 +60,10 @@ async def sign_in(call: AuthenticatedRequest) -> ServiceResponse:
     except RefusalError as refusal:
         raise FormRefusalError(refusal, partial(_FORM.refuse, fields)) from refusal
     token = await call.context.database.write(lambda transaction: browser_sessions.begin(transaction, principal.key_id))
-    cookie = (browser_sessions.cookie_header(token),)
-    return see_other("/connect/sign-in?done=yes", headers=cookie) if call.is_form else _SIGNED_IN.show(headers=cookie)
+    cookie = browser_sessions.cookie_headers(token)
+    if not call.is_form:
+        return _SIGNED_IN.show(headers=cookie)
+    return see_other(f"{browser_sessions.PAGE}?done=yes", headers=cookie)
 
 
 async def sign_out(call: AuthenticatedRequest) -> ServiceResponse:
@@ -65,11 +71,11 @@ async def sign_out(call: AuthenticatedRequest) -> ServiceResponse:
     token = call.cookie
     if token is not None:
         await call.context.database.write(lambda transaction: browser_sessions.end(transaction, token))
-    return render_page("Signed out", ["You can close this page."], headers=(browser_sessions.cookie_header(None),))
+    return render_page("Signed out", ["You can close this page."], headers=browser_sessions.cookie_headers(None))
 
 
 ENDPOINTS: Final = (
-    Endpoint("GET", "/connect/sign-in", show, is_open=True, is_page=True),
-    Endpoint("POST", "/connect/sign-in", sign_in, takes_body=True, is_open=True, is_page=True),
+    Endpoint("GET", browser_sessions.PAGE, show, is_open=True, is_page=True),
+    Endpoint("POST", browser_sessions.PAGE, sign_in, takes_body=True, is_open=True, is_page=True),
     Endpoint("POST", _SIGN_OUT, sign_out, is_open=True, is_page=True),
 )
