@@ -24,6 +24,7 @@ from runwatch.base.paths import find_paths
 from runwatch.base.secret import Secret
 from runwatch.base.service_file import ServiceFile, is_running, lock_path, read_service_file, write_service_file
 from runwatch.base.service_socket import listen_on_socket
+from runwatch.base.shell_words import quote_word
 from runwatch.settings import local_service
 from runwatch.settings.local_service import LocalService, WaitTiming, ensure_running, find_running, stop_running
 from runwatch.settings.master_key import find_master_keys, master_key_file
@@ -404,8 +405,16 @@ def test_a_service_file_that_others_may_open_is_not_used(mode: int, data_dir: Pa
     lock = held(data_dir, os.getpid(), path_of(listener))
     (data_dir / "service.json").chmod(mode)
     for look in (find_running, stop_running):
-        with pytest.raises(LocalServiceError, match="not private"):
+        with pytest.raises(LocalServiceError, match="not private") as told:
             look(data_dir)
+        file, hint = quote_word(str(data_dir / "service.json")), str(told.value.hint)
+        if mode & 0o022:
+            # Others may have changed the number in it.
+            assert f"Run rm -f {file}," in hint
+            assert str(os.getpid()) not in hint.replace(file, "")
+        else:
+            assert f"Run chmod 600 {file} and try again. The service is process {os.getpid()}." in hint
+        assert KEY not in hint
     lock.release()
     (data_dir / "service.json").chmod(0o600)
 

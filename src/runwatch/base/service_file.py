@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import stat
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -72,6 +74,23 @@ def read_service_file(data_dir: Path) -> ServiceFile | None:
         return parse_service_line(read_private(data_dir / "service.json", max_bytes=_MAX_BYTES), data_dir)
     except (OSError, ValueError):
         return None
+
+
+def read_process_id(data_dir: Path) -> int | None:
+    """The process that a service file names which others may read and not change; ``None`` for any other file.
+
+    No key in it is opened.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        with os.fdopen(os.open(data_dir / "service.json", flags), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+                return None
+            pid = json.loads(file.read(_MAX_BYTES))["pid"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return pid if type(pid) is int and pid > 0 else None
 
 
 def open_owner_key(written: ServiceFile, keys: MasterKeys) -> ServiceFile:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from runwatch.base.errors import RunwatchError
+from runwatch.base.files import UnsafePlaceError
 from runwatch.base.service_file import read_service_file
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.problems import EVERYTHING
@@ -31,8 +32,13 @@ def list_requests(call: Invocation) -> int:
     found = attach_problems(kept, map(problem_from_journal, sent.problems))
     if call.options.curl:
         # Only read: a service that does not run is not started for a command that nobody may ever use.
-        written = read_service_file(call.paths.local_service_dir)
-        socket = None if written is None else written.socket
+        socket = None
+        try:
+            written = read_service_file(call.paths.local_service_dir)
+        except UnsafePlaceError as error:
+            call.output.warn(f"The commands for the local service take no key: {error}")
+        else:
+            socket = None if written is None else written.socket
         for entry in found:
             try:
                 command = build_curl_command(entry, socket=socket)

@@ -22,9 +22,17 @@ from runwatch.base.log import keep_secret, redact
 from runwatch.base.paths import find_paths
 from runwatch.base.sealing import UnsealError
 from runwatch.base.secret import Secret
-from runwatch.base.service_file import ServiceFile, is_running, open_owner_key, parse_service_line, read_service_file
+from runwatch.base.service_file import (
+    ServiceFile,
+    is_running,
+    open_owner_key,
+    parse_service_line,
+    read_process_id,
+    read_service_file,
+)
 from runwatch.base.service_socket import connect_to_socket, require_unix_sockets
 from runwatch.base.service_target import Target, normalise_base_url
+from runwatch.base.shell_words import quote_word
 from runwatch.base.text import clean_block
 from runwatch.settings.declarations import LOCAL
 
@@ -295,8 +303,19 @@ def _read(data_dir: Path) -> ServiceFile | None:
         raise LocalServiceError(
             "The local service is not called, because its file is not private",
             detail=str(error),
-            hint="End its process, and start it again; it makes a new file and a new key.",
+            hint=_mend_service_file(data_dir, error),
         ) from None
+
+
+def _mend_service_file(data_dir: Path, error: UnsafePlaceError) -> str:
+    """What to do about a service file that is not private. Its key is sealed, so that reading it gave nothing away."""
+    pid = read_process_id(data_dir)
+    if pid is not None and error.mend:
+        return f"Run {error.mend} and try again. The service is process {pid}."
+    return (
+        f"Run rm -f {quote_word(str(error.path))}, end the service's process, and start it again;"
+        " it makes a new file and a new key."
+    )
 
 
 def _with_key(written: ServiceFile, settings_file: Path) -> ServiceFile:
