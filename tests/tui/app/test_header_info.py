@@ -50,5 +50,16 @@ async def test_a_profile_has_the_colour_that_was_chosen_else_red_in_production(
             assert place.colour == (driven.app.palette.text["bad"] if shown == "bad" else shown)
 
 
+async def test_a_local_service_is_named_without_its_port_which_its_next_start_may_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(ScriptedService(), tmp_path) as driven:
+        desk = driven.app.session
+        assert desk is not None
+        assert build_header_info(driven.app).host == desk.target.host
+        monkeypatch.setattr(desk, "target", desk.target._replace(socket=tmp_path / "service.sock"))
+        assert build_header_info(driven.app).host == ""
+
+
 def test_every_colour_of_the_setting_is_one() -> None:
     assert {"auto", *PROFILE_COLOURS} == set(Profile.colour.choices)

@@ -51,7 +51,8 @@ def build_header_info(console: Console) -> HeaderInfo:
         line(desk.target.profile),
         colour=_colour(console, desk),
         read_only=desk.client.read_only,
-        host=line(desk.target.host),
+        # The port of a local service changes with its next start, and nothing here goes to it.
+        host=line(desk.target.host if desk.target.socket is None else ""),
         key=line(f"key {desk.target.key_source} {key_id}".strip()) if desk.target.key else line("no key"),
         connection=_connection(console, desk),
         requests=line(rate),
