@@ -143,7 +143,7 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     ),
     sections=catalog_sections(),
     sort=(SortKey("model"),),
-    empty="No models can be saved yet. `runwatch sources connect` connects a source, `runwatch sources sync ID` reads"
+    empty="No models can be saved yet. `sources connect` connects a source, `sources sync ID` reads"
     " which models it serves.",
     note="What can be saved, not what may be spent.",
     flags={
@@ -200,7 +200,7 @@ DEPLOYMENTS: Final[ResourceSpec[Any]] = ResourceSpec[Deployment](
     ),
     sections=(SectionSpec("Deployment", DEPLOYMENT_LINES),),
     sort=(SortKey("model"),),
-    empty="No deployments yet. `runwatch sources sync ID` reads which models a connection serves.",
+    empty="No deployments yet. `sources sync ID` reads which models a connection serves.",
     flags={"listed": lambda it: it.status == "listed"},
     links=(RecordLink("connection", "connection", lambda it: it.connection_id),),
 )  # fmt: skip

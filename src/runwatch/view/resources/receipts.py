@@ -185,7 +185,7 @@ RECEIPTS: Final = ResourceSpec[Receipt](
     ),
     sections=SECTIONS,
     sort=(SortKey("created"),),
-    empty="No receipts yet. A run has one once it has ended; `runwatch runs submit --mode echo` makes one at no cost.",
+    empty="No receipts yet. A run has one once it has ended; a test run makes one at no cost.",
     note="Receipts hold neither prompt nor output.",
     flags={
         "final": lambda _: True,

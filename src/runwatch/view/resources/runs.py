@@ -359,8 +359,7 @@ RUNS: Final = ResourceSpec[RunFacts](
     sections=SECTIONS,
     sort=(SortKey("final"), SortKey("age")),
     empty=(
-        "No runs yet. `runwatch runs submit --mode echo` starts a test run, `runwatch runs add ID` watches one that is"
-        " known by its id."
+        "No runs yet. `runs submit` with `--mode echo` starts a test run at no cost, `runs add` watches one by its id."
     ),
     flags={
         "final": lambda run: run.is_final,

@@ -58,7 +58,7 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
         ),
     ),
     sort=(SortKey("created"),),
-    empty="No webhooks yet. `runwatch webhooks create --url URL` has every run that ends told to an address.",
+    empty="No webhooks yet. `webhooks create --url URL` has every run that ends told to an address.",
     note="The signing secret is shown once.",
     actions=WEBHOOK_ACTIONS,
     create_actions=WEBHOOK_MAKES,
