@@ -1,7 +1,7 @@
 """Keyed requests while a caller without a key tries to stop the service.
 
 The service has one core, the attacker and the keyed caller share the other one (Linux; without a second core, none is
-bound). Keyed requests are reads, on connections that stay open and on new ones.
+bound). Keyed requests are reads, on connections that stay open and on new ones, over TCP and over the Unix socket.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Final
 from tests.performance.measure import Figure
 from tests.support.flooding import ATTACKS, attacking
 from tests.support.process_use import use_of
-from tests.support.reading import connected
+from tests.support.reading import connected, connected_locally
 from tests.support.service import ServiceProcess
 
 SECONDS: Final = 8.0
@@ -45,6 +45,7 @@ class Load:
     Attributes:
         kept: Seconds of keyed reads over a connection that was open before.
         fresh: Seconds of keyed reads over a new connection each.
+        local: Seconds of keyed reads over a new connection to the Unix socket each, as the commands have them.
         memory: Resident memory at most, in bytes.
         descriptors: Open descriptors at most.
         log_bytes: What the data directory's logs and standard error grew by.
@@ -52,6 +53,7 @@ class Load:
 
     kept: list[float]
     fresh: list[float]
+    local: list[float]
     memory: int
     descriptors: int
     log_bytes: int
@@ -62,11 +64,13 @@ def figures() -> list[Figure]:
     table: list[Figure] = []
     for name in ATTACKS:
         load = measure(name)
-        p99, fresh = _p99(load.kept), _p99(load.fresh)
+        p99, fresh, local = _p99(load.kept), _p99(load.fresh), _p99(load.local)
         table += [
             Figure(f"keyed reads under {name}, p99", f"{p99 * 1000:.0f} ms", "", f"≤ {TARGET_P99_S * 1000:.0f} ms",
                    p99 <= TARGET_P99_S),
             Figure("… on a new connection each, p99", f"{fresh * 1000:.0f} ms"),
+            Figure("… on a new connection to the Unix socket each, p99", f"{local * 1000:.0f} ms", "",
+                   f"≤ {TARGET_P99_S * 1000:.0f} ms", local <= TARGET_P99_S),
             Figure("… memory of the service at most", f"{load.memory / 1e6:.0f} MB", "",
                    f"≤ {TARGET_MEMORY / 1e6:.0f} MB", load.memory <= TARGET_MEMORY),
             Figure("… descriptors at most", f"{load.descriptors}", "", f"≤ {TARGET_DESCRIPTORS}",
@@ -99,7 +103,9 @@ async def _measure(service: ServiceProcess, before: int, seconds: float) -> Load
         await asyncio.sleep(LEAD_S)
         until = time.monotonic() + seconds
         kept: list[float] = []
+        socket = Path(str(service.line["socket"]))
         fresh: list[float] = []
+        local: list[float] = []
         uses = [use_of(service.pid, 0.0)]
 
         async def look() -> None:
@@ -131,10 +137,23 @@ async def _measure(service: ServiceProcess, before: int, seconds: float) -> Load
                 fresh.append(time.perf_counter() - start)
                 await asyncio.sleep(PAUSE_S)
 
-        await asyncio.gather(look(), read_kept(), read_fresh())
+        async def read_local() -> None:
+            while time.monotonic() < until:
+                start = time.perf_counter()
+                try:
+                    async with asyncio.timeout(LATE_S), connected_locally(socket, service.api_key) as one:
+                        await one.get(PATH)
+                except (OSError, AssertionError, TimeoutError):
+                    local.append(LATE_S)
+                    continue
+                local.append(time.perf_counter() - start)
+                await asyncio.sleep(PAUSE_S)
+
+        await asyncio.gather(look(), read_kept(), read_fresh(), read_local())
     return Load(
         kept,
         fresh,
+        local,
         max(use.memory for use in uses),
         max(use.descriptors for use in uses),
         _log_bytes(service) - before,
@@ -155,7 +174,8 @@ if __name__ == "__main__":
         print(
             f"{attack:18} n={len(load.kept)},{len(load.fresh)} kept p50 {statistics.median(load.kept) * 1000:.0f}"
             f" p99 {_p99(load.kept) * 1000:.0f} ms, fresh p50 {statistics.median(load.fresh) * 1000:.0f}"
-            f" p99 {_p99(load.fresh) * 1000:.0f} ms, {load.memory / 1e6:.0f} MB, {load.descriptors} fds,"
+            f" p99 {_p99(load.fresh) * 1000:.0f} ms, local p50 {statistics.median(load.local) * 1000:.0f}"
+            f" p99 {_p99(load.local) * 1000:.0f} ms, {load.memory / 1e6:.0f} MB, {load.descriptors} fds,"
             f" logs {load.log_bytes / 1e6:.2f} MB",
             flush=True,
         )

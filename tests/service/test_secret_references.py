@@ -78,7 +78,7 @@ async def test_every_write_refuses_it_before_anything_else_is_looked_at(local: L
 
 async def test_a_plain_reference_is_no_secret(serving: Serving) -> None:
     async with serving() as local:
-        for reference in ("cred_v_0123456789abcdef0123456789abcdef", "vault://team/openai-prod"):
+        for reference in ("cred_v_0123456789abcdef0123456789abcdef", f"cred_{'0a' * 16}", "vault://team/openai-prod"):
             _, _, body = bodies()[2]
             body |= {"endpoint": endpoint(), "other_ref": reference}
             answer = await local.http.post("/v1/verifiers", json=body)

@@ -106,6 +106,26 @@ class Attacker:
             writer.write(b"\x16\x03\x01\r\n\r\n")
             await reader.read()
 
+    async def reset(self) -> None:
+        """A head and the beginning of a body, then a reset; as many new connections as the service accepts."""
+        async with self._connected() as (_, writer):
+            writer.write(self._head("/v1/tenants", "Content-Length: 60000") + b" " * 5_000)
+
+    async def half_form(self) -> None:
+        """A form of the sign-in page but for its end."""
+        async with self._connected() as (reader, writer):
+            form = "Content-Type: application/x-www-form-urlencoded"
+            head = f"POST /connect/sign-in HTTP/1.1\r\nHost: {self._address}\r\n{form}\r\nContent-Length: 65000\r\n\r\n"
+            writer.write(head.encode("ascii") + b"a" * 60_000)
+            await reader.read()
+
+    async def upgrade(self) -> None:
+        """A wish for another protocol, after which nothing is sent."""
+        async with self._connected() as (reader, writer):
+            wish = ("Connection: Upgrade", "Upgrade: websocket", "Content-Length: 10")
+            writer.write(self._head("/v1/account", *wish, method="GET"))
+            await reader.read()
+
 
 ATTACKS: Final[dict[str, tuple[Callable[[Attacker], Awaitable[None]], int]]] = {
     "big bodies": (Attacker.big_body, 8),
@@ -115,6 +135,9 @@ ATTACKS: Final[dict[str, tuple[Callable[[Attacker], Awaitable[None]], int]]] = {
     "trickled bodies": (Attacker.trickle, 1_000),
     "bad keys": (Attacker.bad_key, 32),
     "nonsense": (Attacker.nonsense, 32),
+    "resets": (Attacker.reset, 64),
+    "half-sent forms": (Attacker.half_form, 1_000),
+    "upgrades": (Attacker.upgrade, 1_000),
 }
 """Each attack with how many of it go on at once."""
 

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -77,6 +78,17 @@ async def connected(base_url: str, key: str) -> AsyncIterator[Connection]:
     reader, writer = await asyncio.open_connection(address.hostname, address.port, limit=HEAD_LIMIT)
     try:
         yield Connection(reader, writer, address.netloc, key)
+    finally:
+        writer.close()
+        await writer.wait_closed()
+
+
+@contextlib.asynccontextmanager
+async def connected_locally(socket: Path, key: str) -> AsyncIterator[Connection]:
+    """A connection to a service's Unix socket, open while the block runs."""
+    reader, writer = await asyncio.open_unix_connection(socket, limit=HEAD_LIMIT)
+    try:
+        yield Connection(reader, writer, "localhost", key)
     finally:
         writer.close()
         await writer.wait_closed()

@@ -18,8 +18,11 @@ TCP_CONNECTIONS: Final = 512
 UNIX_CONNECTIONS: Final = 128
 """Places on a Unix socket, which only the owner's own programs reach."""
 
-MAX_ACCEPTS_PER_TURN: Final = 16
-"""How many connections one turn of the event loop accepts, so that a burst of them does not hold up requests."""
+MAX_ACCEPTS_PER_TURN: Final = 6
+"""How many connections one turn of the event loop accepts, so that a burst of them does not hold up requests.
+
+What a turn accepts, later turns have to read: with more, keyed requests wait longer and new connections no less.
+"""
 
 DESCRIPTORS: Final = 4_096
 """What the soft limit of open files is raised to at the start, where the hard one permits that."""
