@@ -113,8 +113,14 @@ def test_connecting_again_gives_what_is_asked_for(cli: Cli) -> None:
         assert granted.json["arms"][0]["arm_id"] == first.json["arms"][0]["arm_id"]
         assert granted.json["arms"][0]["data_class_grants"] == ["public", "tenant_internal"]
         wrong = connect("--model", "tiny-1", "--data-class", "nothing")
-        assert wrong.code == 1
-        assert "data_class_grants" in wrong.errors
+        assert wrong.code == 2
+        assert "it can be granted public, sandbox, tenant_internal" in wrong.errors
+
+        # The same server, its address written otherwise, without key and name: what is left out stays.
+        bare = cli(*words[:3], running.origin, *("--model", "tiny-1", "--json"))
+        assert bare.json["connection"]["connection_id"] == connection_id
+        assert bare.json["connection"]["auth_scheme"] == "api_key"
+        assert bare.json["arms"][0]["arm_id"] == first.json["arms"][0]["arm_id"]
 
         # A model that was not named before is called once, and one that refuses the call is not saved.
         answer = {"model": "tiny-1", "choices": [{"message": {"role": "assistant", "content": "OK"}}]}

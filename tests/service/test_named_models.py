@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from runwatch.service.models.providers import http_client
 from tests.service.conftest import Json, Local
 from tests.service.http.test_problem_responder import check, fields
 from tests.service.sourcing import SECRET, connect, model_arm, post, sync
-from tests.support.model_server import DROP, ModelServer
+from tests.support.model_server import DROP, HANG, Fault, ModelServer
 from tests.support.scripted import Said
 
 CONNECTIONS = "/v1/source-connections"
@@ -73,9 +74,50 @@ async def test_a_key_that_may_not_call_a_new_model_keeps_the_connection_usable(l
     async with ModelServer(models=("tiny-1", "tiny-2")) as server:
         path, _ = await connect_named(local, server, "tiny-1")
         server.say("POST", "/v1/.*", Said(403, {"error": "no"}))
-        check(await local.http.post(f"{path}/deployments/sync", json={"models": ["tiny-2"]}), "invalid_state")
+        check(await local.http.post(f"{path}/deployments/sync", json={"models": ["tiny-2"]}), "validation_failed")
         kept = await local.get(path)
         assert (kept["usable"], kept["endpoint"]["models"]) == (True, ["tiny-1"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (Said(400, {"error": {"message": "bad size"}}), 'the source refused the request (HTTP 400): "bad size"'),
+        (Said(401, {}), "the source refused the key (HTTP 401)"),
+        (Said(429, {}), "the source's rate limit is reached (HTTP 429)"),
+        (Said(500, {"detail": "boom"}), 'the source failed (HTTP 500): "boom"'),
+        (Said(200, {}), "the answer does not have the form of the protocol"),
+        (DROP, "the source took the call and closed the connection without a complete answer"),
+        (HANG, "no answer came in time"),
+    ],
+)
+async def test_a_newly_named_model_whose_test_fails_changes_nothing_and_says_why(
+    local: Local, answer: Said | Fault, cause: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_client, "TEST_TIMEOUT_S", 0.3)
+    prices = {"*": {"input_usd_per_million": "1", "output_usd_per_million": "2"}}
+    async with ModelServer(models=("tiny-1", "tiny-2")) as server:
+        path, before = await connect_named(local, server, "tiny-1")
+        called = len(server.bodies)
+        server.say("POST", "/v1/.*", answer)
+        body = {"models": ["tiny-2"], "prices": prices}
+        problem = check(await local.http.post(f"{path}/deployments/sync", json=body), "validation_failed")
+        (error,) = problem.errors or ()
+        assert error.raw == {"field": "models", "message": f"The test of tiny-2 failed: {cause}. Nothing was changed."}
+        assert await local.get(path) == before
+        assert [call["model"] for call in server.bodies[called:]] == ["tiny-2"]
+
+
+async def test_the_words_of_the_source_are_told_without_its_key(local: Local) -> None:
+    async with ModelServer(has_list=False) as server:
+        said = f"Bad key {SECRET}, not {SECRET[:12]}*** nor sk-proj-abcdefgh12345678. \x1b[2J {'long ' * 100}"
+        server.say("POST", ".*", Said(401, {"error": {"message": said}}))
+        connection = await connect(local, server.base_url, models=["tiny-1"])
+        failed = await post(local, f"{CONNECTIONS}/{connection['connection_id']}/test")
+        assert failed["test_http_status"] == 401
+        assert failed["test_message"].startswith("Bad key [removed], not [removed] nor [removed] ␛[2J")
+        assert len(failed["test_message"]) <= 200
+        assert SECRET[:12] not in str(failed)
 
 
 async def test_the_other_models_of_a_list_are_taken_over_too(local: Local) -> None:
@@ -91,6 +133,13 @@ async def test_a_name_without_a_tag_means_the_latest(local: Local) -> None:
         assert list(await sync(local, path)) == ["llama3.2:latest"]
 
 
+async def test_a_model_that_answers_is_connected_though_the_list_does_not_name_it(local: Local) -> None:
+    async with ModelServer(models=("gpt-5.2",), takes_any_model=True) as server:
+        path, passed = await connect_named(local, server, "gpt-4o")
+        assert (passed["usable"], passed["endpoint"]["models"]) == (True, ["gpt-4o"])
+        assert sorted(await sync(local, path)) == ["gpt-4o", "gpt-5.2"]
+
+
 async def test_an_alias_is_taken_when_a_listed_model_answers(local: Local) -> None:
     async with ModelServer(models=("big-20251101",)) as server:
         choice = {"message": {"role": "assistant", "content": "OK"}}
@@ -100,9 +149,8 @@ async def test_an_alias_is_taken_when_a_listed_model_answers(local: Local) -> No
         assert sorted(await sync(local, path)) == ["big", "big-20251101"]
 
 
-@pytest.mark.parametrize("takes_any_model", [False, True])
-async def test_a_wrong_name_gets_suggestions(local: Local, *, takes_any_model: bool) -> None:
-    async with ModelServer(models=("gpt-4o", "gpt-4o-mini", "x"), takes_any_model=takes_any_model) as server:
+async def test_a_wrong_name_gets_suggestions(local: Local) -> None:
+    async with ModelServer(models=("gpt-4o", "gpt-4o-mini", "x")) as server:
         path, failed = await connect_named(local, server, "gpt-4p")
         assert (failed["test_state"], failed["test_error"], failed["usable"]) == ("failed", "model_not_found", False)
         assert failed["test_suggestions"] == ["gpt-4o", "gpt-4o-mini"]
@@ -125,7 +173,10 @@ async def test_a_source_that_drops_the_call_fails_the_test(local: Local) -> None
         connection = await connect(local, server.base_url, secret=None, models=["tiny-1"])
         server.say("POST", ".*", DROP)
         path = f"{CONNECTIONS}/{connection['connection_id']}"
-        assert (await post(local, f"{path}/test"))["test_failure"] == "network"
+        failed = await post(local, f"{path}/test")
+        assert (failed["test_failure"], failed["test_was_sent"]) == ("network", True)
+    failed = await post(local, f"{path}/test")
+    assert (failed["test_failure"], failed["test_was_sent"]) == ("network", False)
 
 
 async def test_a_connection_that_never_passed_a_test_is_gone_when_it_is_disconnected(

@@ -53,13 +53,21 @@ async def test_a_new_connection_is_a_whole_record_that_is_not_usable(local: Loca
         "test_error": None,
         "test_failure": None,
         "test_http_status": None,
+        "test_message": None,
         "test_suggestions": [],
+        "test_was_sent": None,
         "last_tested_at": None,
         "rotated_at": None,
         "revoked_at": None,
         "created_at": "2026-11-21T12:00:00.000Z",
         "updated_at": "2026-11-21T12:00:00.000Z",
-        "endpoint": {"base_url": URL, "protocol_profile": "openai_chat", "location": "local", "models": []},
+        "endpoint": {
+            "base_url": URL,
+            "protocol_profile": "openai_chat",
+            "location": "local",
+            "models": [],
+            "prices": {},
+        },
         "usable": False,
     }
     assert await local.get(f"{CONNECTIONS}/{connection['connection_id']}") == connection
@@ -279,11 +287,23 @@ async def test_a_rotated_connection_is_used_again_after_a_test(local: Local, dat
 async def test_a_rotation_takes_only_a_handoff_of_the_same_address(local: Local) -> None:
     async with ModelServer(key=SECRET) as server:
         saved = await save(local, server)
-        for other in (await completed(local, URL), await completed(local, server.base_url, secret=None)):
-            body = {"handoff_intent_id": other["handoff_intent_id"]}
-            problem = check(await local.http.post(f"{saved.path}/rotate", json=body), "validation_failed")
-            assert fields(problem) == ["handoff_intent_id"]
+        other = await completed(local, URL)
+        body = {"handoff_intent_id": other["handoff_intent_id"]}
+        problem = check(await local.http.post(f"{saved.path}/rotate", json=body), "validation_failed")
+        assert fields(problem) == ["handoff_intent_id"]
     assert (await local.get(saved.path))["binding_revision"] == 1
+
+
+async def test_a_server_of_a_user_goes_from_no_key_to_one_and_back(local: Local, data_dir: Path) -> None:
+    async with ModelServer() as server:
+        saved = await save(local, server, secret=None)
+        for secret, scheme in ((SECRET, "api_key"), (None, "none")):
+            handoff = await completed(local, f"{server.base_url}/", secret=secret)
+            body = {"handoff_intent_id": handoff["handoff_intent_id"]}
+            changed = await post(local, f"{saved.path}/rotate", body)
+            assert (changed["auth_scheme"], changed["usable"]) == (scheme, False)
+            assert vault_secrets(data_dir) == [SECRET] * (secret is not None)
+            assert (await post(local, f"{saved.path}/test"))["usable"]
 
 
 async def test_a_test_that_was_overtaken_by_a_rotation_proves_nothing(local: Local) -> None:

@@ -46,6 +46,21 @@ def normalise_base_url(text: str) -> str:
     return f"{parts.scheme}://{shown}" + (f":{port}" if port is not None and port != default else "")
 
 
+def server_identity(base_url: str) -> str:
+    """One spelling for all base URLs of a model server: without default port, slash at the end, or ``/v1`` there.
+
+    Hosts are compared as they are written: ``localhost`` and ``127.0.0.1`` can be two servers.
+    """
+    try:
+        parts = urlsplit(base_url.strip())
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return base_url
+    own = {"http": 80, "https": 443}.get(parts.scheme)
+    path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
+    return f"{parts.scheme}://{host}:{own if port is None else port}{path}"
+
+
 def _without_secrets(text: str) -> str:
     """An address that is none, without the parts that people put keys into: user info, query, fragment."""
     shown = re.split(r"[?#]", text.strip(), maxsplit=1)[0]

@@ -1,8 +1,8 @@
 """``sources connect``: from an address and a key to a model that runs can use, step by step (wire reference 2.6).
 
 Handoff, private entry, connection, test, models, saved model: each step is told on stderr when it is done. A source
-that is connected already is used as it is. A new connection whose test fails is removed again; what was made stays when
-a later step fails.
+that is connected already keeps its connection, and what the options give anew is changed on it. A new connection whose
+test fails, or whose first model is refused, is removed again; what was made stays when another step fails.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
@@ -18,12 +19,20 @@ from runwatch.api.operations import list_operation
 from runwatch.base.closest_word import closest_word, closest_words
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.secret import Secret
-from runwatch.base.service_target import may_be_loopback
+from runwatch.base.service_target import may_be_loopback, server_identity
 from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS, exit_code
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.models import SAVE, ask_data_classes, print_outcome, read_catalog, with_data_classes
+from runwatch.commands.models import (
+    DEFAULT_CLASS,
+    KNOWN,
+    SAVE,
+    ask_data_classes,
+    print_outcome,
+    read_catalog,
+    with_data_classes,
+)
 from runwatch.commands.resources import parse_record_of_kind, print_record, read_record
 from runwatch.commands.shared.secret_entry import enter_secret, read_secret
 from runwatch.commands.shared.session import CommandSession, run_in_session
@@ -31,10 +40,11 @@ from runwatch.commands.shared.writes import merge_options, require_write_access,
 from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogEntry, Deployment
 from runwatch.records.record import Record
-from runwatch.records.source import Handoff, SourceConnection, SourceProfile
+from runwatch.records.source import NAMED_MODELS, Handoff, SourceConnection, SourceProfile
 from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.problems.source_failures import KEYLESS, explain_failure
 from runwatch.view.resources.sources import SOURCES
+from runwatch.view.text.safe_text import line
 
 HANDOFF: Final = "postSourceCredentialHandoffs"
 READ_HANDOFF: Final = "getSourceCredentialHandoffsByHandoffIntentId"
@@ -71,13 +81,18 @@ class SourceRequest:
         source_id: The source; empty until the profiles are read where no address was given.
         auth_scheme: How it is authorised; ``None`` takes the source's usual way.
         endpoint: Address, protocol and prices, for a source without an address of its own.
-        name: What the connection is to be called.
+        name: What a new connection is called.
     """
 
     source_id: str
     auth_scheme: str | None
     endpoint: dict[str, Any] | None
     name: str
+
+    @property
+    def base_url(self) -> str | None:
+        """The address, for a source without one of its own."""
+        return None if self.endpoint is None else self.endpoint.get("base_url")
 
 
 def connect(call: Invocation) -> int:
@@ -86,6 +101,7 @@ def connect(call: Invocation) -> int:
     choice = require_write_access(call, HANDOFF)
     key = None if order.auth_scheme == KEYLESS else read_secret(call, order.name)
     data_classes = ask_data_classes(call)
+    check_data_classes(order, data_classes)
 
     async def work(session: CommandSession) -> int:
         return await _Connecting(session, await _with_scheme(session, order), key, data_classes).go()
@@ -97,9 +113,11 @@ def parse_source_options(call: Invocation) -> SourceRequest:
     """What the options ask for.
 
     Raises:
-        UsageError: they name no source, or several, or half a price.
+        UsageError: they name no source, or several, half a price, or too many models.
     """
     options = call.options
+    if len(set(options.model or ())) > NAMED_MODELS:
+        raise UsageError(f"--model may be given {NAMED_MODELS} times", hint="Connect again for the other models.")
     addresses = {name: options[name] for name in COMPATIBLE if options[name] is not None}
     if len(addresses) + (options.source is not None) != 1:
         raise UsageError(
@@ -117,13 +135,32 @@ def parse_source_options(call: Invocation) -> SourceRequest:
     scheme = options.auth_scheme or ("api_key" if options.key_stdin or options.key_command else None)
     if scheme is None and may_be_loopback(host):
         scheme = KEYLESS
-        call.output.note("no key is sent to a server on this machine; --key-stdin gives one")
     endpoint: dict[str, Any] = {"base_url": url, "protocol_profile": options.protocol or protocol}
     if prices:
         endpoint["prices"] = prices
     if options.model:
         endpoint["models"] = list(dict.fromkeys(options.model))
     return SourceRequest(source_id, scheme or "api_key", endpoint, options.name or parts.netloc.rpartition("@")[2])
+
+
+def check_data_classes(order: SourceRequest, data_classes: Sequence[str] | None) -> None:
+    """Refuse data classes that the local service grants no model at the address, before anything is sent.
+
+    Raises:
+        UsageError: there is one among them.
+    """
+    if order.base_url is None:
+        return
+    from runwatch.records.requests.source import is_private_host
+
+    allowed = KNOWN if is_private_host(urlsplit(order.base_url).hostname or "") else (DEFAULT_CLASS,)
+    for name in data_classes or ():
+        if name not in allowed:
+            raise UsageError(
+                f"A model at this address cannot be granted the data class '{name}'",
+                detail=f"it can be granted {', '.join(allowed)}",
+                hint="Nothing was sent.",
+            )
 
 
 def _prices(call: Invocation) -> dict[str, Any] | None:
@@ -239,21 +276,22 @@ class _Connecting:
         self._key = key
         self._data_classes = data_classes
         self._connection: SourceConnection | None = None
+        self._is_new = False
+        self._is_saving = False
         self._arms: list[Any] = []
 
     async def go(self) -> int:
         """Do them all; print what there is by then, also when one fails."""
         try:
             code = await self._steps()
-        except ApiError as error:
-            if self._connection is None:
-                raise
-            code = report_error(error, self._session.call.output)
-            await self._read_again(self._connection.id)
         except RunwatchError as error:
             if self._connection is None:
                 raise
             code = report_error(error, self._session.call.output)
+            if self._is_new and self._is_saving and not self._arms and code == REFUSED:
+                await self._remove(self._connection)
+            elif isinstance(error, ApiError):
+                await self._read_again(self._connection.id)
         self._print()
         return code
 
@@ -270,7 +308,7 @@ class _Connecting:
         if code != SUCCESS:
             return code
         assert self._connection is not None
-        prices = (self._order.endpoint or {}).get("prices") if known is not None else None
+        prices = None if known is None else _new_prices(self._order.endpoint or {}, known.endpoint or {})
         served = [one for one in await self._sync(self._connection, prices) if one.status == "listed"]
         self._note(f"4 of 5  it serves {len(served)} model{'s' * (len(served) != 1)}")
         unpriced = [one for one in served if one.pricing_basis == ESTIMATED]
@@ -282,9 +320,10 @@ class _Connecting:
                     hint=f"{runwatch_command('sources disconnect', self._connection.id)}, and connect it again.",
                 )
             self._note("        it has the new prices")
-        elif unpriced and self._order.auth_scheme != KEYLESS:
+        elif unpriced:
+            counted = "counted as 0 USD (estimated)" if self._connection.auth_scheme == KEYLESS else "unknown"
             self._note(
-                "        no price is known, so the cost of its runs is unknown; connect again with --price-input USD"
+                f"        no price is known, so the cost of its runs is {counted}; connect again with --price-input USD"
                 " and --price-output USD"
             )
         return await self._save(served)
@@ -293,19 +332,32 @@ class _Connecting:
         self._session.call.output.note(text)
 
     async def _find_connected(self) -> SourceConnection | None:
-        """The open connection to the same source and address under the same name, if there is one."""
-        order = self._order
-        wanted = (order.source_id, order.auth_scheme, order.name)
-        for one in await _listed(self._session, SourceConnection):
-            if one.raw.get("revoked_at") is not None or (one.source_id, one.auth_scheme, one.display_name) != wanted:
-                continue
-            if _is_same_address(order.endpoint or {}, one.endpoint or {}):
-                return one
-        return None
+        """The open connection to the same source and address, if there is one, whatever its name and key are.
+
+        Only another name that is given makes it another one. Of several, the newest that can be used.
+        """
+        order, options = self._order, self._session.call.options
+        found = [
+            one
+            for one in await _listed(self._session, SourceConnection)
+            if one.raw.get("revoked_at") is None
+            and one.source_id == order.source_id
+            and options.protocol in {None, (one.endpoint or {}).get("protocol_profile")}
+            and _is_same_address(order.base_url, (one.endpoint or {}).get("base_url"))
+        ]
+        named = [one for one in found if options.name in {None, one.display_name}]
+        if found and not named:
+            other = f"{found[0].id}, '{line(found[0].display_name)}'"
+            self._note(
+                f"another connection than {other}, because it has another --name; without --name that one is used"
+            )
+        return next((one for one in named if one.is_usable), named[0] if named else None)
 
     async def _connect(self) -> int:
         session, order = self._session, self._order
         assert order.auth_scheme is not None
+        if order.auth_scheme == KEYLESS and session.call.options.auth_scheme is None:
+            self._note("no key is sent to a server on this machine; --key-stdin gives one")
         handoff = await complete_handoff(session, order.source_id, order.auth_scheme, order.endpoint, self._key)
         self._note("1 of 5  authorised")
         body = {
@@ -319,7 +371,7 @@ class _Connecting:
             SourceConnection, await send_write(session, CONNECT, f"connect {order.name}", body=body)
         )
         assert isinstance(made, SourceConnection)
-        self._connection = made
+        self._connection, self._is_new = made, True
         self._note(f"2 of 5  connected as {made.id}")
         code = await self._test_new(made)
         if code != SUCCESS:
@@ -344,7 +396,7 @@ class _Connecting:
         self._note("The connection was removed again, with its key. Correct this and connect again.")
 
     async def _use(self, known: SourceConnection) -> int:
-        """Test a connection that there is already, and give it the key of this call only when it cannot be used.
+        """Give a connection that there is already the key of this call, if there is one, and test it.
 
         A connection without any test is what a command left that was stopped before its test. It is finished like a new
         one, so that a failed test removes it.
@@ -353,17 +405,17 @@ class _Connecting:
         self._connection = known
         self._note(f"2 of 5  connected already, as {known.id}")
         is_unfinished = known.raw.get("test_state") == "untested" and known.raw.get("last_tested_at") is None
-        test = self._test_new if is_unfinished else self._test
-        code = await test(known)
-        if self._key is not None and code == SUCCESS:
-            self._note(f"        its key is kept; another key: {runwatch_command('sources rotate', known.id)}")
-        elif self._key is not None:
-            assert order.auth_scheme is not None
-            handoff = await complete_handoff(session, order.source_id, order.auth_scheme, order.endpoint, self._key)
+        scheme = order.auth_scheme if self._key is not None else session.call.options.auth_scheme
+        if self._key is not None or scheme not in {None, known.auth_scheme}:
+            assert scheme is not None
+            endpoint = known.endpoint if order.base_url is not None else None
+            handoff = await complete_handoff(session, order.source_id, scheme, endpoint, self._key)
             path, rotation = {"connection_id": known.id}, {"handoff_intent_id": handoff.id}
             await send_write(session, ROTATE, f"another key for {known.id}", path=path, body=rotation)
-            self._note("        it has the new key")
-            code = await test(known)
+            self._note(
+                "        it has the key of this call" if scheme != KEYLESS else "        it is called without a key"
+            )
+        code = await (self._test_new if is_unfinished else self._test)(known)
         if is_unfinished and code != SUCCESS:
             await self._remove(known)
         return code
@@ -384,17 +436,20 @@ class _Connecting:
         self._note(f"        {advice}")
 
     async def _sync(self, connection: SourceConnection, prices: Mapping[str, Any] | None) -> list[Deployment]:
-        """What the connection serves; a named model that no test has called is called first."""
-        served = await sync_models(self._session, connection.id, prices=prices)
-        if "base_url" not in (self._order.endpoint or {}):
-            return served
+        """What the connection serves; a named model that no test has called is called first.
+
+        Where that call fails, the prices are not changed either.
+        """
+        served = await sync_models(self._session, connection.id)
         listed = [one for one in served if one.status == "listed"]
         tested = (connection.endpoint or {}).get("models") or ()
         untested: dict[str, None] = {}
-        for name in self._session.call.options.model or ():
+        for name in (self._session.call.options.model or ()) if self._order.base_url is not None else ():
             meant = [one.upstream_ref or name for one in _named([name], listed)] or [name]
             untested.update((each, None) for each in meant if each not in tested)
-        return await sync_models(self._session, connection.id, list(untested)) if untested else served
+        if not untested and prices is None:
+            return served
+        return await sync_models(self._session, connection.id, list(untested), prices)
 
     async def _save(self, served: list[Deployment]) -> int:
         options, note = self._session.call.options, self._session.call.output.note
@@ -415,6 +470,7 @@ class _Connecting:
             if len(wanted) > NAMED:
                 note(f"        and {len(wanted) - NAMED} more; runwatch models list shows all")
             return SUCCESS
+        self._is_saving = True
         entries = {entry.id: entry for entry in await read_catalog(self._session)}
         saved = await _listed(self._session, Arm)
         for one in wanted:
@@ -474,13 +530,27 @@ async def _listed(session: CommandSession, kind: type[_R]) -> list[_R]:
     return found
 
 
-def _is_same_address(asked: Mapping[str, Any], kept: Mapping[str, Any]) -> bool:
+def _is_same_address(asked: str | None, kept: object) -> bool:
     """Whether a connection is at the address that was asked for; always where the source has one of its own."""
-    if "base_url" not in asked:
-        return True
-    base_url = str(asked["base_url"]).rstrip("/")
-    same_protocol = kept.get("protocol_profile") == asked["protocol_profile"]
-    return same_protocol and kept.get("base_url") in {base_url, f"{base_url}/v1"}
+    return asked is None or (isinstance(kept, str) and server_identity(kept) == server_identity(asked))
+
+
+def _new_prices(asked: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The prices that were asked for, where the connection has others."""
+    prices: dict[str, Any] | None = asked.get("prices")
+    had = kept.get("prices")
+    had = had if isinstance(had, Mapping) else {}
+    is_same = prices is not None and all(_amounts(had.get(name)) == _amounts(one) for name, one in prices.items())
+    return None if is_same else prices
+
+
+def _amounts(price: object) -> dict[str, Decimal] | None:
+    if not isinstance(price, Mapping):
+        return None
+    try:
+        return {str(name): Decimal(str(usd)) for name, usd in price.items()}
+    except InvalidOperation:
+        return None
 
 
 def _is_unreachable(error: ApiError) -> bool:

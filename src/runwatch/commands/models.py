@@ -21,7 +21,7 @@ KNOWN: Final = ("public", "sandbox", "tenant_internal")
 """The data classes that the specification shows; a service may have others."""
 
 DEFAULT_CLASS: Final = "public"
-"""The data class of a saved model when none is named."""
+"""The data class that a saved model is granted besides those that are named."""
 
 
 def save(call: Invocation) -> int:
@@ -57,13 +57,14 @@ def ask_data_classes(call: Invocation) -> list[str] | None:
     given: list[str] | None = call.options.data_class
     if given or not (call.stdin.isatty() and sys.stderr.isatty()):
         return given
-    sys.stderr.write(f"Data classes that runs may give the model ({', '.join(KNOWN)}) [{DEFAULT_CLASS}]: ")
+    others = ", ".join(name for name in KNOWN if name != DEFAULT_CLASS)
+    sys.stderr.write(f"Data classes that runs may give the model besides {DEFAULT_CLASS} ({others}) [none]: ")
     sys.stderr.flush()
     return call.stdin.readline().replace(",", " ").split() or [DEFAULT_CLASS]
 
 
 def with_data_classes(call: Invocation, entry: CatalogEntry, data_classes: list[str] | None) -> dict[str, Any]:
-    """The body that saves a catalog entry with some data classes; with ``public`` alone where none were asked for.
+    """The body that saves a catalog entry with ``public``, where it may have that, and the data classes asked for.
 
     Raises:
         RunwatchError: the entry has no such body, or may not be given ``public`` and no class was asked for.
@@ -71,7 +72,8 @@ def with_data_classes(call: Invocation, entry: CatalogEntry, data_classes: list[
     body = build_save_body(entry)
     allowed = [str(name) for name in body.get("data_class_grants") or ()]
     if data_classes:
-        return body | {"data_class_grants": data_classes}
+        usual = [DEFAULT_CLASS] if DEFAULT_CLASS in allowed else []
+        return body | {"data_class_grants": list(dict.fromkeys([*usual, *data_classes]))}
     if DEFAULT_CLASS not in allowed:
         raise RunwatchError(
             "No data class was named for the model",
@@ -80,7 +82,7 @@ def with_data_classes(call: Invocation, entry: CatalogEntry, data_classes: list[
         )
     if len(allowed) > 1:
         others = ", ".join(name for name in allowed if name != DEFAULT_CLASS)
-        call.output.note(f"runs may give it {DEFAULT_CLASS} data alone; --data-class grants others: {others}")
+        call.output.note(f"runs may give it {DEFAULT_CLASS} data alone; --data-class adds others: {others}")
     return body | {"data_class_grants": [DEFAULT_CLASS]}
 
 

@@ -1,13 +1,59 @@
 """Where models come from: source profiles, connections to sources, credential handoffs (wire reference 2.6).
 
 ``endpoint`` of a connection is an open member of the local service: the address that a person named for a source that
-has none of its own. It never holds a key. ``test_failure``, ``test_http_status``, ``test_suggestions`` and ``usable``
-are others: what the test met beyond the words of the interface, and what the rule on usable connections says.
+has none of its own. It never holds a key. ``usable`` and the members of the test that the interface does not know are
+others: what the rule on usable connections says, and what the test met.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from runwatch.records.record import Record, Wire, anything, flag, integer, many, mapping, moment, one, text, texts
+
+NAMED_MODELS: Final = 20
+"""The most models that a request names. Not in the specification."""
+
+DROPPED: Final = "dropped"
+"""The failure of a call that the source took and did not answer; ``network`` is one that it did not take."""
+
+FAILURE_WORDS: Final[Mapping[str, str]] = {
+    "authentication": "the source refused the key",
+    "permission": "the source does not allow this key the call",
+    "model_not_found": "the source has no such model, or nothing at this path",
+    "rate_limited": "the source's rate limit is reached",
+    "capacity": "the source is overloaded",
+    "source_5xx": "the source failed",
+    "provider_insufficient_funds": "the account at the source has no credit",
+    "timeout": "no answer came in time",
+    "network": "nothing answered at the address",
+    DROPPED: "the source took the call and closed the connection without a complete answer",
+    "egress_rejected": "the service may not call this address",
+    "request_refused": "the source refused the request",
+    "response_too_large": "the answer was too large",
+    "invalid_response": "the answer does not have the form of the protocol",
+}
+"""Why a test of a source failed, by the kind of the failed call."""
+
+
+def describe_test_failure(kind: str, http_status: int | None, message: str | None, *, was_sent: bool) -> str:
+    """Why a test failed, with the exact status and the source's own words where it answered.
+
+    Args:
+        kind: The kind of the failed call.
+        http_status: The status of the answer.
+        message: What the source said.
+        was_sent: Whether the source took the call.
+    """
+    words = FAILURE_WORDS.get(find_failure_kind(kind, was_sent=was_sent), kind)
+    status = "" if http_status is None else f" (HTTP {http_status})"
+    return f"{words}{status}" + ("" if message is None else f': "{message}"')
+
+
+def find_failure_kind(kind: str, *, was_sent: bool) -> str:
+    """The kind of a failed call, with :data:`DROPPED` apart from ``network``."""
+    return DROPPED if kind == "network" and was_sent else kind
 
 
 class Versioned(Record):
@@ -73,7 +119,9 @@ class SourceConnection(Record):
     test_error = text("test_error")
     test_failure = text("test_failure")
     test_http_status = integer("test_http_status")
+    test_message = text("test_message")
     test_suggestions = texts("test_suggestions")
+    test_was_sent = flag("test_was_sent")
     last_tested_at = moment("last_tested_at")
     rotated_at = moment("rotated_at")
     revoked_at = moment("revoked_at")

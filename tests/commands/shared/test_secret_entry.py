@@ -184,6 +184,12 @@ def test_a_source_with_an_address_of_its_own_takes_its_usual_way(runwatch: Here,
             {"test_error": "model_not_found", "test_suggestions": ["ember-7b", "ember-9b"]},
             ("no such model", "It serves ember-7b, ember-9b."),
         ),
+        (
+            {"test_failure": "request_refused", "test_http_status": 418, "test_message": "no\x1b[2Jcoffee"},
+            ("refused the request (HTTP 418): ", "coffee"),
+        ),
+        ({"test_failure": "network"}, ("nothing answered at the address", "Start the server")),
+        ({"test_failure": "network", "test_was_sent": True}, ("closed the connection", "the log of the server")),
         ({"test_failure": "invalid_response"}, ("the form of the protocol", "Check the address and the protocol")),
     ],
 )
@@ -225,12 +231,11 @@ def test_a_source_that_is_connected_is_used_and_its_model_is_saved_once(
     serve(service, "sources", [known])
     saved = resources.arm("arm_09", model_deployment_id="mdep_01HX6", status="ready")
     serve(service, "arms", [saved])
-    outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode())
+    outcome = runwatch(*CONNECT, "--json")
     assert outcome.code == 0
     assert "connected already, as conn_01HX5" in outcome.errors
-    assert "its key is kept" in outcome.errors
     assert outcome.json["arms"] == [dict(saved.raw)]
-    for path in ("/v1/source-credential-handoffs", "/v1/source-connections", "/v1/arms", "/connect/source"):
+    for path in ("/v1/source-credential-handoffs", "/v1/source-connections", "/v1/arms", f"{CONNECTION}/rotate"):
         assert service.requests("POST", path) == []
 
 
@@ -238,7 +243,7 @@ def test_connecting_again_tests_a_new_model_sets_prices_and_grants_data_classes(
     runwatch: Here, service: ScriptedService
 ) -> None:
     offer_source(service)
-    endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_chat", "models": ["other"]}
+    endpoint = {"base_url": "https://127.0.0.1:9/v1", "protocol_profile": "openai_chat", "models": ["other"]}
     known = resources.connection(display_name="models.test", source_id="openai_compatible", endpoint=endpoint)
     serve(service, "sources", [known])
     service.say("POST", f"{CONNECTION}/test", Said(200, known))
@@ -246,10 +251,11 @@ def test_connecting_again_tests_a_new_model_sets_prices_and_grants_data_classes(
     serve(service, "arms", [saved])
     service.say("PATCH", "/v1/arms/arm_09", Said(200, saved))
     words = ("--model", "ember-7b-instruct", "--data-class", "sandbox", "--price-input", "1", "--price-output", "2")
-    assert runwatch(*CONNECT, *words, "--key-stdin", stdin=CANARY.encode()).code == 0
+    assert runwatch("sources", "connect", "--openai-compatible", "https://127.0.0.1:9", *words).code == 0
+    prices = {"*": {"input_usd_per_million": "1", "output_usd_per_million": "2"}}
     assert [loads(heard.body) for heard in service.requests("POST", f"{CONNECTION}/deployments/sync")] == [
-        {"prices": {"*": {"input_usd_per_million": "1", "output_usd_per_million": "2"}}},
-        {"models": ["ember-7b-instruct"]},
+        {},
+        {"models": ["ember-7b-instruct"], "prices": prices},
     ]
     (changed,) = service.requests("PATCH", "/v1/arms/arm_09")
     assert loads(changed.body) == {"data_class_grants": ["public", "sandbox"]}
@@ -263,8 +269,7 @@ def test_prices_that_a_service_does_not_take_are_an_error(runwatch: Here, servic
     ])  # fmt: skip
     unpriced = {**SERVED.raw, "pricing_basis": "estimated"}
     service.say("POST", f"{CONNECTION}/deployments/sync", Said(200, {"deployments": [unpriced]}))
-    words = ("--price-input", "1", "--price-output", "2", "--key-stdin")
-    outcome = runwatch(*CONNECT, *words, stdin=CANARY.encode())
+    outcome = runwatch(*CONNECT, "--price-input", "1", "--price-output", "2")
     assert outcome.code == 1
     assert "did not take the prices" in outcome.errors
     assert "sources disconnect conn_01HX5" in outcome.errors
@@ -284,23 +289,97 @@ def test_a_source_with_an_address_of_its_own_is_connected_once_too(runwatch: Her
         "--price-output",
         "2",
     )
-    outcome = runwatch(*words, "--key-stdin", stdin=CANARY.encode())
+    outcome = runwatch(*words)
     assert outcome.code == 0
     assert "connected already, as conn_01HX5" in outcome.errors
     assert service.requests("POST", "/v1/source-connections") == []
 
 
-def test_a_known_connection_that_cannot_be_used_gets_the_new_key(runwatch: Here, service: ScriptedService) -> None:
+def test_a_known_connection_gets_the_key_that_is_given(runwatch: Here, service: ScriptedService) -> None:
     offer_source(service)
     endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_chat"}
     known = resources.connection(display_name="models.test", source_id="openai_compatible", endpoint=endpoint)
     serve(service, "sources", [known])
-    refused = resources.connection(status="disabled", test_state="failed", test_error="authentication")
-    service.say("POST", f"{CONNECTION}/test", Said(200, refused), Said(200, resources.connection()))
     service.say("POST", f"{CONNECTION}/rotate", Said(200, resources.connection(test_state="untested")))
     assert runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode()).code == 0
-    assert len(service.requests("POST", f"{CONNECTION}/rotate")) == 1
+    asked = [heard.head.path for heard in service.heard if heard.head.path.startswith(f"{CONNECTION}/")]
+    assert asked == [f"{CONNECTION}/rotate", f"{CONNECTION}/test", f"{CONNECTION}/deployments/sync"]
     assert service.requests("POST", "/v1/source-connections") == []
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [("https://models.test", None), ("https://models.test/v1/", None), ("https://MODELS.test:443/v1", "models.test")],
+)
+def test_a_known_address_is_one_connection_whatever_its_name_or_spelling(
+    runwatch: Here, service: ScriptedService, address: str, name: str | None
+) -> None:
+    offer_source(service)
+    endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_responses"}
+    known = resources.connection(
+        display_name=name or "Lab", source_id="openai_compatible", auth_scheme="none", endpoint=endpoint
+    )
+    serve(service, "sources", [known])
+    named = () if name is None else ("--name", name)
+    outcome = runwatch("sources", "connect", "--openai-compatible", address, *named)
+    assert "connected already, as conn_01HX5" in outcome.errors
+    assert service.requests("POST", "/v1/source-connections") == []
+
+
+@pytest.mark.parametrize("words", [("--name", "Two"), ("--protocol", "openai_chat")])
+def test_another_name_or_protocol_makes_a_second_connection(
+    runwatch: Here, service: ScriptedService, words: tuple[str, str]
+) -> None:
+    offer_source(service)
+    endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_responses"}
+    known = resources.connection(display_name="Lab", source_id="openai_compatible", endpoint=endpoint)
+    serve(service, "sources", [known])
+    outcome = runwatch(*CONNECT, *words, "--key-stdin", stdin=CANARY.encode())
+    assert len(service.requests("POST", "/v1/source-connections")) == 1
+    assert ("without --name that one is used" in outcome.errors) is (words[0] == "--name")
+
+
+def test_prices_that_are_there_already_are_not_set_again(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    prices = {"*": {"input_usd_per_million": "1.0", "output_usd_per_million": "2"}}
+    endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_chat", "prices": prices}
+    known = resources.connection(display_name="models.test", source_id="openai_compatible", endpoint=endpoint)
+    serve(service, "sources", [known])
+    outcome = runwatch(*CONNECT, "--price-input", "1", "--price-output", "2")
+    assert "new prices" not in outcome.errors
+    assert [loads(heard.body) for heard in service.requests("POST", f"{CONNECTION}/deployments/sync")] == [{}]
+
+
+def test_a_data_class_that_no_model_there_may_get_is_refused_before_anything_is_sent(
+    runwatch: Here, service: ScriptedService
+) -> None:
+    for address, name, allowed in (
+        ("https://models.test/v1", "sandbox", "public"),
+        ("http://127.0.0.1:9/v1", "secret", "public, sandbox, tenant_internal"),
+    ):
+        outcome = runwatch("sources", "connect", "--openai-compatible", address, "--data-class", name)
+        assert outcome.code == 2
+        assert f"it can be granted {allowed}" in outcome.errors
+    assert service.heard == []
+
+
+def test_a_new_connection_whose_model_is_refused_is_disconnected_again(
+    runwatch: Here, service: ScriptedService
+) -> None:
+    offer_source(service)
+    service.say("POST", "/v1/arms", Said(400, problem("validation_failed")))
+    service.say("DELETE", CONNECTION, Said(200, {"connection_id": "conn_01HX5", "status": "disabled"}))
+    outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode())
+    assert (outcome.code, outcome.json) == (1, {"connection": None, "arms": []})
+    assert len(service.requests("DELETE", CONNECTION)) == 1
+
+
+def test_too_many_models_are_refused_with_the_bound(runwatch: Here, service: ScriptedService) -> None:
+    words = [word for number in range(21) for word in ("--model", f"m{number}")]
+    outcome = runwatch(*CONNECT, *words)
+    assert outcome.code == 2
+    assert "20 times" in outcome.errors
+    assert service.heard == []
 
 
 def leave_untested(service: ScriptedService) -> None:
@@ -319,7 +398,7 @@ def leave_untested(service: ScriptedService) -> None:
 def test_a_connection_that_was_never_tested_is_taken_up_again(runwatch: Here, service: ScriptedService) -> None:
     offer_source(service)
     leave_untested(service)
-    outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode())
+    outcome = runwatch(*CONNECT, "--json")
     assert outcome.code == 0
     assert "connected already, as conn_01HX5" in outcome.errors
     assert outcome.json["connection"]["connection_id"] == "conn_01HX5"
@@ -354,7 +433,16 @@ def test_only_public_data_is_granted_unless_more_was_asked_for(runwatch: Here, s
     serve(service, "models", [resources.catalog_entry(arm_registration_template=template)])
     outcome = runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode())
     assert body_of(service, "/v1/arms")["data_class_grants"] == ["public"]
-    assert "--data-class grants others: tenant_internal" in outcome.errors
+    assert "--data-class adds others: tenant_internal" in outcome.errors
+
+
+def test_a_named_class_is_added_to_public(runwatch: Here, service: ScriptedService) -> None:
+    offer_source(service)
+    template = {**TEMPLATE, "data_class_grants": ["public", "tenant_internal"]}
+    serve(service, "models", [resources.catalog_entry(arm_registration_template=template)])
+    words = ("sources", "connect", "openrouter", "--auth-scheme", "api_key", "--data-class", "tenant_internal")
+    runwatch(*words, "--key-stdin", stdin=CANARY.encode())
+    assert body_of(service, "/v1/arms")["data_class_grants"] == ["public", "tenant_internal"]
 
 
 def test_a_model_that_may_not_get_public_data_needs_a_named_class(runwatch: Here, service: ScriptedService) -> None:

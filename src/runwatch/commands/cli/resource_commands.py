@@ -22,6 +22,7 @@ from runwatch.commands.cli.command_spec import (
     CommandSpec,
     OptionSpec,
 )
+from runwatch.records.source import NAMED_MODELS
 from runwatch.view.resources.resource_index import RESOURCE_INDEX, ResourceEntry
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 NAME = OptionSpec("--name", "what it is to be called", "NAME", "text")
 CAPABILITY = OptionSpec("--capability-tag", "what it can do; may be repeated", "TAG", "texts")
-DATA_CLASS = OptionSpec("--data-class", "a data class it is granted; may be repeated", "CLASS", "texts")
+DATA_CLASS = OptionSpec("--data-class", "a data class it is granted besides public; may be repeated", "CLASS", "texts")
 COST_CLASS = OptionSpec("--cost-class", "how expensive it is", "CLASS", "text", ("economy", "standard", "premium"))
 FROM = OptionSpec(
     "--from", "take the request from this JSON file, - for standard input; options win over it", "FILE", "text"
@@ -184,16 +185,20 @@ RESOURCE_COMMANDS = (
             OptionSpec("--price-input", "US dollars per million input tokens, for every model there", "USD", "text"),
             OptionSpec("--price-output", "US dollars per million output tokens", "USD", "text"),
             OptionSpec(
-                "--model", "save this model; the source needs no list of models; may be repeated", "MODEL", "texts"
+                "--model",
+                f"save this model; the source needs no list of models; may be repeated, {NAMED_MODELS} times at most",
+                "MODEL",
+                "texts",
             ),
             DATA_CLASS,
             *TARGET,
             *FORMAT,
         ),
-        notes="Each step is told on stderr. A connection whose test fails is removed again, and connecting a source"
-        " twice makes one connection. With --model the test is one smallest call of the model. A server on this machine"
-        " gets no key unless one is given. The key is entered on a private page of the service and stands in no"
-        " argument, log or answer.",
+        notes="Each step is told on stderr. A new connection whose test fails is removed again. Connecting a source"
+        " twice makes one connection, with or without /v1 in its address: what is given anew is changed on it, and what"
+        " is left out stays. Only another --name makes a second one. With --model the test is one smallest call of the"
+        " model. A server on this machine gets no key unless one is given. The key is entered on a private page of the"
+        " service and stands in no argument, log or answer.",
     ),
     CommandSpec(
         ("sources", "test"), "test a connection; exit 1 when it cannot be used", "commands.sources:test",
@@ -205,8 +210,15 @@ RESOURCE_COMMANDS = (
         "commands.sources:sync",
         (_id("connection"),),
         (
-            OptionSpec("--model", "add this model, which the source does not list; may be repeated", "MODEL", "texts"),
-            FIELDS, *TARGET, *FORMAT,
+            OptionSpec(
+                "--model",
+                f"add this model, which the source does not list; may be repeated, {NAMED_MODELS} times at most",
+                "MODEL",
+                "texts",
+            ),
+            FIELDS,
+            *TARGET,
+            *FORMAT,
         ),
     ),
     CommandSpec(

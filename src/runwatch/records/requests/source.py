@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, field_validator
 
 from runwatch.base.addresses import AddressKind, classify_address, parse_address
 from runwatch.records.requests.body import OpenBody
+from runwatch.records.source import NAMED_MODELS
 
 NAME_CHARACTERS: Final = 200
 """The longest display name; ours."""
@@ -19,9 +20,6 @@ URL_CHARACTERS: Final = 2048
 
 PRICED_MODELS: Final = 1000
 """The longest price table; ours."""
-
-NAMED_MODELS: Final = 20
-"""The most models that a request names. Not in the specification."""
 
 TOKENS: Final = 10**12
 """The most tokens that a quote is asked for; ours."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from runwatch.base.clock import format_iso
 from runwatch.base.secret import Secret
+from runwatch.base.service_target import server_identity
 from runwatch.service.access.vault import Vault
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
@@ -18,6 +19,7 @@ from runwatch.service.models import arms, handoffs
 from runwatch.service.models.availability import is_usable
 from runwatch.service.models.catalog import LANES, is_pool
 from runwatch.service.models.providers import ProviderAddress, ProviderError, Providers, ServedModels
+from runwatch.service.models.providers.configured_source import ANY_ADDRESS
 from runwatch.service.tables.models import connections, deployments
 from runwatch.service.tables.models import handoffs as handoffs_table
 from runwatch.service.transaction import Row, Transaction
@@ -86,7 +88,7 @@ async def ask(vault: Vault, providers: Providers, connection: Row, *, to_test: S
         vault: Where the secret is.
         providers: Calls the source.
         connection: The connection.
-        to_test: Models that are called once each, in the smallest way.
+        to_test: Models that are called once each, in the smallest way, besides those that were named before.
 
     Raises:
         ProviderError: it gave no usable answer; ``authentication`` also when the secret is not in the vault any more.
@@ -96,9 +98,10 @@ async def ask(vault: Vault, providers: Providers, connection: Row, *, to_test: S
     if handle is not None and secret is None:
         raise ProviderError("authentication", was_sent=False)
     address = build_address(connection, secret)
+    known = connection["endpoint"].get("models", [])
     if to_test:
-        return await providers.test_models(address, to_test)
-    return await providers.find_models(address, connection["endpoint"].get("models", []))
+        return await providers.test_models(address, to_test, [name for name in known if name not in to_test])
+    return await providers.find_models(address, known)
 
 
 def find(transaction: Transaction, tenant_id: str, connection_id: str) -> Row:
@@ -211,7 +214,12 @@ def record_failure(transaction: Transaction, tested: Row, error: ProviderError) 
         row,
         endpoint={
             **row["endpoint"],
-            _ANSWER: {"http_status": error.http_status, "suggestions": list(error.suggestions)},
+            _ANSWER: {
+                "http_status": error.http_status,
+                "suggestions": list(error.suggestions),
+                "message": error.message,
+                "was_sent": error.was_sent,
+            },
         },
         test_state="failed",
         test_error=error.kind,
@@ -223,6 +231,8 @@ def record_failure(transaction: Transaction, tested: Row, error: ProviderError) 
 def rotate(transaction: Transaction, tenant_id: str, connection_id: str, handoff_id: str) -> tuple[Row, str | None]:
     """Exchange a connection's secret for that of a completed handoff; it has to be tested before it is used again.
 
+    A server that a user connected can go from no key to one and back; every other source keeps its scheme.
+
     Returns:
         The connection, and the handle of the secret that it let go of, for removal after the commit.
 
@@ -232,15 +242,17 @@ def rotate(transaction: Transaction, tenant_id: str, connection_id: str, handoff
     """
     row = find_open(transaction, tenant_id, connection_id)
     handoff = handoffs.consume(transaction, tenant_id, handoff_id)
-    same_source = all(handoff[name] == row[name] for name in ("source_id", "auth_scheme"))
+    same_source = handoff["source_id"] == row["source_id"]
+    same_scheme = handoff["auth_scheme"] == row["auth_scheme"] or row["source_id"] in ANY_ADDRESS
     asked, kept = handoff["endpoint"]["base_url"], row["endpoint"]["base_url"]
-    if not same_source or kept not in {asked, f"{asked}/v1"}:
+    if not (same_source and same_scheme) or server_identity(kept) != server_identity(asked):
         raise make_validation_error(("handoff_intent_id", "Must be a handoff of the same source, scheme and address."))
     binding_ref = new_id("bind", transaction.now)
     arms.follow_binding(transaction, row, binding_ref)
     _change(
         transaction,
         row,
+        auth_scheme=handoff["auth_scheme"],
         auth_binding_ref=binding_ref,
         secret_handle=handoff["secret_handle"],
         binding_revision=row["binding_revision"] + 1,
@@ -289,8 +301,9 @@ def connection_json(row: Row) -> dict[str, Any]:
     """A connection as the interface shows it.
 
     Not in the specification: ``endpoint``, ``usable``, ``test_failure``, which tells in the words of the provider calls
-    also what ``test_error`` has no word for, ``test_http_status`` and ``test_suggestions``, the source's answer to the
-    failed test and the names of models that it serves in place of the one asked for.
+    also what ``test_error`` has no word for, ``test_http_status``, ``test_message``, ``test_suggestions`` and
+    ``test_was_sent``: the source's answer to the failed test, its own words in that, the names of models that it serves
+    in place of the one asked for, and whether it had the request.
     """
     form = {name: row[name] for name in _SHOWN}
     endpoint = row["endpoint"]
@@ -301,7 +314,9 @@ def connection_json(row: Row) -> dict[str, Any]:
         "test_error": row["test_error"] if row["test_error"] in TEST_ERRORS else None,
         "test_failure": row["test_error"],
         "test_http_status": answer.get("http_status"),
+        "test_message": answer.get("message"),
         "test_suggestions": answer.get("suggestions", []),
+        "test_was_sent": answer.get("was_sent"),
         "access_lane": lane,
         "credential_owner": owner,
         "commercial_owner": owner,
@@ -309,6 +324,7 @@ def connection_json(row: Row) -> dict[str, Any]:
         "endpoint": {
             **{name: endpoint[name] for name in ("base_url", "protocol_profile", "location")},
             "models": endpoint.get("models", []),
+            "prices": endpoint.get("own_prices", {}),
         },
         "usable": is_usable(row),
     }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 from runwatch.records.requests.source import ConnectionRequest, RotateRequest, SyncRequest
+from runwatch.records.source import describe_test_failure
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.body_parser import parse_body
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
@@ -81,8 +83,9 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
     """Take over what the source lists and what the request names, and answer every model the connection ever had.
 
     Prices in the request are added to those of the connection, and replace those of the same models.
-    A source that refuses the credential makes the connection's test a failed one: no run could use it. A credential
-    that may not call a newly named model says nothing of the others, and leaves the test as it is.
+    A newly named model is called once. Where that fails, whatever the reason, the request is refused with the cause and
+    nothing changes: it says nothing of the other models. Without new names, a source that refuses the credential makes
+    the connection's test a failed one, because no run could use it.
     """
     request = parse_body(SyncRequest, {} if call.content is None else call.content)
     row = await call.read(lambda transaction: _find_open(transaction, call))
@@ -91,19 +94,16 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
     known = row["endpoint"].get("models", [])
     new = [name for name in request.models or () if name not in known]
     try:
-        found = await connections.ask(
-            call.context.vault, call.context.providers, row, to_test=[*known, *new] if new else ()
-        )
+        found = await connections.ask(call.context.vault, call.context.providers, row, to_test=new)
     except ProviderError as error:
+        if new:
+            raise make_validation_error(("models", _failed_test(new, error)), cause=error.kind) from None
         if not _has_answered(error):
             raise RefusalError(
                 "upstream_unavailable", f"The source gave no usable answer: {error.kind}.", cause=error.kind
             ) from None
-        if error.kind in REFUSALS and not (new and error.kind == "permission"):
+        if error.kind in REFUSALS:
             await call.context.database.write(partial(connections.record_failure, tested=row, error=error))
-        if new and error.kind == "model_not_found":
-            near = f" It serves {', '.join(error.suggestions)}." if error.suggestions else ""
-            raise make_validation_error(("models", f"The source does not serve {' or '.join(new)}.{near}")) from None
         status = "" if error.http_status is None else f" (HTTP {error.http_status})"
         raise RefusalError("invalid_state", f"The source refused: {error.kind}{status}. Test the connection.") from None
 
@@ -145,6 +145,13 @@ async def disconnect(call: AuthenticatedRequest) -> ServiceResponse:
     answer = await call.write(effect)
     await _forget(call, old)
     return answer
+
+
+def _failed_test(names: Sequence[str], error: ProviderError) -> str:
+    """Why the test of newly named models failed, in one sentence and the source's own words."""
+    words = describe_test_failure(error.kind, error.http_status, error.message, was_sent=error.was_sent)
+    near = f" It serves {', '.join(error.suggestions)}." if error.suggestions else ""
+    return f"The test of {' and '.join(names)} failed: {words}. Nothing was changed.{near}"
 
 
 def _has_answered(error: ProviderError) -> bool:

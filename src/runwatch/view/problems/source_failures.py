@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from runwatch.records.source import SourceConnection
+from runwatch.records.source import DROPPED, FAILURE_WORDS, SourceConnection, find_failure_kind
+from runwatch.view.text.safe_text import line
 
 KEYLESS: Final = "none"
 """The auth scheme of a server that takes no key. Not in the specification."""
@@ -23,34 +24,21 @@ class SourceTestFailure(NamedTuple):
     advice: str
 
 
-_FAILURES: Final[Mapping[str, SourceTestFailure]] = {
-    "authentication": SourceTestFailure("the source refused the key", "Give the connection another key."),
-    "permission": SourceTestFailure(
-        "the source does not allow this key the call", "Check at the source what the key may do, or use another key."
-    ),
-    "model_not_found": SourceTestFailure(
-        "the source has no such model, or nothing at this path", "Check the name of the model and the address."
-    ),
-    "rate_limited": SourceTestFailure("the source's rate limit is reached", "Test again in a minute."),
-    "capacity": SourceTestFailure("the source is overloaded", "Test again in a minute."),
-    "source_5xx": SourceTestFailure("the source failed", "Look into the log of the server, then test again."),
-    "provider_insufficient_funds": SourceTestFailure(
-        "the account at the source has no credit", "Add credit at the source."
-    ),
-    "timeout": SourceTestFailure(
-        "no answer came in time", "The model may still be loading. Look into the log of the server, then test again."
-    ),
-    "network": SourceTestFailure("nothing answered at the address", "Start the server, or correct host and port."),
-    "egress_rejected": SourceTestFailure(
-        "the service may not call this address", "Use an address that the service may reach, or https."
-    ),
-    "request_refused": SourceTestFailure(
-        "the source refused the request", "Check the name of the model, the protocol and the log of the server."
-    ),
-    "response_too_large": SourceTestFailure("the answer was too large", "Check the address."),
-    "invalid_response": SourceTestFailure(
-        "the answer does not have the form of the protocol", "Check the address and the protocol."
-    ),
+_ADVICE: Final[Mapping[str, str]] = {
+    "authentication": "Give the connection another key.",
+    "permission": "Check at the source what the key may do, or use another key.",
+    "model_not_found": "Check the name of the model and the address.",
+    "rate_limited": "Test again in a minute.",
+    "capacity": "Test again in a minute.",
+    "source_5xx": "Look into the log of the server, then test again.",
+    "provider_insufficient_funds": "Add credit at the source.",
+    "timeout": "The model may still be loading. Look into the log of the server, then test again.",
+    "network": "Start the server, or correct host and port.",
+    DROPPED: "Look into the log of the server, or check whether the address wants https, then test again.",
+    "egress_rejected": "Use an address that the service may reach, or https.",
+    "request_refused": "Check the name of the model, the protocol and the log of the server.",
+    "response_too_large": "Check the address.",
+    "invalid_response": "Check the address and the protocol.",
 }
 _NO_KEY: Final = SourceTestFailure("the server asks for a key", "Connect it with a key.")
 _NAME_ONE: Final = "A server that lists no models needs the name of one: runwatch sources connect takes --model NAME."
@@ -62,15 +50,16 @@ _UNKNOWN: Final = SourceTestFailure("no reason given", "Test again.")
 
 
 def explain_failure(connection: SourceConnection) -> SourceTestFailure:
-    """Why the last test of a connection failed, with the HTTP status and other model names where they are known."""
+    """Why the last test of a connection failed, with what the source answered and other model names where known."""
     kind = connection.test_error or connection.test_failure
+    kind = kind and find_failure_kind(kind, was_sent=connection.test_was_sent is True)
     is_unnamed = (connection.endpoint or {}).get("models") == []
     if kind in {"authentication", "permission"} and connection.auth_scheme == KEYLESS:
         why, advice = _NO_KEY
     elif kind in _LIST_REFUSED and is_unnamed:
         why, advice = _NO_LIST
     elif kind:
-        why, advice = _FAILURES.get(kind, SourceTestFailure(kind, _UNKNOWN.advice))
+        why, advice = FAILURE_WORDS.get(kind, kind), _ADVICE.get(kind, _UNKNOWN.advice)
     else:
         why, advice = _UNKNOWN
     protocol = (connection.endpoint or {}).get("protocol_profile")
@@ -80,6 +69,8 @@ def explain_failure(connection: SourceConnection) -> SourceTestFailure:
             advice = f"{advice} {_NAME_ONE}"
     if connection.test_http_status is not None:
         why = f"{why} (HTTP {connection.test_http_status})"
+    if connection.test_message:
+        why = f'{why}: "{line(connection.test_message)}"'
     if connection.test_suggestions:
         advice = f"{advice} It serves {', '.join(connection.test_suggestions)}."
     return SourceTestFailure(why, advice)

@@ -72,18 +72,20 @@ class Providers:
         protocol = PROTOCOLS[address.protocol_profile]
         return await (self._wire.add_named(protocol, address, named) if named else self._wire.models(protocol, address))
 
-    async def test_models(self, address: ProviderAddress, names: Sequence[str]) -> ServedModels:
+    async def test_models(
+        self, address: ProviderAddress, names: Sequence[str], known: Sequence[str] = ()
+    ) -> ServedModels:
         """Call each named model once, with the smallest message, and find out what else the provider serves.
 
-        The base URL is tried as in :meth:`find_models`. A provider that has a list has to name the model there, with or
-        without the tag ``latest``, or to say in its answer that a listed model has answered.
+        The base URL is tried as in :meth:`find_models`. A model that answers is taken whether the provider lists it or
+        not: gateways have aliases. ``known`` models were tested before; they are not called again.
 
         Raises:
-            ProviderError: it gave no usable answer, or serves no such model; ``suggestions`` name others then.
+            ProviderError: it gave no usable answer; ``suggestions`` name listed models where the name may be wrong.
         """
         if is_sample(address.base_url):
             return self._fixture.models(address)
-        return await self._wire.test_models(PROTOCOLS[address.protocol_profile], address, names)
+        return await self._wire.test_models(PROTOCOLS[address.protocol_profile], address, names, known)
 
     async def generate(
         self,

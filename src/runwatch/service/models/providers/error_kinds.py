@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from runwatch.base.secret_patterns import find_secret
+from runwatch.base.text import clean_line, truncate
 from runwatch.service.outbound import OutboundError
+
+MESSAGE_CHARACTERS: Final = 200
+"""The longest message of a provider that is kept. Not in the specification."""
+
+REMOVED: Final = "[removed]"
+"""What stands in a provider's message for a word that is a secret or looks like one."""
+
+_KEY_PIECE: Final = 8
+"""Characters of the key in a row that a word may not repeat."""
+
+_READ_CHARACTERS: Final = 2000
+"""Characters of a message that are looked at."""
 
 _STATUSES: Final[Mapping[int, str]] = {
     401: "authentication",
@@ -91,6 +105,34 @@ def kind_from_code(error: Any) -> str | None:
 def build_error(body: Any) -> Any:
     """The error object of a body in any of the three wire forms, or ``None``."""
     return body.get("error") if isinstance(body, Mapping) else None
+
+
+def provider_message(body: Any, content: bytes, key: str | None) -> str | None:
+    """The sentence with which a provider refuses a call, cleaned, cut and without secrets; ``None`` without one.
+
+    Args:
+        body: The decoded body of the answer, or ``None`` where it is not JSON.
+        content: The body as it came.
+        key: The key that was sent.
+    """
+    error = build_error(body)
+    found = [error, body] if isinstance(error, Mapping) else [{"message": error}, body]
+    texts = [holder.get(name) for holder in found if isinstance(holder, Mapping) for name in ("message", "detail")]
+    text = next((text for text in texts if isinstance(text, str) and text.strip()), None)
+    if text is None and body is None:
+        text = content[: 4 * _READ_CHARACTERS].decode("utf-8", "replace")
+    if text is None or not text.strip() or text.lstrip().startswith("<"):
+        return None
+    if key:
+        text = text.replace(key, REMOVED)
+    words = [REMOVED if _is_secret(word, key) else word for word in text[:_READ_CHARACTERS].split()]
+    plain = truncate(clean_line(" ".join(words)), MESSAGE_CHARACTERS)
+    return None if find_secret(plain) else plain
+
+
+def _is_secret(word: str, key: str | None) -> bool:
+    pieces = () if key is None else (key[at : at + _KEY_PIECE] for at in range(len(key) - _KEY_PIECE + 1))
+    return any(piece in word for piece in pieces) or find_secret(word.strip("\"'`.,;:()[]{}<>")) is not None
 
 
 def kind_from_outbound(error: OutboundError) -> str:

@@ -18,6 +18,7 @@ from runwatch.service.models.providers.error_kinds import (
     kind_from_code,
     kind_from_outbound,
     kind_from_status,
+    provider_message,
 )
 from runwatch.service.models.providers.json_reading import count, dollars, finish, member, name, unusable
 from runwatch.service.models.providers.message import find_message
@@ -51,6 +52,9 @@ TEST_OUTPUT_TOKENS: Final = 16
 
 _NO_LIST: Final = ("model_not_found", "request_refused", "invalid_response", "response_too_large", "source_5xx")
 """Failures of a list call that show that a server has no list which can be used."""
+
+_SUGGESTED: Final = ("model_not_found", "request_refused")
+"""Failures of a test call that a wrong name of a model can have."""
 
 _VERSIONED: Final = re.compile(r"/v\d\w*(?:/|$)")
 
@@ -140,16 +144,18 @@ class ProviderHttpClient:
             listed = []
         return _with_named(protocol, address.base_url, listed, names)
 
-    async def test_models(self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]) -> ServedModels:
+    async def test_models(
+        self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str], known: Sequence[str] = ()
+    ) -> ServedModels:
         """Call models once each; see :meth:`runwatch.service.models.providers.Providers.test_models`.
 
         Raises:
-            ProviderError: it gave no usable answer to one of the calls, or serves no such model.
+            ProviderError: it gave no usable answer to one of the calls.
         """
         try:
-            base_url, answers = await _found_below(address, lambda at: self._call_each(protocol, at, names))
+            base_url, _ = await _found_below(address, lambda at: self._call_each(protocol, at, names))
         except ProviderError as error:
-            if error.http_status is not None or error.kind == "invalid_response":
+            if error.kind in _SUGGESTED:
                 with contextlib.suppress(ProviderError):
                     listed = [model.upstream_ref for model in (await self.models(protocol, address)).models]
                     wrong = next((asked for asked in names if find_name(asked, listed) is None), None)
@@ -158,17 +164,10 @@ class ProviderHttpClient:
         listed_models: list[ServedModel] = []
         with contextlib.suppress(ProviderError):
             listed_models = await self._listed(protocol, replace(address, base_url=base_url))
-        listed = [model.upstream_ref for model in listed_models]
-        for asked, answered_by in zip(names, answers, strict=True):
-            # Many servers answer any name. One with a list means it only when a listed model has answered.
-            if listed and find_name(asked, listed) is None and answered_by not in listed:
-                raise ProviderError("model_not_found", was_sent=True, suggestions=suggest_names(asked, listed))
-        return _with_named(protocol, base_url, listed_models, names)
+        return _with_named(protocol, base_url, listed_models, [*known, *names])
 
-    async def _call_each(
-        self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]
-    ) -> list[str | None]:
-        """The models that answered the smallest calls."""
+    async def _call_each(self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]) -> None:
+        """Call each model once, in the smallest way."""
         calls = (
             self.generate(
                 protocol,
@@ -178,6 +177,7 @@ class ProviderHttpClient:
                 None,
                 max_output_tokens=TEST_OUTPUT_TOKENS,
                 timeout_s=TEST_TIMEOUT_S,
+                keeps_message=True,
             )
             for name in names
         )
@@ -185,7 +185,6 @@ class ProviderHttpClient:
         for answer in answers:
             if isinstance(answer, BaseException):
                 raise answer
-        return [answer.upstream_ref for answer in answers if isinstance(answer, Generation)]
 
     async def generate(
         self,
@@ -197,20 +196,34 @@ class ProviderHttpClient:
         *,
         max_output_tokens: int | None,
         timeout_s: float,
+        keeps_message: bool = False,
     ) -> Generation:
         """Have a model answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`.
+
+        Args:
+            protocol: The wire form.
+            address: The provider.
+            model: The provider's name of the model.
+            objective: What the model is asked.
+            inputs: The task's ``inputs_ref``.
+            max_output_tokens: The cap on the output.
+            timeout_s: Seconds until the last byte of the answer.
+            keeps_message: Whether an error carries the provider's message.
 
         Raises:
             ProviderError: it gave no usable answer.
         """
         message = find_message(objective, inputs)
         body = encode_body(protocol.body(model, message, max_output_tokens))
-        answer = await self._send(protocol, address, "POST", protocol.path, timeout_s=timeout_s, body=body)
+        answer = await self._send(
+            protocol, address, "POST", protocol.path, timeout_s=timeout_s, body=body, keeps_message=keeps_message
+        )
         if not isinstance(answer, Mapping):
             raise unusable()
         if error := build_error(answer):
             kind = kind_from_code(error) or "invalid_response"
-            raise ProviderError(kind, was_sent=True, spent=protocol.spent(answer))
+            said = provider_message(answer, b"", _key_of(address)) if keeps_message else None
+            raise ProviderError(kind, was_sent=True, spent=protocol.spent(answer), message=said)
         try:
             text = protocol.text(answer)
         except ProviderError as failure:
@@ -241,6 +254,7 @@ class ProviderHttpClient:
         *,
         timeout_s: float,
         body: bytes | None = None,
+        keeps_message: bool = True,
     ) -> Any:
         """The decoded body of a successful answer."""
         headers = {"Accept": "application/json", "User-Agent": f"runwatch/{__version__}"}
@@ -264,7 +278,8 @@ class ProviderHttpClient:
         if not 200 <= answer.status < 300:
             kind = kind_from_status(answer.status, decoded)
             spent = protocol.spent(decoded) if isinstance(decoded, Mapping) else None
-            raise ProviderError(kind, was_sent=True, http_status=answer.status, spent=spent)
+            said = provider_message(decoded, answer.content, _key_of(address)) if keeps_message else None
+            raise ProviderError(kind, was_sent=True, http_status=answer.status, spent=spent, message=said)
         if decoded is None:
             raise unusable()
         return decoded

@@ -34,7 +34,7 @@ DEFAULT_DATA_CLASSES: Final = ("public",)
 
 
 class ProviderError(RunwatchError):
-    """A provider gave no usable answer. Carries nothing that the provider said: that could repeat prompt or secret.
+    """A provider gave no usable answer. Of what the provider said only ``message`` is carried, and only for tests.
 
     Args:
         kind: One of :data:`KINDS`.
@@ -44,6 +44,8 @@ class ProviderError(RunwatchError):
             ``timeout`` of its own, which says nothing about this service's clock.
         spent: What the provider says the call used, where it answered with usage and without a usable output.
         suggestions: Names of models that it lists and that are near the one asked for.
+        message: The provider's own words, from :func:`.error_kinds.provider_message`. ``None`` for the call of a run,
+            because they could repeat its prompt.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class ProviderError(RunwatchError):
         is_deadline: bool = False,
         spent: Generation | None = None,
         suggestions: tuple[str, ...] = (),
+        message: str | None = None,
     ) -> None:
         super().__init__("A model provider gave no usable answer", detail=kind)
         self.kind = kind
@@ -63,6 +66,7 @@ class ProviderError(RunwatchError):
         self.is_deadline = is_deadline
         self.spent = spent
         self.suggestions = suggestions
+        self.message = message
 
 
 @dataclass(frozen=True, slots=True)
