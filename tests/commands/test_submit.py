@@ -335,3 +335,20 @@ def test_watch_with_exit_status_exits_with_the_state_of_the_run(
 def test_a_submitted_run_tells_its_caps_from_our_own_request(runwatch: Here, service: ScriptedService) -> None:
     assert runwatch(*BASE).code == 0
     assert "0.5 USD  (own request)" in runwatch("runs", "show", NEW).text
+
+
+def test_watching_a_live_run_to_its_end_says_how_to_read_the_result(runwatch: Here, service: ScriptedService) -> None:
+    service.say("GET", f"/v1/executions/{NEW}/events", Said(200, {"events": [dict(e.raw) for e in echo_events(NEW)]}))
+    service.receipts.append(dict(echo_receipt(NEW).raw))
+    outcome = runwatch(*["live" if word == "echo" else word for word in BASE], "--watch")
+    assert outcome.errors.splitlines()[-1] == f"result: runwatch runs result {NEW}"
+
+
+def test_members_that_the_interface_does_not_know_are_named_and_sent(runwatch: Here, tmp_path: Any) -> None:
+    policy = {**json.loads(json.dumps(BODY))["policy"], "allowed_arms": ["arm_1"], "on_evall": ["gate"]}
+    (tmp_path / "run.json").write_text(json.dumps({**BODY, "policy": policy}))
+    outcome = runwatch("runs", "submit", "--from", str(tmp_path / "run.json"), "--dry-run")
+    assert outcome.json["body"]["policy"] == policy
+    assert "does not know policy.allowed_arms, so it may do nothing" in outcome.errors
+    assert "does not know policy.on_evall, so it may do nothing; the nearest is 'on_eval'" in outcome.errors
+    assert "does not know" not in runwatch(*BASE, "--dry-run").errors

@@ -90,7 +90,7 @@ async def test_a_saved_model_is_a_whole_record(local: Local, saved: Saved) -> No
         "capability_tags": ["text.generate"],
         "data_class_grants": ["public"],
         "cost_class": "economy",
-        "provider": "openai_compatible",
+        "provider": "Lab",
         "model_id": "tiny-1",
         "model_deployment_id": deployment["model_deployment_id"],
         "model_lifecycle": "active",
@@ -98,6 +98,16 @@ async def test_a_saved_model_is_a_whole_record(local: Local, saved: Saved) -> No
         "updated_at": NOW,
     }
     assert arm["arm_id"].startswith("arm_")
+    # What is shown can be registered again, with the deployment and by the names alone.
+    names = ("kind", "display_name", "capability_tags", "data_class_grants", "provider", "model_id")
+    again = {name: arm[name] for name in names}
+    for body in (again, again | {"model_deployment_id": arm["model_deployment_id"]}):
+        made = (await local.http.post("/v1/arms", json=body)).json()
+        assert (made["status"], made["provider"], made["model_deployment_id"]) == (
+            "ready",
+            "Lab",
+            arm["model_deployment_id"],
+        )
     assert await read(local, arm) == arm
     assert await decisions(local, arm["arm_id"]) == ["registered"]
 

@@ -364,6 +364,8 @@ async def test_run_receipt_and_usage_say_what_the_provider_did(
 
     (attempt,) = only_slice(receipt)["attempts"]
     assert (attempt["outcome"], attempt["failure_kind"]) == (row.outcome, row.kind)
+    status = row.met.status if isinstance(row.met, Said) else 200
+    assert attempt.get("http_status") == (None if 200 <= status < 300 else status)
     assert attempt["reason"] == (row.reason if row.status == "failed" else None)
     assert (None if attempt["usd"] is None else digits(attempt["usd"])) == row.usd
     assert attempt["pricing_basis"] == row.basis

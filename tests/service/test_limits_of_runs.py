@@ -59,7 +59,8 @@ async def statuses(service: Local) -> list[str]:
 
 
 async def test_a_data_class_that_no_arm_is_granted_is_refused(work: LiveWork) -> None:
-    check(await submit(work, live_body()), "data_class_not_available")
+    unsaved = check(await submit(work, live_body()), "data_class_not_available")
+    assert str(unsaved.detail).startswith("No model is saved")
     arm_id = await work.having(add_model, "ember", grants=("tenant_internal",))
     check(await submit(work, live_body()), "data_class_not_available")
     await work.having(add_skill)
@@ -112,7 +113,8 @@ async def test_a_required_arm_has_to_be_a_saved_model_of_the_organization(work: 
     skill_id = await work.having(add_skill)
     for wrong in ("arm_none", skill_id):
         body = {**live_body(arm_id=wrong), "mode": mode}
-        refuses(await submit(work, body), "routing.required_arm_id")
+        refuses(answer := await submit(work, body), "routing.required_arm_id")
+        assert f"There is no saved model {wrong}." in answer.text
     assert (await work.done({**live_body(arm_id=arm_id), "mode": mode}))["status"] == "completed"
 
 

@@ -49,6 +49,7 @@ from tests.view.strategies import CONTEXT
 
 EXACT = Context(prec=200)
 ARMS = ("arm_a", "arm_b", "arm_c")
+MARKERS = ("unknown_calls", "unknown_token_calls", "estimated_calls")
 LOST = (FAILED, INTERRUPTED, CANCELLED_IN_FLIGHT, EXPIRED_IN_FLIGHT)
 
 
@@ -63,7 +64,9 @@ class Sums:
     input_tokens: int = 0
     output_tokens: int = 0
     calls: int = 0
-    by_arm: defaultdict[str, list[Any]] = field(default_factory=lambda: defaultdict(lambda: [Decimal(0), 0]))
+    by_arm: defaultdict[str, list[Any]] = field(default_factory=lambda: defaultdict(lambda: [Decimal(0), 0, 0, 0]))
+    unknown_token_calls: int = 0
+    estimated_calls: int = 0
 
     def add(self, raw: dict[str, Any]) -> None:
         """Count a receipt that was decoded with decimals."""
@@ -79,6 +82,12 @@ class Sums:
                 arm = self.by_arm[attempt["arm_id"]]
                 arm[0] = EXACT.add(arm[0], Decimal(attempt["usd"] or 0))
                 arm[1] += attempt["usd"] is None
+                is_untold = attempt["usage"] == "unknown"
+                is_estimated = attempt["pricing_basis"] == "estimated"
+                arm[2] += is_untold
+                arm[3] += is_estimated
+                self.unknown_token_calls += is_untold
+                self.estimated_calls += is_estimated
 
     @property
     def whole(self) -> Decimal:
@@ -186,7 +195,7 @@ def checked(report: dict[str, Any], sums: Sums) -> None:
     assert Decimal(report["usd"]) == sums.whole
     assert Decimal(report["passthrough_usd"]) == sums.usd
     assert Decimal(report["platform_usd"]) == sums.fees
-    for name in ("executions", "unknown_calls", "input_tokens", "output_tokens", "calls"):
+    for name in ("executions", *MARKERS, "input_tokens", "output_tokens", "calls"):
         assert report[name] == getattr(sums, name), name
 
 
@@ -229,7 +238,7 @@ async def check_everything(local: Local, count: int, seed: int) -> None:
     for row in usage["by_day"]:
         day = days[row["date"]]
         assert (Decimal(row["usd"]), row["unknown_calls"]) == (day.whole, day.unknown_calls)
-    arms = {row["arm_id"]: [Decimal(row["usd"]), row["unknown_calls"]] for row in usage["by_arm"]}
+    arms = {row["arm_id"]: [Decimal(row["usd"]), *(row[name] for name in MARKERS)] for row in usage["by_arm"]}
     assert arms == whole.by_arm
     owners = await local.context.database.read(
         lambda transaction: run_owners.find_owners(transaction, [raw["execution_id"] for raw in raws])
@@ -249,7 +258,12 @@ async def check_everything(local: Local, count: int, seed: int) -> None:
     assert {name: (one.usd, one.unknown_calls) for name, one in sums.days.items()} == {
         name: (one.whole, one.unknown_calls) for name, one in days.items()
     }
-    assert sum(one.unknown_calls for one in sums.models.values()) == whole.unknown_calls
+    # By model as by arm in the usage report: every model is the one of an arm here.
+    assert {
+        name.removeprefix("northwind/"): [one.usd, one.unknown_calls, one.estimated_calls]
+        for name, one in sums.models.items()
+        if name != FEE
+    } == {name: [usd, lacking, guessed] for name, (usd, lacking, _, guessed) in arms.items() if usd or lacking}
     assert EXACT.add(Decimal(0), sum((one.usd for one in sums.models.values()), Decimal(0))) == whole.whole
     assert not {FEE, NO_MODEL} & {name for name, one in sums.models.items() if one.unknown_calls}
     compared = reconcile_with_usage(sums.days, Usage(loads(answer.content)), "2026-11-01", "2026-11-30")

@@ -92,20 +92,20 @@ def test_the_parts_of_a_report_add_up_to_the_last_digit() -> None:
     found = report(RECEIPTS, OWNERS)
     assert dumps(found["totals"]) == (
         '{"executions":3,"slices":4,"input_tokens":60,"output_tokens":8,"calls":4,"usd":0.410000000000000000001,'
-        '"platform_usd":0.10,"passthrough_usd":0.310000000000000000001,"unknown_calls":0}'
+        '"platform_usd":0.10,"passthrough_usd":0.310000000000000000001,"unknown_calls":0,"unknown_token_calls":0,"estimated_calls":0}'
     )
     assert dumps(found["by_arm"]) == (
-        '[{"arm_id":"arm_a","selected_count":2,"fallback_count":0,"input_tokens":20,"output_tokens":4,"usd":0.11,"unknown_calls":0},'
-        '{"arm_id":"arm_b","selected_count":1,"fallback_count":1,"input_tokens":30,"output_tokens":2,"usd":0.20,"unknown_calls":0}]'
+        '[{"arm_id":"arm_a","selected_count":2,"fallback_count":0,"input_tokens":20,"output_tokens":4,"usd":0.11,"unknown_calls":0,"unknown_token_calls":0,"estimated_calls":0},'
+        '{"arm_id":"arm_b","selected_count":1,"fallback_count":1,"input_tokens":30,"output_tokens":2,"usd":0.20,"unknown_calls":0,"unknown_token_calls":0,"estimated_calls":0}]'
     )
     assert dumps(found["by_day"]) == (
-        '[{"date":"2026-11-20","executions":2,"platform_usd":0.10,"passthrough_usd":0.31,"usd":0.41,"unknown_calls":0},'
-        '{"date":"2026-11-21","executions":1,"platform_usd":0,"passthrough_usd":1E-21,"usd":1E-21,"unknown_calls":0}]'
+        '[{"date":"2026-11-20","executions":2,"platform_usd":0.10,"passthrough_usd":0.31,"usd":0.41,"unknown_calls":0,"estimated_calls":0},'
+        '{"date":"2026-11-21","executions":1,"platform_usd":0,"passthrough_usd":1E-21,"usd":1E-21,"unknown_calls":0,"estimated_calls":0}]'
     )
     first, second = found["by_key"]
     assert dumps(first) == (
-        '{"api_key_id":"key_1","executions":2,"slices":3,"input_tokens":50,"output_tokens":6,"calls":3,"usd":0.41,"unknown_calls":0,'
-        '"by_day":[{"date":"2026-11-20","usd":0.41,"unknown_calls":0}],'
+        '{"api_key_id":"key_1","executions":2,"slices":3,"input_tokens":50,"output_tokens":6,"calls":3,"usd":0.41,"unknown_calls":0,"unknown_token_calls":0,"estimated_calls":0,'
+        '"by_day":[{"date":"2026-11-20","usd":0.41,"unknown_calls":0,"estimated_calls":0}],'
         '"top_arms":[{"arm_id":"arm_a","selected_count":2},{"arm_id":"arm_b","selected_count":1}]}'
     )
     assert (second["api_key_id"], second["top_arms"]) == ("key_2", [])
@@ -123,10 +123,10 @@ def test_what_a_fallback_used_is_divided_among_the_arms_that_were_called() -> No
     ]
     first, second = report([receipt("ex_1", "2026-11-20", [raw], "0.30")], {})["by_arm"]
     assert dumps(first) == (
-        '{"arm_id":"arm_a","selected_count":0,"fallback_count":0,"input_tokens":20,"output_tokens":1,"usd":0.10,"unknown_calls":0}'
+        '{"arm_id":"arm_a","selected_count":0,"fallback_count":0,"input_tokens":20,"output_tokens":1,"usd":0.10,"unknown_calls":0,"unknown_token_calls":0,"estimated_calls":0}'
     )
     assert dumps(second) == (
-        '{"arm_id":"arm_b","selected_count":1,"fallback_count":1,"input_tokens":10,"output_tokens":0,"usd":0.20,"unknown_calls":0}'
+        '{"arm_id":"arm_b","selected_count":1,"fallback_count":1,"input_tokens":10,"output_tokens":0,"usd":0.20,"unknown_calls":0,"unknown_token_calls":1,"estimated_calls":0}'
     )
 
 

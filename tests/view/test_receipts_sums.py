@@ -62,6 +62,23 @@ def told(sums: dict[str, SpendSum]) -> dict[str, tuple[str, int]]:
     return {name: (format_amount(found.usd), found.count) for name, found in sums.items()}
 
 
+def test_each_call_counts_for_its_own_model() -> None:
+    one = part(0.5, "b") | {
+        "attempts": [
+            {"arm_id": "arm_a", "model_key": "a", "usd": 0.2, "pricing_basis": "estimated"},
+            {"arm_id": "arm_c", "model_key": "c", "usd": None, "usage": "unknown"},
+            {"arm_id": "arm_b", "model_key": "b", "usd": 0.3, "pricing_basis": "source_reported"},
+        ]
+    }
+    sums = added(receipt(0.5, 0, slices=[one]))
+    assert told(sums.models) == {"a": ("0.20", 1), "b": ("0.30", 1), "c": ("0.00", 1)}
+    assert {name: (it.unknown_calls, it.estimated_calls) for name, it in sums.models.items()} == {
+        "a": (0, 1),
+        "b": (0, 0),
+        "c": (1, 0),
+    }
+
+
 def test_spend_is_usage_and_fee_in_decimals() -> None:
     sums = added(*(receipt(0.1, 0.2) for _ in range(3)))
     assert (sums.total.usd, sums.usage, sums.fees) == (Decimal("0.9"), Decimal("0.3"), Decimal("0.6"))

@@ -180,3 +180,39 @@ def test_what_is_known_is_written_as_before() -> None:
     (row,) = csv.DictReader("".join(export_records("csv", RECEIPTS, [live_receipt()], CONTEXT)).splitlines())
     assert (row["totals.usd"], row["totals.unknown_calls"]) == ("0.0142", "")
     assert "totals.known_usd" not in row
+
+
+UNTOLD = {"input_tokens": 7, "output_tokens": 0, "unknown_token_calls": 1, "usd": 0.5, "estimated_calls": 2}
+"""Sums with a call that reported no tokens, and with estimated costs."""
+
+
+def test_tokens_that_were_not_reported_and_estimates_are_marked_in_usage() -> None:
+    report = Usage({"totals": UNTOLD, "by_arm": [{"arm_id": "arm_1", **UNTOLD}], "by_key": [], "by_day": []})
+    sections = usage_sections(report, NameLookup(), lambda _: 40, CONTEXT)
+    drawn = text_of(entry.text for section in sections for entry in section.lines)
+    assert "at least 7 in · 0 out: 1 call did not report any" in drawn
+    assert "0.5 USD (estimated)" in drawn
+    printed = " ".join(text_of(text_output.detail_lines(USAGE, report, CONTEXT)).split())
+    assert printed.count("input_tokens at least 7") == 2
+    assert printed.count("output_tokens unknown") == 2
+    assert printed.count("(estimated)") == 2
+    (row,) = csv.DictReader("".join(export_records("csv", USAGE, [report], CONTEXT)).splitlines())
+    assert (row["totals.input_tokens"], row["totals.known_input_tokens"]) == ("unknown", "7")
+
+
+def test_estimated_spend_is_marked_in_lists() -> None:
+    guessed = live_receipt().raw["slices"][0]
+    guessed = {**guessed, "cost": {**guessed["cost"], "pricing_basis": "estimated"}}
+    receipt = live_receipt(slices=[guessed])
+    run = RunFacts(builders.run(status="completed"), receipt=receipt)
+    assert cell_of(RECEIPTS, "spend", receipt).startswith("~")
+    assert cell_of(RUNS, "cost", run).startswith("~")
+    sums = ReceiptTotals()
+    sums.add(receipt)
+    sections = spend_sections(sums, line("-"), lambda _: 40, CONTEXT, is_whole=True)
+    assert "(estimated)" in text_of(entry.text for section in sections for entry in section.lines)
+
+
+def cell_of(spec: Any, name: str, subject: Any) -> str:
+    (column,) = [column for column in spec.columns if column.id == name]
+    return str(with_role(column.cell(subject, CONTEXT)).text)

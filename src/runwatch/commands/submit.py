@@ -11,7 +11,7 @@ from runwatch.base.errors import UsageError
 from runwatch.base.json import loads
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.record_printer import RecordPrinter
-from runwatch.commands.shared.run_request import BODY_FLAGS, build_run_body
+from runwatch.commands.shared.run_request import BODY_FLAGS, build_run_body, warn_of_unknown_members
 from runwatch.commands.shared.session import CommandSession, choose_service, run_in_session
 from runwatch.commands.watch import Watcher
 from runwatch.records.receipt import Receipt
@@ -36,6 +36,7 @@ def submit(call: Invocation) -> int:
     if options.idempotency_key is not None and not options.idempotency_key.strip():
         raise UsageError("--idempotency-key is blank", detail="a blank key counts as none")
     body = build_run_body(call)
+    warn_of_unknown_members(call, loads(body))
     key = options.idempotency_key or str(uuid.uuid4())
     if options.dry_run:
         value = {"method": "POST", "path": "/v1/executions", "idempotency_key": key, "body": loads(body)}
@@ -152,6 +153,8 @@ async def _go_on(session: CommandSession, run: Run, body: bytes) -> int:
     call.output.note(await _summary(session, run.id, watcher.statuses.get(run.id)))
     # A line of its own: what the service says of the run is in the line above, and users copy whole lines.
     call.output.note(f"receipt: {call.command('receipts show', run.id)}")
+    if body and loads(body).get("mode") == "live" and watcher.statuses.get(run.id) == "completed":
+        call.output.note(f"result: {call.command('runs result', run.id)}")
     return code
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from runwatch.records.check import RecordedCheck, VerificationCheck
 from runwatch.records.record import Record, Wire, amount, anything, flag, integer, many, mapping, moment, one, text
-from runwatch.records.spend import sum_amounts, unknown_calls
+from runwatch.records.spend import estimated_calls, sum_amounts, unknown_calls
 from runwatch.records.states import CUT
 
 
@@ -89,8 +89,11 @@ class ProviderCall(Record):
 
     attempt = integer("attempt")
     arm_id = text("arm_id")
+    model_key = text("model_key")
     outcome = text("outcome")
     failure_kind = text("failure_kind")
+    http_status = integer("http_status")
+    usd = amount("usd")
 
 
 class ReceiptSlice(Record):
@@ -145,6 +148,11 @@ class Receipt(Record):
         if counted is not None:
             return max(counted, 0)
         return sum(unknown_calls(part.raw) for part in self.slices or ())
+
+    @property
+    def estimated_calls(self) -> int:
+        """How many provider calls have a cost that rests on a guess."""
+        return sum(estimated_calls(part.raw) for part in self.slices or ())
 
     @property
     def is_estimated(self) -> bool:

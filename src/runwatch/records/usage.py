@@ -1,6 +1,7 @@
 """What was used and spent in a period, in US dollars and tokens (wire reference 2.9 and 6.15).
 
-``unknown_calls`` is not in the specification; see :mod:`runwatch.records.spend`.
+``unknown_calls``, ``unknown_token_calls`` and ``estimated_calls`` are not in the specification; see
+:mod:`runwatch.records.spend`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ class UsageTotals(Record):
     platform_usd = amount("platform_usd")
     passthrough_usd = amount("passthrough_usd")
     unknown_calls = integer("unknown_calls")
+    unknown_token_calls = integer("unknown_token_calls")
+    estimated_calls = integer("estimated_calls")
 
 
 class ArmUsage(Record):
@@ -39,6 +42,8 @@ class ArmUsage(Record):
     output_tokens = integer("output_tokens")
     usd = amount("usd")
     unknown_calls = integer("unknown_calls")
+    unknown_token_calls = integer("unknown_token_calls")
+    estimated_calls = integer("estimated_calls")
 
 
 class DayUsage(Record):
@@ -50,6 +55,7 @@ class DayUsage(Record):
     passthrough_usd = amount("passthrough_usd")
     usd = amount("usd")
     unknown_calls = integer("unknown_calls")
+    estimated_calls = integer("estimated_calls")
 
 
 class KeyUsage(UsageTotals):

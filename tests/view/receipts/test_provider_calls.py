@@ -64,7 +64,7 @@ def test_runs_and_receipts_say_why_the_last_call_failed() -> None:
     assert end_reason_text(OTHER_REASON, receipt) == told
     assert told in receipt_text(receipt)
     assert told in run_text(receipt)
-    assert "1 arm_01HX7: the provider failed with a server error, HTTP 5xx" in receipt_text(receipt)
+    assert "1 arm_01HX7: the provider failed with a server error" in receipt_text(receipt)
     assert "2 contoso/atlas-12b: the provider's rate limit was reached" in receipt_text(receipt)
     exhausted = failed(call("capacity"), reason="fallback_exhausted")
     assert end_reason_text("fallback_exhausted", exhausted).endswith(
@@ -98,3 +98,10 @@ def test_an_estimated_cost_does_not_look_measured() -> None:
     assert receipt_text(guess).count("(estimated)") == 2
     assert "USD (estimated)  (receipt)" in run_text(guess)
     assert "(estimated)" not in receipt_text(measured) + run_text(measured)
+
+
+def test_a_refused_call_is_told_with_its_exact_status() -> None:
+    receipt = failed({**call("request_refused"), "http_status": 418})
+    assert last_failure_text(receipt) == "the provider refused the request (HTTP 418)"
+    assert "HTTP 418" in run_text(receipt)
+    assert "HTTP 418" in receipt_text(receipt)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import UsageError
 from runwatch.base.json import encode_body, loads
 from runwatch.commands.cli.invocation import Invocation
+from runwatch.view.text.safe_text import line
 
 BODY_FLAGS: Final = (
     "mode", "objective", "objective_file", "data_class", "max_cost_usd", "max_runtime_s", "verifier_id", "arm_id",
@@ -146,6 +148,16 @@ def validate_run_body(body: dict[str, Any], *, named_by_flags: bool) -> dict[str
             "The request breaks a rule of the interface", detail="\n".join(lines), hint="Nothing was sent."
         )
     return body
+
+
+def warn_of_unknown_members(call: Invocation, body: dict[str, Any]) -> None:
+    """Name the members of a request that the interface does not know; a service takes them and may do nothing."""
+    from runwatch.records.requests.run import RunRequest, unknown_members
+
+    for path, known in unknown_members(RunRequest.model_validate(body)):
+        guess = closest_word(path.rpartition(".")[2], known)
+        near = f"; the nearest is '{guess}'" if guess else ""
+        call.output.warn(f"the interface does not know {line(path)}, so it may do nothing{near}")
 
 
 def _shown(field: str) -> str:

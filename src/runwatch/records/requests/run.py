@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AnyUrl, Field, field_validator, model_validator
@@ -104,3 +105,18 @@ class RunRequest(OpenBody):
     def breaks_echo_rule(self) -> bool:
         """Whether a test run names an output check, which it cannot use (specification, rule 9)."""
         return self.mode == "echo" and self.verifier_id is not None
+
+
+def unknown_members(request: OpenBody, path: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The members of a request that the interface does not know, as paths, each with the known names beside it.
+
+    Every object of a run that is not closed takes them (wire reference, 0), so they are no error.
+    """
+    fields = type(request).model_fields
+    known = tuple(field.alias or name for name, field in fields.items())
+    for name in request.model_extra or {}:
+        yield f"{path}{name}", known
+    for name in fields:
+        value = getattr(request, name)
+        if isinstance(value, OpenBody):
+            yield from unknown_members(value, f"{path}{name}.")

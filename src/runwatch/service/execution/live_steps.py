@@ -120,6 +120,7 @@ def record_response(transaction: Transaction, execution_id: str, number: int, ou
         ended_at=format_iso(transaction.now),
         reason=outcome.reason,
         failure_kind=outcome.failure_kind,
+        http_status=outcome.http_status,
         was_sent=outcome.was_sent,
         usd=to_json_value(outcome.usd),
         pricing_basis=outcome.pricing_basis,

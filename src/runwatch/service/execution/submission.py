@@ -6,8 +6,10 @@ once the transaction is on the disk.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
+from runwatch.base.secret_patterns import find_secret
 from runwatch.records.requests import RunRequest
 from runwatch.service import decision_log
 from runwatch.service.errors import RefusalError, make_validation_error
@@ -46,6 +48,7 @@ def submit(
     if request.breaks_echo_rule:
         raise RefusalError("echo_mode_mismatch", "A test run calls no model, so it takes no verifier_id.")
     _check_inputs(request)
+    _check_arm(transaction, tenant_id, request)
     if request.review_composer is not None:
         review_composer.require_agent(transaction, tenant_id, request.review_composer)
     else:
@@ -122,26 +125,44 @@ def _check_data_classes(transaction: Transaction, tenant_id: str, request: RunRe
     granted = routing.has_grants(transaction, tenant_id)
     if request.mode == "echo":
         granted |= ECHO_DATA_CLASSES
+    saved = {"tenant_id": tenant_id, "kind": "model", "status": ("ready", "degraded")}
+    if request.mode == "live" and not transaction.count(arms, saved):
+        raise RefusalError(
+            "data_class_not_available",
+            "No model is saved, so no live run can be accepted. Connect a source of models and save one of its models.",
+        )
     if not set(request.policy.data_classes) <= granted:
         raise RefusalError(
             "data_class_not_available", "No registered arm is granted every one of the requested data classes."
         )
 
 
+def _check_arm(transaction: Transaction, tenant_id: str, request: RunRequest) -> None:
+    """Refuse an arm that the organization does not have, by its name where that holds no secret.
+
+    Raises:
+        Refusal: ``validation_failed``.
+    """
+    arm_id = _required_arm(request)
+    if arm_id is None:
+        return
+    arm = transaction.one(arms, {"arm_id": arm_id, "tenant_id": tenant_id})
+    if arm is None or arm["kind"] != "model":
+        is_plain = re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", arm_id) and find_secret(arm_id) is None
+        named = f"There is no saved model {arm_id}. " if is_plain else ""
+        raise make_validation_error(
+            ("routing.required_arm_id", f"{named}Must be the id of a saved model of this organization.")
+        )
+
+
 def _check_names(transaction: Transaction, tenant_id: str, request: RunRequest) -> None:
-    """Refuse a check or an arm that the organization does not have.
+    """Refuse a check that the organization does not have.
 
     The references do not say how; ours: ``validation_failed`` on the field, as for any value that cannot be right, and
     ``invalid_state`` for a check that is retired or that no saved model could produce an output for. A check is given
     the output, so that it has to be registered for the run's data classes.
     """
     arm_id = _required_arm(request)
-    if arm_id is not None:
-        arm = transaction.one(arms, {"arm_id": arm_id, "tenant_id": tenant_id})
-        if arm is None or arm["kind"] != "model":
-            raise make_validation_error(
-                ("routing.required_arm_id", "Must be the id of a saved model of this organization.")
-            )
     if request.verifier_id is None:
         return
     verifier = transaction.one(verifiers, {"verifier_id": request.verifier_id, "tenant_id": tenant_id})

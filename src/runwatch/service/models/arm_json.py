@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from runwatch.service.models.availability import route_availability
+from runwatch.service.models.catalog import provider_name
 from runwatch.service.tables.models import connections, deployments
 from runwatch.service.transaction import Row, Transaction
 
@@ -52,6 +53,7 @@ def arms_json(transaction: Transaction, rows: Sequence[Row]) -> list[dict[str, A
         form = _own_form(row)
         deployment = served.get(row["model_deployment_id"])
         if deployment is not None:
+            form["provider"] = provider_name(known[deployment["connection_id"]])
             form["model_lifecycle"] = deployment["definition"]["lifecycle"]
             route = route_availability(row["data_class_grants"], deployment, known[deployment["connection_id"]])
             if route is not None:

@@ -19,7 +19,7 @@ from runwatch.service.checks.auth_refs import check_auth_ref
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
 from runwatch.service.models.availability import READY, find_status, is_named_by, is_usable
-from runwatch.service.models.catalog import cost_class
+from runwatch.service.models.catalog import cost_class, provider_name
 from runwatch.service.models.skill_regions import missing_regions
 from runwatch.service.tables.models import arms, connections, deployments
 from runwatch.service.transaction import Row, Transaction
@@ -301,10 +301,16 @@ def _named(transaction: Transaction, tenant_id: str, request: ModelArmRequest) -
     )
     if row is None:
         raise make_validation_error(("model_deployment_id", "There is no such deployment."))
-    for name, column in (("provider", "source_id"), ("model_id", "upstream_ref")):
-        if getattr(request, name) not in {None, row[column]}:
+    connection = _connection_of(transaction, row)
+    for name, own in (("provider", _provider_names(row, connection)), ("model_id", {row["upstream_ref"]})):
+        if getattr(request, name) not in {None, *own}:
             raise make_validation_error((name, "The deployment is of another one; leave this member out."))
-    return row, _connection_of(transaction, row)
+    return row, connection
+
+
+def _provider_names(deployment: Row, connection: Row) -> set[str]:
+    """What the provider of a deployment is called: its source, and the name that options and receipts show."""
+    return {deployment["source_id"], provider_name(connection)}
 
 
 def _credential(transaction: Transaction, tenant_id: str, credential_ref: str | None) -> Row | None:
@@ -332,12 +338,12 @@ def _serving(
 
     With a connection given, no other one is looked at.
     """
-    where = {"tenant_id": tenant_id, "source_id": request.provider, "upstream_ref": request.model_id}
+    where = {"tenant_id": tenant_id, "upstream_ref": request.model_id}
     if connection is not None:
         where["connection_id"] = connection["connection_id"]
     for row in transaction.newest(deployments, {**where, "status": "listed"}):
         connection = _connection_of(transaction, row)
-        if is_usable(connection):
+        if is_usable(connection) and request.provider in _provider_names(row, connection):
             return row, connection
     return None
 

@@ -5,8 +5,8 @@ models cost, ``platform_usd`` the platform's fees, ``usd`` both. Tokens and cost
 them, as the receipt's ``attempts`` tell; a slice that lists none counts whole for the arm that it selected. The
 references name the members; these rules, and the five arms of a key that ``top_arms`` names, are ours.
 
-An amount is the known part of a sum. ``unknown_calls`` beside it counts the provider calls whose cost nobody said; it
-is not in the specification.
+An amount is the known part of a sum, and so is a number of tokens; what is beside them is told in
+:mod:`runwatch.records.spend`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
-from runwatch.records.spend import unknown_calls
+from runwatch.records.spend import estimated_calls, unknown_calls, unknown_token_calls
 from runwatch.service.amounts import amount_of, numeral, sum_amounts
 
 TOP_ARMS: Final = 5
@@ -35,6 +35,8 @@ class Sums:
     platform_usd: Decimal = Decimal(0)
     passthrough_usd: Decimal = Decimal(0)
     unknown_calls: int = 0
+    unknown_token_calls: int = 0
+    estimated_calls: int = 0
 
     @property
     def usd(self) -> Decimal:
@@ -51,6 +53,8 @@ class Sums:
             self.output_tokens += _count(cost, "output_tokens")
             self.calls += _count(cost, "calls")
             self.unknown_calls += unknown_calls(part)
+            self.unknown_token_calls += unknown_token_calls(part)
+            self.estimated_calls += estimated_calls(part)
         totals = _object(receipt, "totals")
         self.platform_usd = sum_amounts((self.platform_usd, amount_of(totals.get("platform_fee_usd"))))
         self.passthrough_usd = sum_amounts((self.passthrough_usd, amount_of(totals.get("usd"))))
@@ -68,6 +72,8 @@ class Sums:
             "platform_usd": numeral(self.platform_usd),
             "passthrough_usd": numeral(self.passthrough_usd),
             "unknown_calls": self.unknown_calls,
+            "unknown_token_calls": self.unknown_token_calls,
+            "estimated_calls": self.estimated_calls,
         }
 
 
@@ -81,6 +87,8 @@ class _ArmSums:
     output_tokens: int = 0
     usd: Decimal = Decimal(0)
     unknown_calls: int = 0
+    unknown_token_calls: int = 0
+    estimated_calls: int = 0
 
     def select(self, part: Mapping[str, Any]) -> None:
         self.selected_count += 1
@@ -91,6 +99,8 @@ class _ArmSums:
         self.output_tokens += _count(cost, "output_tokens")
         self.usd = sum_amounts((self.usd, amount_of(cost.get("usd"))))
         self.unknown_calls += unknown_calls(cost)
+        self.unknown_token_calls += unknown_token_calls(cost)
+        self.estimated_calls += estimated_calls(cost)
 
 
 @dataclass(slots=True)
@@ -168,6 +178,8 @@ def _arm_form(arm_id: str, sums: _ArmSums) -> dict[str, Any]:
         "output_tokens": sums.output_tokens,
         "usd": numeral(sums.usd),
         "unknown_calls": sums.unknown_calls,
+        "unknown_token_calls": sums.unknown_token_calls,
+        "estimated_calls": sums.estimated_calls,
     }
 
 
@@ -179,6 +191,7 @@ def _day_form(day: str, sums: Sums) -> dict[str, Any]:
         "passthrough_usd": numeral(sums.passthrough_usd),
         "usd": numeral(sums.usd),
         "unknown_calls": sums.unknown_calls,
+        "estimated_calls": sums.estimated_calls,
     }
 
 
@@ -194,9 +207,16 @@ def _key_form(key_id: str, key: _KeySums) -> dict[str, Any]:
         "calls": key.sums.calls,
         "usd": numeral(key.sums.usd),
         "unknown_calls": key.sums.unknown_calls,
+        "unknown_token_calls": key.sums.unknown_token_calls,
+        "estimated_calls": key.sums.estimated_calls,
         "by_day": [
-            {"date": day, "usd": numeral(key.days[day].usd), "unknown_calls": key.days[day].unknown_calls}
-            for day in sorted(key.days)
+            {
+                "date": day,
+                "usd": numeral(sums.usd),
+                "unknown_calls": sums.unknown_calls,
+                "estimated_calls": sums.estimated_calls,
+            }
+            for day, sums in sorted(key.days.items())
         ],
         "top_arms": [{"arm_id": arm_id, "selected_count": count} for arm_id, count in top],
     }

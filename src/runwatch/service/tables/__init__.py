@@ -18,7 +18,7 @@ from runwatch.service.tables.columns import metadata, sequence_column, tenant_co
 
 __all__ = ["SCHEMA_VERSION", "checks", "live", "metadata", "models", "organization", "review", "sample", "templates"]
 
-SCHEMA_VERSION: Final = 6
+SCHEMA_VERSION: Final = 7
 """The version that this code reads and writes; an older file is migrated to it, and a newer one is refused."""
 
 tenants: Final = Table(

@@ -70,6 +70,15 @@ attempt_bounds: Final = Table(
 )
 """What a provider call may cost at the most, written with its attempt. An attempt without a row has no bound."""
 
+attempt_statuses: Final = Table(
+    "attempt_statuses",
+    metadata,
+    Column("execution_id", Text, ForeignKey("runs.execution_id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("http_status", Integer, nullable=False),
+)
+"""The HTTP status with which a provider refused a call, written with what became of its attempt."""
+
 results: Final = Table(
     "results",
     metadata,

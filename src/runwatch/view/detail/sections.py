@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from runwatch.records.record import Record
-from runwatch.records.spend import is_partial
+from runwatch.records.spend import is_guess, is_partial
 from runwatch.view.spec.resource import ComputedLine, LineTarget, MemberLine, ResourceSpec, S, SectionSpec
 from runwatch.view.text import json_paths
-from runwatch.view.text.format import UNKNOWN, RenderContext
+from runwatch.view.text.format import UNKNOWN, RenderContext, estimated
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.json_tree import walk_json
 from runwatch.view.text.safe_text import SafeText, block, json_text, line
@@ -156,10 +156,15 @@ class _Detail:
         self, entry: MemberLine, path: json_paths.JsonPath, value: Any, lead: LineTarget | None
     ) -> Iterator[DetailLine]:
         label = entry.label or entry.path
-        if entry.format is not None and not isinstance(value, (dict, list)):
-            shown = entry.format(value, self.context)
-            if is_partial(json_paths.get_at(self.record.raw, path[:-1]), path[-1]):
+        holder = json_paths.get_at(self.record.raw, path[:-1])
+        is_least = is_partial(holder, path[-1])
+        if (entry.format is not None or is_least) and not isinstance(value, (dict, list)):
+            shown = line(json_text(value)) if entry.format is None else entry.format(value, self.context)
+            if is_least:
                 shown = StyledText(line(f"at least {with_role(shown).text}" if value else UNKNOWN), Role.WARN)
+            if is_guess(holder, path[-1]):
+                text, role = with_role(shown)
+                shown = StyledText(estimated(line(text), is_estimated=True), role)
             yield self._line(label, shown, self._note(path), lead)
             return
         for leaf, inner in json_paths.iter_leaves(value, path, lists=True):

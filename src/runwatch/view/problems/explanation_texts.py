@@ -49,7 +49,8 @@ CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "data_class_not_available": (
         "No saved model of the organization is granted one of the requested data classes.",
-        "Ask for fewer data classes, or have a saved model granted the missing one.",
+        "Where no model is saved, `runwatch sources connect` saves one. Else ask for fewer data classes, or have a"
+        " saved model granted the missing one.",
     ),
     "quota_exceeded": (
         "The organization's quota of runs is used up for now.",
@@ -174,12 +175,12 @@ FAILURE_WORDS: Final[Mapping[str, str]] = {
     "model_not_found": "the provider does not know the model",
     "rate_limited": "the provider's rate limit was reached",
     "capacity": "the provider has no capacity for the call",
-    "source_5xx": "the provider failed with a server error, HTTP 5xx",
+    "source_5xx": "the provider failed with a server error",
     "provider_insufficient_funds": "the account at the provider has no funds left",
     "timeout": "the provider did not answer in time",
     "network": "no complete answer came over the network",
     "egress_rejected": "the service may not connect to the provider's address",
-    "request_refused": "the provider refused the request, HTTP 4xx",
+    "request_refused": "the provider refused the request",
     "response_too_large": "the provider's answer was larger than the service accepts",
     "invalid_response": "the provider's answer was not usable",
     "candidate_too_large": "the output was too large for the output check",

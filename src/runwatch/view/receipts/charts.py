@@ -20,7 +20,7 @@ from runwatch.view.receipts.totals import (
     day_filter,
     format_amount,
 )
-from runwatch.view.text.format import RenderContext, grouped_number, spent_amount
+from runwatch.view.text.format import RenderContext, estimated, grouped_number, spent_amount
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -67,8 +67,12 @@ def spend_sections(
 def _sums(sums: ReceiptTotals, context: RenderContext, *, is_whole: bool) -> DetailSection:
     counted = sums.total.count
     least = "" if is_whole and sums.is_exact else "at least "
+    total = estimated(
+        line(f"{least}{format_amount(sums.total.usd)} USD in {_receipts(counted)}"),
+        is_estimated=bool(sums.total.estimated_calls),
+    )
     lines = [
-        DetailLine(line("spend"), line(f"{least}{format_amount(sums.total.usd)} USD in {_receipts(counted)}")),
+        DetailLine(line("spend"), total),
         DetailLine(line("usage"), line(f"{format_amount(sums.usage)} USD + {format_amount(sums.fees)} USD in fees")),
     ]
     if sums.tests:
@@ -136,7 +140,7 @@ def _rest(found: list[SpendSum], label: str) -> list[ChartRow]:
 
 
 def _plotted(label: str, found: SpendSum, filter: str = "", role: Role = Role.PLAIN) -> ChartRow:
-    number = spent_amount(found.usd, found.unknown_calls)
+    number = estimated(spent_amount(found.usd, found.unknown_calls), is_estimated=bool(found.estimated_calls))
     return ChartRow(line(label, 60), found.usd, number, _receipts(found.count), filter or None, role)
 
 

@@ -2,8 +2,9 @@
 
 Everything is counted in decimals, one receipt after another, so that a hundred thousand of them can be counted in
 slices. A receipt counts on the day (UTC) on which its run became final, as in a usage report (wire reference 2.9).
-What a model used is what its slices cost; the platform's fee belongs to no model and has a line of its own, so that the
-lines of a table add up to the total below it. That division is ours.
+What a model used is what its calls cost, as the receipt's attempts tell, the same as in a usage report; a slice that
+lists none counts whole for the model that it selected. The platform's fee belongs to no model and has a line of its
+own, so that the lines of a table add up to the total below it. That division is ours.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Final
 
 from runwatch.records.receipt import Receipt, ReceiptSlice
-from runwatch.records.spend import unknown_calls
+from runwatch.records.spend import estimated_calls, unknown_calls
 from runwatch.records.usage import DayUsage, Usage, UsageTotals
 from runwatch.view.runs.run_facts import find_selected_option
 from runwatch.view.text.safe_text import SafeText, line, plain_decimal
@@ -39,23 +40,27 @@ class SpendSum:
         usd: The known part, in US dollars.
         count: How many receipts it is the sum of.
         unknown_calls: How many provider calls of those receipts have no known cost.
+        estimated_calls: How many of them have a cost that rests on a guess.
     """
 
     usd: Decimal = Decimal(0)
     count: int = 0
     unknown_calls: int = 0
+    estimated_calls: int = 0
 
-    def add(self, usd: Decimal, unknown_calls: int = 0) -> None:
+    def add(self, usd: Decimal, unknown_calls: int = 0, estimated_calls: int = 0) -> None:
         """Count one more receipt."""
         self.usd = _EXACT.add(self.usd, usd)
         self.count += 1
         self.unknown_calls += unknown_calls
+        self.estimated_calls += estimated_calls
 
     def merge(self, other: SpendSum) -> None:
         """Count everything that another one has counted."""
         self.usd = _EXACT.add(self.usd, other.usd)
         self.count += other.count
         self.unknown_calls += other.unknown_calls
+        self.estimated_calls += other.estimated_calls
 
 
 @dataclass(slots=True)
@@ -98,16 +103,16 @@ class ReceiptTotals:
             self.untold += 1
             return
         self.partial += bool(lacking)
-        self.total.add(spend, lacking)
-        self.days.setdefault(find_receipt_day(receipt), SpendSum()).add(spend, lacking)
-        parts: dict[str, tuple[Decimal, int]] = {}
-        for name, usd, unknown in _parts(receipt):
-            before, lost = parts.get(name, (Decimal(0), 0))
-            parts[name] = _EXACT.add(before, usd), lost + unknown
-        self.fees = _EXACT.add(self.fees, parts[FEE][0])
-        for name, (usd, unknown) in parts.items():
-            if usd or unknown:
-                self.models.setdefault(name, SpendSum()).add(usd, unknown)
+        guessed = receipt.estimated_calls
+        self.total.add(spend, lacking, guessed)
+        self.days.setdefault(find_receipt_day(receipt), SpendSum()).add(spend, lacking, guessed)
+        parts: dict[str, SpendSum] = {}
+        for name, usd, unknown, estimates in _parts(receipt):
+            parts.setdefault(name, SpendSum()).add(usd, unknown, estimates)
+        self.fees = _EXACT.add(self.fees, parts[FEE].usd)
+        for name, part in parts.items():
+            if part.usd or part.unknown_calls:
+                self.models.setdefault(name, SpendSum()).add(part.usd, part.unknown_calls, part.estimated_calls)
 
 
 def find_receipt_day(receipt: Receipt) -> str:
@@ -130,27 +135,36 @@ def _day(at: datetime) -> str:
         return at.date().isoformat()
 
 
-def _parts(receipt: Receipt) -> Iterator[tuple[str, Decimal, int]]:
-    """The spend of a receipt by what it was for, with its calls of unknown cost; the parts add up to the whole."""
+def _parts(receipt: Receipt) -> Iterator[tuple[str, Decimal, int, int]]:
+    """The spend of a receipt by what it was for, with its calls of unknown and estimated cost; together the whole."""
     totals = receipt.totals
     assert totals is not None
     assert totals.usd is not None
     assert totals.platform_fee_usd is not None
-    yield FEE, totals.platform_fee_usd, 0
+    yield FEE, totals.platform_fee_usd, 0, 0
     rest, lacking = totals.usd, receipt.unknown_calls
     for part in receipt.slices or ():
         usd = part.cost.usd if part.cost is not None else None
-        if usd is not None:
-            rest = _EXACT.subtract(rest, usd)
-            unknown = min(unknown_calls(part.raw), lacking)
+        if usd is None:
+            continue
+        for model, spent, unknown, guessed in _calls_of(part, usd):
+            rest = _EXACT.subtract(rest, spent)
             lacking -= unknown
-            yield _model_of(part) or NO_MODEL, usd, unknown
-    yield find_selected_option(receipt).model_key or NO_MODEL, rest, lacking
+            yield model or NO_MODEL, spent, unknown, guessed
+    yield find_selected_option(receipt).model_key or NO_MODEL, rest, lacking, 0
 
 
-def _model_of(part: ReceiptSlice) -> str | None:
+def _calls_of(part: ReceiptSlice, usd: Decimal) -> Iterator[tuple[str | None, Decimal, int, int]]:
+    """What each call of a slice cost, with its model; what no call tells counts for the selected model."""
     option = part.route.selected if part.route is not None else None
-    return option.model_key if option is not None else None
+    selected = option.model_key if option is not None else None
+    rest, lacking = usd, unknown_calls(part.raw)
+    for call in part.attempts or ():
+        is_selected = option is not None and option.arm_id == call.arm_id
+        spent, unknown = call.usd or Decimal(0), unknown_calls(call.raw)
+        rest, lacking = _EXACT.subtract(rest, spent), lacking - unknown
+        yield call.model_key or (selected if is_selected else None), spent, unknown, estimated_calls(call.raw)
+    yield selected, rest, lacking, 0 if part.attempts else estimated_calls(part.raw)
 
 
 def total_text(sums: ReceiptTotals, *, is_whole: bool) -> SafeText:

@@ -23,6 +23,7 @@ from runwatch.view.reports.usage import other_member_sections
 from runwatch.view.text.format import (
     RenderContext,
     ago,
+    estimated,
     grouped_number,
     money_exact,
     short_id,
@@ -80,6 +81,7 @@ def summary_sections(exported: ComplianceExport, context: RenderContext) -> list
     spend = (
         context.glyphs.unknown if totals.usd is None else spent_amount(totals.usd, totals.unknown_calls, money_exact)
     )
+    spend = estimated(line(spend), is_estimated=bool(totals.estimated_calls))
     policy = exported.content_policy or {}
     return [
         DetailSection(

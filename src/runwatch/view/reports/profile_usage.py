@@ -18,7 +18,7 @@ from runwatch.view.resources.account import quota_used, runs_used
 from runwatch.view.resources.organization import USAGE
 from runwatch.view.spec.resource import Column, ResourceSpec
 from runwatch.view.table.profile_column import PROFILE
-from runwatch.view.text.format import RenderContext, grouped_number, spent_amount
+from runwatch.view.text.format import RenderContext, about, estimated, grouped_number, spent_amount
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import CellText, StyledText
 
@@ -95,7 +95,8 @@ def combined_total_text(rows: Sequence[ProfileUsage]) -> SafeText:
         return line("no total: the periods differ")
     of = f"{len(told)} profiles" if len(told) == len(rows) else f"{len(told)} of {len(rows)} profiles"
     runs = sum(row.totals.executions or 0 for row in told)
-    return line(f"{of}: {grouped_number(runs)} run{'s' * (runs != 1)}, {_spent(told)} {currencies[0]}")
+    spent = line(f"{of}: {grouped_number(runs)} run{'s' * (runs != 1)}, {_spent(told)} {currencies[0]}")
+    return estimated(spent, is_estimated=any(row.totals.estimated_calls for row in told))
 
 
 def _spent(told: Sequence[ProfileUsage]) -> str:
@@ -147,7 +148,9 @@ def _usd(name: str, title: str, value: Callable[[UsageTotals], Decimal | None], 
         if usd is None:
             return line(context.glyphs.unknown if row.usage is not None else context.glyphs.nothing)
         # The platform's fees are always known.
-        shown = spent_amount(usd, 0 if name == "platform_usd" else row.totals.unknown_calls)
+        is_fee = name == "platform_usd"
+        is_estimated = bool(row.totals.estimated_calls) and not is_fee
+        shown = about(spent_amount(usd, 0 if is_fee else row.totals.unknown_calls), is_estimated=is_estimated)
         return shown if row.currency == USD else line(f"{shown} {row.currency}")
 
     return Column(

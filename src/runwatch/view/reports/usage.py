@@ -22,7 +22,15 @@ from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, 
 from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection
 from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, build_field_filter, quote_value
 from runwatch.view.text import json_paths
-from runwatch.view.text.format import RenderContext, grouped_number, money_exact, short_id, spent_amount
+from runwatch.view.text.format import (
+    RenderContext,
+    estimated,
+    grouped_number,
+    money_exact,
+    short_id,
+    spent_amount,
+    tokens,
+)
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, block, json_text, line, plain_decimal
 
@@ -144,13 +152,7 @@ def _totals(usage: Usage, context: RenderContext) -> DetailSection:
             DetailLine(line("period"), line(f"{start} to {end}, days in UTC")),
             DetailLine(line("runs"), grouped_number(totals.executions), target=receipts),
             DetailLine(line("spend"), spend, role, target=receipts),
-            DetailLine(
-                line("tokens"),
-                line(
-                    f"{grouped_number(totals.input_tokens)} in {context.glyphs.dot}"
-                    f" {grouped_number(totals.output_tokens)} out"
-                ),
-            ),
+            _tokens(totals, context),
             DetailLine(
                 line("provider calls"),
                 line(f"{grouped_number(totals.calls)} for {grouped_number(totals.slices)} slices"),
@@ -159,8 +161,24 @@ def _totals(usage: Usage, context: RenderContext) -> DetailSection:
     )
 
 
+def _tokens(totals: UsageTotals, context: RenderContext) -> DetailLine:
+    lacking = totals.unknown_token_calls or 0
+    if not lacking:
+        read, written = grouped_number(totals.input_tokens), grouped_number(totals.output_tokens)
+        return DetailLine(line("tokens"), line(f"{read} in {context.glyphs.dot} {written} out"))
+    known = tokens(totals.input_tokens, totals.output_tokens, context.glyphs, is_partial=True)
+    told = str(known).removeprefix("tokens ")
+    calls = f"{grouped_number(lacking)} call{'s' * (lacking != 1)} did not report any"
+    return DetailLine(line("tokens"), line(f"{told}: {calls}"), Role.WARN)
+
+
 def _spend(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, Role]:
     """Usage and fee added up in sight; where the service's own sum is another one, it is said to be."""
+    text, role = _spend_text(totals, context)
+    return estimated(text, is_estimated=bool(totals.estimated_calls)), role
+
+
+def _spend_text(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, Role]:
     usage, fee, whole = totals.passthrough_usd, totals.platform_usd, totals.usd
     lacking = totals.unknown_calls
     if lacking and whole is not None:
@@ -221,7 +239,9 @@ def _by_model(arms: Sequence[ArmUsage], names: NameLookup) -> list[ChartRow]:
         kept = "" if model == NO_MODEL else build_field_filter("model", model)
         target = ViewState("receipts", filter=kept) if kept else None
         lacking = sum(one.unknown_calls or 0 for one in own)
-        found.append(ChartRow(line(model), usd, spent_amount(usd, lacking), _counted((selected, "selection")), target))
+        is_estimated = any(one.estimated_calls for one in own)
+        told = estimated(spent_amount(usd, lacking), is_estimated=is_estimated)
+        found.append(ChartRow(line(model), usd, told, _counted((selected, "selection")), target))
     return found
 
 
@@ -238,7 +258,9 @@ def _key(one: KeyUsage, names: NameLookup, context: RenderContext) -> ChartRow:
 
 
 def _usd(part: ArmUsage | DayUsage | KeyUsage, context: RenderContext) -> SafeText:
-    return line(context.glyphs.unknown) if part.usd is None else spent_amount(part.usd, part.unknown_calls)
+    if part.usd is None:
+        return line(context.glyphs.unknown)
+    return estimated(spent_amount(part.usd, part.unknown_calls), is_estimated=bool(part.estimated_calls))
 
 
 def _counted(*counted: tuple[int | None, str]) -> str:

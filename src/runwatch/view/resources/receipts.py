@@ -21,7 +21,7 @@ from runwatch.view.spec.resource import (
     SectionSpec,
     SortKey,
 )
-from runwatch.view.text.format import RenderContext, money, spent_amount
+from runwatch.view.text.format import RenderContext, about, spent_amount
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import (
     detail_seconds,
@@ -54,7 +54,8 @@ def _spend(receipt: Receipt, context: RenderContext) -> CellText:
     known = receipt.known_spend_usd
     if known is None:
         return line(context.glyphs.unknown)
-    return StyledText(spent_amount(known, receipt.unknown_calls), Role.WARN) if receipt.unknown_calls else money(known)
+    told = about(spent_amount(known, receipt.unknown_calls), is_estimated=receipt.is_estimated)
+    return StyledText(told, Role.WARN) if receipt.unknown_calls else told
 
 
 def _check(receipt: Receipt, context: RenderContext) -> CellText:

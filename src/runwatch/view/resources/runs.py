@@ -34,6 +34,7 @@ from runwatch.view.spec.resource import (
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import (
     RenderContext,
+    about,
     age,
     duration,
     elapsed_clock,
@@ -105,12 +106,13 @@ def _cost(facts: RunFacts, context: RenderContext) -> CellText:
         return no_charge_cell()
     cost = facts.known_cost_usd.value
     if facts.unknown_calls:
-        return StyledText(spent_amount(cost, facts.unknown_calls), Role.WARN)
+        told = about(spent_amount(cost, facts.unknown_calls), is_estimated=facts.is_estimated)
+        return StyledText(told, Role.WARN)
     if cost is None:
         return line(context.glyphs.unknown)
     part = usage_ratio(cost, facts.max_cost_usd.value)
     if part is None or facts.is_final:
-        return money(cost)
+        return about(money(cost), is_estimated=facts.is_estimated)
     limit = f" {percent(part)}" if part >= 1 else ""
     return StyledText(line(f"{gauge(part, 5, context.glyphs)} {money(cost)}{limit}"), usage_role(part))
 

@@ -18,7 +18,8 @@ def provider_failure_text(call: ProviderCall) -> SafeText | None:
     """What went wrong with a call; ``None`` for one that was answered, or where that is not known."""
     kind, outcome = call.failure_kind, call.outcome
     if kind is not None:
-        return line(FAILURE_WORDS.get(kind, kind))
+        status = "" if call.http_status is None else f" (HTTP {call.http_status})"
+        return line(f"{FAILURE_WORDS.get(kind, kind)}{status}")
     words = CALL_WORDS.get(outcome or "")
     return None if words is None else line(words)
 
@@ -50,7 +51,7 @@ def call_lines(part: ReceiptSlice, context: RenderContext) -> SafeText | None:
 
 def _call(position: int, call: ProviderCall, part: ReceiptSlice, context: RenderContext) -> str:
     selected = part.route.selected if part.route is not None else None
-    model = selected.model_key if selected is not None and selected.arm_id == call.arm_id else None
+    model = call.model_key or (selected.model_key if selected is not None and selected.arm_id == call.arm_id else None)
     number = call.attempt if call.attempt is not None else position
     came = provider_failure_text(call) or call.outcome or context.glyphs.unknown
     return f"{number} {line(model or call.arm_id or context.glyphs.unknown, 60)}: {line(came)}"

@@ -83,6 +83,11 @@ def estimated(told: SafeText, *, is_estimated: bool) -> SafeText:
     return line(f"{told} (estimated)") if is_estimated and told != UNKNOWN else told
 
 
+def about(told: SafeText, *, is_estimated: bool) -> SafeText:
+    """The same in a narrow column: ``~`` before an amount that rests on a guess."""
+    return line(f"~{told}") if is_estimated and told != UNKNOWN else told
+
+
 def tokens(read: int | None, written: int | None, glyphs: Glyphs, *, is_partial: bool = False) -> SafeText:
     """Tokens read and written; ``at least`` the known part, or ``unknown``, where a call did not report its own."""
     if is_partial and not read and not written:

@@ -15,13 +15,16 @@ from runwatch.base.json import dumps, loads
 from runwatch.service import amounts
 from runwatch.service.execution.live.state import STARTED, Attempt, FinishedCheck, LiveRun, RankedArm, Skill
 from runwatch.service.execution.state_machine import RunState
-from runwatch.service.tables.live import attempt_bounds, attempts, live_runs, results, tasks
+from runwatch.service.tables.live import attempt_bounds, attempt_statuses, attempts, live_runs, results, tasks
 from runwatch.service.transaction import Row, Transaction
 
 RETENTION: Final = timedelta(days=7)
 """How long a result can be read; ours, the references say only that it is bounded."""
 
-_ATTEMPT_FIELDS: Final = tuple(field.name for field in fields(Attempt) if field.name != "worst_usd")
+_ELSEWHERE: Final = frozenset({"worst_usd", "http_status"})
+"""Fields of an attempt that have tables of their own."""
+
+_ATTEMPT_FIELDS: Final = tuple(field.name for field in fields(Attempt) if field.name not in _ELSEWHERE)
 
 
 def add(
@@ -51,6 +54,7 @@ def load(transaction: Transaction, run: RunState) -> LiveRun:
     assert row is not None
     policy = loads(run.policy)
     where = {"execution_id": run.execution_id}
+    statuses = {one["number"]: one["http_status"] for one in transaction.list_all(attempt_statuses, where)}
     bounds = {bound["number"]: bound["worst_usd"] for bound in transaction.list_all(attempt_bounds, where)}
     return LiveRun(
         verifier_id=row["verifier_id"],
@@ -60,7 +64,8 @@ def load(transaction: Transaction, run: RunState) -> LiveRun:
         options=tuple(RankedArm(**option) for option in row["options"] or ()),
         skill=None if row["skill"] is None else Skill(**row["skill"]),
         attempts=tuple(
-            _attempt_of(attempt, bounds.get(attempt["number"])) for attempt in transaction.oldest(attempts, where)
+            _attempt_of(attempt, bounds.get(attempt["number"]), statuses.get(attempt["number"]))
+            for attempt in transaction.oldest(attempts, where)
         ),
         checks=tuple(FinishedCheck(**check) for check in row["checks"]),
         acted_on_eval=row["acted_on_eval"],
@@ -113,6 +118,8 @@ def keep_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) 
     """Record what became of an attempt."""
     where = {"execution_id": execution_id, "number": attempt.number}
     transaction.change(attempts, where, **_attempt_columns(attempt))
+    if attempt.http_status is not None:
+        transaction.add(attempt_statuses, **where, http_status=attempt.http_status)
 
 
 def abandon(transaction: Transaction, execution_id: str, state: str) -> bool:
@@ -166,10 +173,10 @@ def result_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _attempt_of(row: Row, worst_usd: str | None) -> Attempt:
+def _attempt_of(row: Row, worst_usd: str | None, http_status: int | None) -> Attempt:
     columns = {name: row[name] for name in _ATTEMPT_FIELDS}
     candidate = None if row["candidate"] is None else loads(row["candidate"])
-    return Attempt(**columns | {"candidate": candidate, "worst_usd": worst_usd})
+    return Attempt(**columns | {"candidate": candidate, "worst_usd": worst_usd, "http_status": http_status})
 
 
 def _attempt_columns(attempt: Attempt) -> dict[str, Any]:

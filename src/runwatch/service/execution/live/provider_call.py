@@ -84,6 +84,7 @@ class CallOutcome:
         candidate: The output, ``None`` when the call failed.
         reason: Why it failed, one of wire reference 3.3.
         failure_kind: What exactly failed.
+        http_status: The status with which the provider refused it.
         was_sent: Whether the provider may have got the call.
         ran_out: Whether the run's time was over before the answer came.
         generation: What the provider told, where it answered.
@@ -95,6 +96,7 @@ class CallOutcome:
     candidate: str | None = field(default=None, repr=False)
     reason: str | None = None
     failure_kind: str | None = None
+    http_status: int | None = None
     was_sent: bool = True
     ran_out: bool = False
     generation: Generation | None = field(default=None, repr=False)
@@ -144,7 +146,7 @@ async def call_provider(
 
 def _refused(error: ProviderError, order: PreparedCall, *, is_keyless: bool, ran_out: bool) -> CallOutcome:
     """The outcome of a call without a usable answer, with what the provider says that it used."""
-    failed = _failed(error.kind, was_sent=error.was_sent, ran_out=ran_out)
+    failed = replace(_failed(error.kind, was_sent=error.was_sent, ran_out=ran_out), http_status=error.http_status)
     spent = error.spent
     if not error.was_sent:
         return failed

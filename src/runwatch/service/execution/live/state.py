@@ -79,6 +79,7 @@ class Attempt:
         ended_at: When its end was recorded.
         reason: Why the run would end with it, one of wire reference 3.3, where it failed.
         failure_kind: What went wrong with the call, in the words of :data:`runwatch.service.models.providers.KINDS`.
+        http_status: The status with which the provider refused the call.
         was_sent: Whether the provider may have got the call.
         input_tokens: Tokens read; ``None`` where nobody told.
         output_tokens: Tokens written; likewise.
@@ -108,6 +109,7 @@ class Attempt:
     resolved: dict[str, Any] | None = None
     candidate: str | None = None
     worst_usd: str | None = None
+    http_status: int | None = None
 
     @property
     def is_cost_known(self) -> bool:
