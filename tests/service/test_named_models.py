@@ -110,12 +110,12 @@ async def test_a_newly_named_model_whose_test_fails_changes_nothing_and_says_why
 
 async def test_the_words_of_the_source_are_told_without_its_key(local: Local) -> None:
     async with ModelServer(has_list=False) as server:
-        said = f"Bad key {SECRET}, not {SECRET[:12]}*** nor sk-proj-abcdefgh12345678. \x1b[2J {'long ' * 100}"
+        said = f"Bad key Bearer {SECRET}, not {SECRET[:12]}*** nor sk-proj-abcdefgh12345678. \x1b[2J {'long ' * 100}"
         server.say("POST", ".*", Said(401, {"error": {"message": said}}))
         connection = await connect(local, server.base_url, models=["tiny-1"])
         failed = await post(local, f"{CONNECTIONS}/{connection['connection_id']}/test")
         assert failed["test_http_status"] == 401
-        assert failed["test_message"].startswith("Bad key [removed], not [removed] nor [removed] ␛[2J")
+        assert failed["test_message"].startswith("Bad key Bearer [removed], not [removed] nor [removed] ␛[2J")
         assert len(failed["test_message"]) <= 200
         assert SECRET[:12] not in str(failed)
 

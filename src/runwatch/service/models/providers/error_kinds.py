@@ -127,7 +127,7 @@ def provider_message(body: Any, content: bytes, key: str | None) -> str | None:
         text = text.replace(key, REMOVED)
     words = [REMOVED if _is_secret(word, key) else word for word in text[:_READ_CHARACTERS].split()]
     plain = truncate(clean_line(" ".join(words)), MESSAGE_CHARACTERS)
-    return None if find_secret(plain) else plain
+    return None if find_secret(plain.replace(REMOVED, "")) else plain
 
 
 def _is_secret(word: str, key: str | None) -> bool:
