@@ -1,4 +1,4 @@
-"""The command ``runwatch``: reads the words, runs the verb, and exits with an honest code.
+"""The command ``runwatch``: reads the words, runs the command, and exits with an honest code.
 
 Nothing heavy is imported before it is known what is asked for.
 """

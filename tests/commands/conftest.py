@@ -1,4 +1,4 @@
-"""What the tests of the verbs share."""
+"""What the tests of the commands share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ECHO, LIVE, FAILED, RUNNING = "ex_echo", "ex_live", "ex_failed", "ex_running"
 
 @pytest.fixture
 def runwatch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Here]:
-    """The command line, with nothing configured; the log that its verbs open is closed again."""
+    """The command line, with nothing configured; the log that its commands open is closed again."""
     logger = logging.getLogger("runwatch")
     before = (list(logger.handlers), logger.level, logger.propagate)
     yield Here(monkeypatch, tmp_path)

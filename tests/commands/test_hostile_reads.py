@@ -1,4 +1,4 @@
-"""Every verb that reads, in every format, over a service of hostile records: only text comes out, and JSON is exact."""
+"""Commands that read, in every format, over a service of hostile records: only text comes out, and JSON is exact."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def cli(runwatch: Here, service: ScriptedService) -> Here:
 
 
 def words_of(verb: CommandSpec) -> list[str]:
-    """The verb with an id for each of its arguments that must be there."""
+    """The command with an id for each of its arguments that must be there."""
     ids = [f"id_{number}" for number, argument in enumerate(verb.arguments) if argument.takes in {"1", "+"}]
     return [*verb.path, *ids]
 

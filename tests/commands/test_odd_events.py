@@ -1,4 +1,4 @@
-"""Verbs pass on events of kinds that nobody has described: exact for programs, a line each for people."""
+"""Commands pass on events of kinds that nobody has described: exact for programs, a line each for people."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ LISTS: Final[dict[str, str]] = {
     "sources list --available": "profiles", "proposals list": "proposals", "keys list": "keys",
     "webhooks list": "webhooks",
 }  # fmt: skip
-"""Every list verb and its resource."""
+"""Every list command and its resource."""
 
 SHOWS: Final = ("models", "arms", "verifiers", "templates", "agents", "proposals", "webhooks")
 

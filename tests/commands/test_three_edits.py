@@ -1,4 +1,4 @@
-"""A new resource is three edits away from its verbs, and a new write one; made here to a copy of the program."""
+"""A new resource is three edits away from its commands, and a new write one; made here to a copy of the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs that change something: what they send, what they print, what they refuse and what they ask."""
+"""Commands that change something: what they send, what they print, what they refuse and what they ask."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DESTROYING: Final[dict[Words, str]] = {
     ("sources", "disconnect", "conn_1"): "DELETE /v1/source-connections/conn_1",
     ("keys", "revoke", "key_1"): "POST /v1/api-keys/key_1/revoke",
 }
-"""Verbs that destroy, and what they call."""
+"""Commands that destroy, and what they call."""
 
 WRITES: Final[dict[Words, tuple[str, str, Any, Any]]] = {
     ("arms", "edit", "arm_01HX7", "--name", "New", "--data-class", "public"): (
@@ -79,7 +79,7 @@ WRITES: Final[dict[Words, tuple[str, str, Any, Any]]] = {
         "POST", "/v1/tenant-model-selection", {"application_id": "app_01"}, resources.selection(),
     ),
 }  # fmt: skip
-"""Verbs that do one write: method, path, body, and what the service answers."""
+"""Commands that do one write: method, path, body, and what the service answers."""
 
 each_write = pytest.mark.parametrize("words", WRITES, ids=lambda words: " ".join(words[:2]))
 each_destroying = pytest.mark.parametrize("words", DESTROYING, ids=lambda words: " ".join(words[:2]))

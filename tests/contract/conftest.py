@@ -72,7 +72,7 @@ def forgiven(request: pytest.FixtureRequest) -> None:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
+async def session(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
     """The service and its organization. Such a module marks its tests with ``asyncio(loop_scope="module")``."""
     options: dict[str, Any] = {"allow_loopback_checks": True, "allow_signup": True}
     async with (

@@ -62,7 +62,7 @@ class Operation:
         filters: Filters of the list, each with a value that it takes and one that it refuses (empty: it takes all).
         calls_out: Whether it calls a provider, a check or an agent, so that one of those may be out of reach.
         is_open: Whether it needs no key.
-        is_page: Whether it belongs to a person's browser and not to the REST operations.
+        is_page: Whether it belongs to the user's browser and not to the REST operations.
         is_sample: Whether only a service with a sample organization does it; the others answer ``invalid_state``.
         ours: Whether it is named by no reference.
     """

@@ -229,7 +229,7 @@ TABLE: Final = (*_RUNS, *_OPTIONS, *_CHECKS, *_SOURCES, *_TEMPLATES, *_ORGANIZAT
 """The table."""
 
 REST: Final = tuple(operation for operation in TABLE if not operation.is_page)
-"""The REST operations, without what belongs to a person's browser."""
+"""The REST operations, without what belongs to the user's browser."""
 
 DONE: Final = tuple(operation for operation in TABLE if not operation.is_sample)
 """What every service does."""

@@ -35,21 +35,23 @@ def camel(name: str) -> str:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def solver(desk: Desk) -> AsyncIterator[Any]:
+async def solver(session: Desk) -> AsyncIterator[Any]:
     """The client, with the owner's key."""
-    async with AsyncSolver(api_key=desk.organization.key, base_url=desk.organization.base_url, timeout=60.0) as client:
+    async with AsyncSolver(
+        api_key=session.organization.key, base_url=session.organization.base_url, timeout=60.0
+    ) as client:
         yield client
 
 
 @every(KNOWN)
-async def test_a_good_request_is_done(desk: Desk, solver: Any, operation: Operation) -> None:
-    good = await operation.make(desk.organization)
+async def test_a_good_request_is_done(session: Desk, solver: Any, operation: Operation) -> None:
+    good = await operation.make(session.organization)
     answer = await solver.request(
         operation.id,
         path_parameters={camel(name): value for name, value in good.ids.items()},
         query=dict(good.query) or None,
         body=good.body,
-        idempotency_key=None if operation.method == "GET" else desk.organization.fresh("official"),
+        idempotency_key=None if operation.method == "GET" else session.organization.fresh("official"),
     )
     if operation.answers is None:
         assert answer is None
@@ -59,53 +61,53 @@ async def test_a_good_request_is_done(desk: Desk, solver: Any, operation: Operat
 
 @every([operation for operation in KNOWN if operation.parameters])
 async def test_an_unknown_id_is_a_problem_that_the_client_understands(
-    desk: Desk, solver: Any, operation: Operation
+    session: Desk, solver: Any, operation: Operation
 ) -> None:
-    good = await desk.good(operation)
+    good = await session.good(operation)
     with pytest.raises(ProblemError) as caught:
         await solver.request(
             operation.id,
             path_parameters={camel(name): "nobody/ü" for name in good.ids},
             body=good.body,
-            idempotency_key=None if operation.method == "GET" else desk.organization.fresh("official"),
+            idempotency_key=None if operation.method == "GET" else session.organization.fresh("official"),
         )
     assert (caught.value.status, caught.value.code) == (404, "not_found")
 
 
 @every([operation for operation in KNOWN if operation.requires])
 async def test_an_empty_body_is_a_problem_that_the_client_understands(
-    desk: Desk, solver: Any, operation: Operation
+    session: Desk, solver: Any, operation: Operation
 ) -> None:
-    good = await desk.good(operation)
+    good = await session.good(operation)
     with pytest.raises(ProblemError) as caught:
         await solver.request(
             operation.id,
             path_parameters={camel(name): value for name, value in good.ids.items()},
             body={},
-            idempotency_key=desk.organization.fresh("official"),
+            idempotency_key=session.organization.fresh("official"),
         )
     assert (caught.value.status, caught.value.code) == (400, "validation_failed")
     assert {error.field for error in caught.value.field_errors}
 
 
 @every([operation for operation in KNOWN if operation.pages])
-async def test_the_client_reads_a_paged_list_to_its_end(desk: Desk, solver: Any, operation: Operation) -> None:
-    good = await operation.make(desk.organization)
+async def test_the_client_reads_a_paged_list_to_its_end(session: Desk, solver: Any, operation: Operation) -> None:
+    good = await operation.make(session.organization)
     if operation.id in {"getArms", "getVerifiers"}:
-        await (desk.organization.arm() if operation.id == "getArms" else desk.organization.verifier())
+        await (session.organization.arm() if operation.id == "getArms" else session.organization.verifier())
     ids = {camel(name): value for name, value in good.ids.items()}
     found = []
     pages = solver.pages(operation.id, item_field=operation.items, path_parameters=ids, query={"limit": 1})
     async for page in pages:
         assert len(page.items) == 1
         found += page.items
-    whole = await desk.organization.http.get(operation.path_of(good.ids), params={"limit": "100"})
+    whole = await session.organization.http.get(operation.path_of(good.ids), params={"limit": "100"})
     assert found == whole.json()[operation.items]
     assert len(found) >= (2 if operation.id in {"getArms", "getVerifiers"} else 1)
 
 
-async def test_the_client_lists_templates_and_saves_a_row_of_the_catalog_as_it_is(desk: Desk, solver: Any) -> None:
-    await desk.organization.once(desk.organization.connection)
+async def test_the_client_lists_templates_and_saves_a_row_of_the_catalog_as_it_is(session: Desk, solver: Any) -> None:
+    await session.organization.once(session.organization.connection)
     listed = {each["template_id"]: each for each in (await solver.request("getTenantTemplates"))["templates"]}
     assert set(listed) == {"starter", "pooled-open-model", "byok-open-model"}
     assert listed["byok-open-model"]["eligible"] is True
@@ -116,8 +118,8 @@ async def test_the_client_lists_templates_and_saves_a_row_of_the_catalog_as_it_i
         assert arm["status"] == "ready"
 
 
-async def test_the_client_follows_a_run_to_its_end(desk: Desk, solver: Any) -> None:
-    run = await desk.organization.submit(await desk.organization.live_body())
+async def test_the_client_follows_a_run_to_its_end(session: Desk, solver: Any) -> None:
+    run = await session.organization.submit(await session.organization.live_body())
     place = {"executionId": run["execution_id"]}
     followed = [event async for event in solver.events(path_parameters=place, poll_interval_seconds=0.01)]
     assert followed[-1]["state"] == "completed"

@@ -45,7 +45,7 @@ MARK: Final = re.compile(r"N(\d{3})(?!\d)")
 
 
 LURES: Final = ("[@click=app.bell]", "[@click=app.exit", "[link=javascript", "[x](javascript")
-"""What a person could be led to click on."""
+"""What the user could be led to click on."""
 
 
 def mark(number: int) -> str:

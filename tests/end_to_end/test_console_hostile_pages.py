@@ -1,4 +1,4 @@
-"""Pages, menus, sheets, forms and files of hostile content: the bytes on a terminal are our renderer's alone.
+"""Pages, menus, dialogs, forms and files of hostile content: the bytes on a terminal are our renderer's alone.
 
 The lists stand in :mod:`tests.end_to_end.test_console_hostile_screens`. Here is all that draws records in another way,
 and whatever else may come from a stranger: the settings file, what is pasted, a file to open and its name.
@@ -48,7 +48,7 @@ SHEETS: Final = (
     "keys X",
     "agents .",
 )
-"""Lists, and the key that opens a sheet, a form or a menu of what can be done with a record of theirs."""
+"""Lists, and the key that opens a dialog, a form or a menu of what can be done with a record of theirs."""
 
 IN_FRONT: Final = re.compile(r"┏━ (?:.* on unnamed ━|Actions   )|tab next field")
 """What shows that one of them stands in front."""

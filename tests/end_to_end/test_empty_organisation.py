@@ -1,6 +1,6 @@
 """From an empty organization to a proved and selected model of its own, by following what the service says is next.
 
-Issue 4, Must show 5. Only verbs are used. The model server is not ready at first, so that every blocker comes up.
+Issue 4, Must show 5. Only commands are used. The model server is not ready at first, so that every blocker comes up.
 """
 
 from __future__ import annotations

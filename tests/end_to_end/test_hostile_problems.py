@@ -1,4 +1,4 @@
-"""Hostile Problems, and hostile words on the command line, through every verb that repeats them (Must show 5)."""
+"""Hostile Problems, and hostile words on the command line, through every command that repeats them (Must show 5)."""
 
 from __future__ import annotations
 

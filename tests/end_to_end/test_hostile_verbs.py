@@ -1,4 +1,4 @@
-"""No text of a service reaches a terminal as more than text, through any verb in any format (issue 2, Must show 5)."""
+"""No text of a service reaches a terminal as more than text, through any command in any format."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def assert_plain(outcome: Outcome) -> None:
 
 
 def records_of(outcome: Outcome, form: str) -> list[Any]:
-    """The records that a list verb printed as JSON."""
+    """The records that a list command printed as JSON."""
     if form == "ndjson":
         return outcome.json_lines
     printed = outcome.json

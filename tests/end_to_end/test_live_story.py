@@ -1,6 +1,6 @@
 """Live runs whose output is rejected, whose budget is spent, and which are cancelled during a call.
 
-Issue 4, Must show 4. Everything is done by verbs; two models and the check are servers of this test.
+Issue 4, Must show 4. Everything is done by commands; two models and the check are servers of this test.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def test_a_run_cancelled_during_a_call_ends_and_says_that_the_call_could_not_be_
     assert "could not be reversed" in attempt["note"]
     assert part["cost"]["usage"] == "unknown"
     assert part["recorded_check"]["no_evaluation_attempted"] is True
-    # A person reads the same in the events and on the receipt.
+    # The user reads the same in the events and on the receipt.
     for words in (("runs", "events"), ("runs", "watch"), ("receipts", "show")):
         assert "could not be reversed" in stage.cli(*words, execution_id).text
     assert len(stage.models.heard) == before + 1

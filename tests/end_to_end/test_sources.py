@@ -1,4 +1,4 @@
-"""From nothing to a model's answer by verbs alone: real processes, a real service, and a model server on loopback."""
+"""From nothing to a model's answer by commands alone: real processes, a real service and a model server."""
 
 from __future__ import annotations
 

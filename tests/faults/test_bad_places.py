@@ -1,7 +1,7 @@
 """A place that cannot be used: a full disk, a home that is not to be written, data of a newer runwatch, damaged data.
 
-Every verb, the console and the service say which of these it is and what to do, and leave every file as it is; once the
-place is in order again, everything that was ever acknowledged is there.
+Every command, the console and the service say which of these it is and what to do, and leave every file as it is; once
+the place is in order again, everything that was ever acknowledged is there.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Place:
 
     Attributes:
         spoil: Makes it so, given a database; the copy beside it is whole.
-        console: Words that the console and its verbs say of it: what it is, and what to do.
+        console: Words that the console and its commands say of it: what it is, and what to do.
         service: Words that the service says of it.
         file_bytes: See :func:`narrow`.
         owner_only: See :func:`narrow`.
@@ -122,7 +122,7 @@ class Home:
     """A console's home that was used before.
 
     Attributes:
-        cli: Its verbs.
+        cli: Its commands.
         service: What they call.
         database: Its database.
     """

@@ -1,6 +1,7 @@
-"""Storms of 429 over a desk at work, in simulated minutes: nothing is sent inside a window, by nobody, and all goes on.
+"""Storms of 429 over a session at work, in simulated minutes: nothing is sent inside a window, by nobody, and all goes
+on.
 
-The desk is the console's, with its client, gate, scheduler and tails; the service is met over real sockets.
+The session is the console's, with its client, gate, scheduler and tails; the service is met over real sockets.
 """
 
 from __future__ import annotations
@@ -63,15 +64,15 @@ async def test_nothing_is_sent_inside_a_429_and_every_event_comes_when_the_storm
     )
     async with watching(service, clock, tmp_path) as watch:
         for run_id in RUNS[:3]:
-            watch.desk.live.tails.follow(run_id)
+            watch.session.live.tails.follow(run_id)
         for _ in range(STORMS):
             service.left = chance.choice((1, 1, 2, 5))
             while service.left:
                 await watch.let_pass(1)
             await watch.let_pass(chance.uniform(0, 90))
         await watch.let_pass(CALM_S)
-        assert watch.desk.live.held_s == 0
-        assert watch.desk.live.tails.news(RUNS[0]).count >= ticking.count - BEHIND_S
+        assert watch.session.live.held_s == 0
+        assert watch.session.live.tails.news(RUNS[0]).count >= ticking.count - BEHIND_S
     inside = [
         (sent, began, over) for sent in service.times for began, over in service.windows if began < sent < over - 1e-6
     ]

@@ -1,4 +1,4 @@
-"""Two consoles and several verbs at once on one data directory: everything that each of them writes is kept."""
+"""Two consoles and several commands at once on one data directory: everything that each of them writes is kept."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class _Steps:
         )  # fmt: skip
 
     async def press(self, *keys: str) -> None:
-        """Press keys one after another, as a person does."""
+        """Press keys one after another, as the user does."""
         for key in keys:
             await self.pilot.press(key)
             await self.calm()

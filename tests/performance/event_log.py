@@ -139,11 +139,11 @@ def service() -> ScriptedService:
 # The events.
 
 
-async def _fill(desk: ServiceSession, log: Path) -> None:
+async def _fill(session: ServiceSession, log: Path) -> None:
     """Keep the events of every run as if they had been read in pages.
 
     Args:
-        desk: Where they are kept.
+        session: Where they are kept.
         log: A file that gets the million as lines that begin with their time, as log files have it.
     """
     sizes, numbers = zip(*_pages(), strict=True)
@@ -151,7 +151,7 @@ async def _fill(desk: ServiceSession, log: Path) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as maker, log.open("w", encoding="utf-8") as file:
         for size, body in zip(sizes, maker.map(_page, sizes, numbers), strict=True):
             events = decode_page(body, RunEvent).records
-            await desk.events.append(desk.scope, run_id(size), events)
+            await session.events.append(session.scope, run_id(size), events)
             if size == MOST:
                 file.writelines(f"{event.raw['at']} {event.wire_text}\n" for event in events)
 
@@ -210,7 +210,7 @@ async def _look(home: Path) -> list[Seen]:
     async with shown_console(home) as driven:
         # Garbage is looked for as in the console, and not while the events are made.
         gc.disable()
-        await _fill(driven.desk, home / LOG)
+        await _fill(driven.session, home / LOG)
         resume_collection()
         # The run that was open while there were no events yet comes last, as it has to be opened anew.
         for size in (SIZES[0], FEW):
@@ -231,7 +231,7 @@ class Shown:
     pilot: Pilot[None]
 
     @property
-    def desk(self) -> ServiceSession:
+    def session(self) -> ServiceSession:
         """What it works with."""
         assert self.app.session is not None
         return self.app.session

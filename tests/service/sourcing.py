@@ -47,7 +47,7 @@ async def begin(local: Local, base_url: str, *, keyless: bool = False, **endpoin
 
 
 async def enter(continue_url: str, secret: str = SECRET) -> httpx.Response:
-    """Enter a secret on its private page, as a person without an API key does."""
+    """Enter a secret on its private page, as the user without an API key does."""
     async with httpx.AsyncClient(timeout=30) as person:
         return await person.post(continue_url, json={"secret": secret})
 

@@ -37,7 +37,7 @@ async def sample(serving: Serving) -> AsyncIterator[Local]:
 
 
 async def top_up(local: Local, amount: float = 5) -> Json:
-    """Add sample credit as a person does on its page."""
+    """Add sample credit as the user does on its page."""
     begun = await post(local, TOP_UPS, {"amount_usd": amount})
     async with httpx.AsyncClient(timeout=30) as person:
         answer = await person.post(begun["continue_url"], json={})

@@ -1,4 +1,4 @@
-"""Changing the settings file: one key changes, everything else stays as a person wrote it."""
+"""Changing the settings file: one key changes, everything else stays as the user wrote it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys are found on their lines, whatever form a person gave them."""
+"""Keys are found on their lines, whatever form the user gave them."""
 
 from __future__ import annotations
 

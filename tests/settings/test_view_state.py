@@ -1,4 +1,4 @@
-"""Where a person left the console is kept whole, and a file that cannot be used is named with the reason."""
+"""Where the user left the console is kept whole, and a file that cannot be used is named with the reason."""
 
 from __future__ import annotations
 

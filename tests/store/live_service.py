@@ -1,4 +1,4 @@
-"""A desk on a service with a limit, in simulated minutes: what the tests of live data stand on."""
+"""A session on a service with a limit, in simulated minutes: what the tests of live data stand on."""
 
 from __future__ import annotations
 
@@ -93,17 +93,17 @@ class Ticking:
 
 @dataclass
 class Watching:
-    """A desk at work.
+    """A session at work.
 
     Attributes:
-        desk: The desk.
+        session: The session.
         clock: Its time.
         service: What it reads.
         exchanges: Every request, in order.
         news: Every word about a tail, in order.
     """
 
-    desk: ServiceSession
+    session: ServiceSession
     clock: FakeClock
     service: LimitedService
     exchanges: list[RequestAttempt]
@@ -115,7 +115,7 @@ class Watching:
         # What a read sets off starts a few turns of the loop after it.
         while quiet < 30:
             assert time.monotonic() < deadline, "the reads do not end"
-            flights = [job.flight for job in self.desk.live.scheduler._jobs.values() if job.flight is not None]
+            flights = [job.flight for job in self.session.live.scheduler._jobs.values() if job.flight is not None]
             quiet = quiet + 1 if all(map(self.clock.has_asleep, flights)) else 0
             await asyncio.sleep(0)
 
@@ -134,12 +134,12 @@ class Watching:
 async def watching(
     service: LimitedService, clock: FakeClock, home: Path, kinds: tuple[type[Record], ...] = ()
 ) -> AsyncIterator[Watching]:
-    """A desk on a service that is served while the block runs."""
+    """A session on a service that is served while the block runs."""
     exchanges: list[RequestAttempt] = []
     news: list[TailUpdate] = []
     async with service:
         target = Target(profile="work", origin=service.base_url, key=Secret("rk_test"), key_source="test")
-        desk = await ServiceSession.open(
+        session = await ServiceSession.open(
             target,
             home / "console.db",
             Store(),
@@ -151,9 +151,9 @@ async def watching(
             listeners=SessionListeners(news.append, exchanges.append),
         )
         try:
-            await desk.start(kinds)
-            watch = Watching(desk, clock, service, exchanges, news)
+            await session.start(kinds)
+            watch = Watching(session, clock, service, exchanges, news)
             await watch.settle()
             yield watch
         finally:
-            await desk.close()
+            await session.close()

@@ -1,4 +1,4 @@
-"""Writes of unknown outcome at the desk: listed, asked again, and settled by what is read meanwhile."""
+"""Writes of unknown outcome at the session: listed, asked again, and settled by what is read meanwhile."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def done(watch: Watching, work: Coroutine[Any, Any, Any]) -> Any:
 async def lose(watch: Watching, order: WriteRequest) -> None:
     """Send a write whose answer does not come."""
     with pytest.raises(ApiError) as caught:
-        await done(watch, watch.desk.send_write(order, ignore))
+        await done(watch, watch.session.send_write(order, ignore))
     assert not caught.value.outcome_known
 
 
@@ -56,15 +56,15 @@ async def test_a_write_stays_unsettled_until_it_is_answered_under_its_own_key(tm
     told = service(clock)
     async with watching(told, clock, tmp_path) as watch:
         await lose(watch, SUBMIT_ONE)
-        (kept,) = await watch.desk.unconfirmed_writes()
+        (kept,) = await watch.session.unconfirmed_writes()
         assert kept.order == SUBMIT_ONE
         with pytest.raises(ApiError):
-            await done(watch, watch.desk.retry_write(kept, ignore))
-        assert await watch.desk.unconfirmed_writes() == [kept]
+            await done(watch, watch.session.retry_write(kept, ignore))
+        assert await watch.session.unconfirmed_writes() == [kept]
         told.say("POST", "/v1/executions", Said(200, run("ex_2", "accepted")))
-        answer = await done(watch, watch.desk.retry_write(kept, ignore))
+        answer = await done(watch, watch.session.retry_write(kept, ignore))
         assert Run(answer.value).id == "ex_2"
-        assert await watch.desk.unconfirmed_writes() == []
+        assert await watch.session.unconfirmed_writes() == []
         sent = told.requests("POST")
         assert {(heard.body, heard.head.header("idempotency-key")) for heard in sent} == {(SUBMIT_ONE.body, "key-2")}
 
@@ -75,11 +75,11 @@ async def test_the_cancel_of_a_run_that_is_read_as_ended_settles_itself(tmp_path
     async with watching(told, clock, tmp_path) as watch:
         await lose(watch, CANCEL_ONE)
         await lose(watch, SUBMIT_ONE)
-        assert [kept.order for kept in await watch.desk.unconfirmed_writes()] == [CANCEL_ONE, SUBMIT_ONE]
+        assert [kept.order for kept in await watch.session.unconfirmed_writes()] == [CANCEL_ONE, SUBMIT_ONE]
         told.runs[0]["status"] = "completed"
         await watch.let_pass(16)
-        assert [kept.order for kept in await watch.desk.unconfirmed_writes()] == [SUBMIT_ONE]
-        assert [kept.order for kept in await watch.desk.outbox.unconfirmed(watch.desk.scope)] == [SUBMIT_ONE]
+        assert [kept.order for kept in await watch.session.unconfirmed_writes()] == [SUBMIT_ONE]
+        assert [kept.order for kept in await watch.session.outbox.unconfirmed(watch.session.scope)] == [SUBMIT_ONE]
 
 
 async def test_the_cancel_of_a_run_that_nobody_knows_stays(tmp_path: Path) -> None:
@@ -87,14 +87,14 @@ async def test_the_cancel_of_a_run_that_nobody_knows_stays(tmp_path: Path) -> No
     async with watching(service(clock), clock, tmp_path) as watch:
         order = WriteRequest(CANCEL, {"execution_id": "ex_elsewhere"}, None, "key-3", "cancel")
         await lose(watch, order)
-        assert [kept.order for kept in await watch.desk.unconfirmed_writes()] == [order]
+        assert [kept.order for kept in await watch.session.unconfirmed_writes()] == [order]
 
 
 async def test_a_run_is_followed_until_nobody_follows_it(tmp_path: Path) -> None:
     clock = FakeClock(manual=True)
     told = service(clock)
     async with watching(told, clock, tmp_path) as watch:
-        live = watch.desk.live
+        live = watch.session.live
         assert not live.tails.follows("ex_1")
         live.tails.follow("ex_1")
         told.runs[0]["status"] = "failed"

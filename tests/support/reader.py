@@ -1,4 +1,4 @@
-"""A person who reads every screen of hostile records to its end, and what has to hold when the console has ended."""
+"""The user who reads every screen of hostile records to its end, and what has to hold when the console has ended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CLIPBOARD: Final = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/=]*)\x1b\\")
 
 
 class Reader:
-    """A person who reads every screen to its end.
+    """The user who reads every screen to its end.
 
     Attributes:
         terminal: Where the console runs.

@@ -138,7 +138,7 @@ def foreign_controls(data: bytes, *, renderer: bool = False, terminal: bool = Fa
     """Everything in captured output that a terminal would act on and that its writer had no reason to write.
 
     Args:
-        data: The bytes of a verb, or of the console.
+        data: The bytes of a command, or of the console.
         renderer: Whether the console's own renderer wrote it: its colours, cursor moves and modes are allowed then.
         terminal: Whether a terminal was in between, which turns newlines into carriage return and newline.
 

@@ -77,7 +77,7 @@ class Driven:
         return "\n".join(self.lines)
 
     @property
-    def desk(self) -> ServiceSession:
+    def session(self) -> ServiceSession:
         """What the console works with, once it is open."""
         assert self.app.session is not None
         return self.app.session
@@ -134,9 +134,9 @@ class Driven:
         await self.until(lambda: not self._reads_under_way(), "the reads to end")
 
     def _reads_under_way(self) -> bool:
-        others = self.app.profiles._desks.values() if "profiles" in self.app.__dict__ else ()
-        desks = [desk for desk in (self.app.session, *others) if desk is not None]
-        flights = (job.flight for desk in desks for job in desk.live.scheduler._jobs.values())
+        others = self.app.profiles._sessions.values() if "profiles" in self.app.__dict__ else ()
+        sessions = [session for session in (self.app.session, *others) if session is not None]
+        flights = (job.flight for session in sessions for job in session.live.scheduler._jobs.values())
         return any(flight is not None and not self.clock.has_asleep(flight) for flight in flights)
 
     async def until(self, condition: Callable[[], bool], what: str) -> None:

@@ -105,7 +105,7 @@ class Scene:
         """Apply a change that came so many seconds ago."""
         driven = self._driven
         at, monotonic = driven.clock.now() - timedelta(seconds=ago_s), driven.clock.monotonic() - ago_s
-        driven.app.store.apply(change(driven.desk.scope.profile, kind, at, monotonic, **more))
+        driven.app.store.apply(change(driven.session.scope.profile, kind, at, monotonic, **more))
 
     def read(self, kind: str, ago_s: float, **more: Any) -> None:
         """The list came."""
@@ -116,7 +116,7 @@ class Scene:
     def enter(self, state: LoadState) -> None:
         """Put every collection of the screen into a state, whatever was known of it before."""
         for kind in self.kinds:
-            self._driven.app.store.forget(self._driven.desk.scope.profile, kind)
+            self._driven.app.store.forget(self._driven.session.scope.profile, kind)
             self._enter(kind, state)
 
     def _enter(self, kind: str, state: LoadState) -> None:
@@ -137,7 +137,7 @@ class Scene:
                 self.read(kind, 2, misfits=2, end_is_proven=False)
             case LoadState.RATE_LIMITED:
                 self.read(kind, 31)
-                self._driven.desk.client.gate.close(self._driven.desk.target.origin, None, 23)
+                self._driven.session.client.gate.close(self._driven.session.target.origin, None, 23)
             case _:
                 self.read(kind, 61)
                 self.change(kind, ReadFailed, 58, failure=FAILURES[state])
@@ -171,7 +171,7 @@ def write_journal(driven: Driven) -> None:
     for number, (code, ago_s) in enumerate(said.items()):
         is_submit = code == "validation_failed"
         told: Problem = problem(code, instance=f"{number}{INSTANCE[1:]}")
-        driven.desk.journal.note(
+        driven.session.journal.note(
             RequestAttempt(
                 at=NOON - timedelta(seconds=ago_s),
                 operation="postExecutions" if is_submit else "getExecutions",

@@ -187,22 +187,22 @@ def _fill_problem(app: WidgetApp) -> None:
     )
 
 
-def _sheet(app: WidgetApp, state: str) -> None:
-    sheet = ConfirmDialog(samples.cancel_six() if state == "cancel" else samples.start_one(), app)
+def _dialog(app: WidgetApp, state: str) -> None:
+    dialog = ConfirmDialog(samples.cancel_six() if state == "cancel" else samples.start_one(), app)
 
     def then() -> None:
         if state == "refused":
-            sheet.show_refusal(samples.refused())
+            dialog.show_refusal(samples.refused())
         elif state == "unknown":
-            sheet.show_unknown_outcome(line("the connection was cut after the request was sent"))
+            dialog.show_unknown_outcome(line("the connection was cut after the request was sent"))
 
-    app.push_screen(sheet)
+    app.push_screen(dialog)
     app.call_later(then)
 
 
 FILLS: Final[dict[str, Callable[[WidgetApp], None]]] = {
     "held": _fill_held, "empty": _fill_empty, "detail": _fill_detail, "problem": _fill_problem,
-    **{state: partial(_sheet, state=state) for state in ("cancel", "start", "refused", "unknown")},
+    **{state: partial(_dialog, state=state) for state in ("cancel", "start", "refused", "unknown")},
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Screens as text, compared with what a person looked at once.
+"""Screens as text, compared with what the user looked at once.
 
 ``REFRESH_GOLDENS=1 pytest tests/tui`` writes the files anew; look at the difference before keeping it.
 """

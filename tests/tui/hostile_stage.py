@@ -129,15 +129,15 @@ class HostileStage(WidgetApp):
         )  # fmt: skip
 
     def order(self, text: str) -> DialogText:
-        """A sheet with the text in every place."""
+        """A dialog with the text in every place."""
         flat = line(text)
         return DialogText(
             flat, flat, flat, flat, flat, flat, key=flat, body=block(text), rows=(DialogRow(text, flat),),
             typed=TypedConfirmation(flat, text), age=flat,
         )  # fmt: skip
 
-    def sheet(self, text: str) -> ConfirmDialog:
-        """The sheet of :meth:`order`."""
+    def dialog(self, text: str) -> ConfirmDialog:
+        """The dialog of :meth:`order`."""
         return ConfirmDialog(self.order(text), self)
 
     def action_back_or_quit(self) -> None:

@@ -42,7 +42,7 @@ async def form(driven: Driven) -> None:
 
 
 async def submit(driven: Driven) -> None:
-    """Send what the form holds, and close the sheet."""
+    """Send what the form holds, and close the dialog."""
     await driven.until(lambda: not driven.app.screen.query_one("#start").disabled, "the request to be valid")
     driven.app.screen.query_one("#start").focus()
     await driven.press("enter")
@@ -61,7 +61,7 @@ async def test_a_run_is_started_like_one_whose_request_was_sent_from_here(tmp_pa
     sent = request_body(policy={"data_classes": ["sandbox"], "budget": {"max_cost_usd": 0.5, "max_runtime_s": 90}})
     async with console(service, tmp_path, size=SIZE) as driven:
         body = encode_body(sent)
-        await driven.desk.watch_list.add(driven.desk.scope, [noon.TEST], source="submitted", request=body)
+        await driven.session.watch_list.add(driven.session.scope, [noon.TEST], source="submitted", request=body)
         await driven.press("2", "1")
         await driven.shows("41e0…c2d4")
         await driven.select(noon.TEST)

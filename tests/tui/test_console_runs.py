@@ -63,7 +63,7 @@ def status_line(driven: Driven) -> str:
     return driven.lines[-1]
 
 
-async def on_held_sheet(driven: Driven) -> None:
+async def on_held_dialog(driven: Driven) -> None:
     """Confirm a run while a 429 holds everything for another 23 seconds."""
     await driven.press("plus")
     await driven.type("Say hello.")
@@ -71,7 +71,7 @@ async def on_held_sheet(driven: Driven) -> None:
     driven.app.screen.query_one("#start").focus()
     await driven.press("enter")
     await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
-    driven.desk.client.gate.close(driven.desk.target.origin, None, 23)
+    driven.session.client.gate.close(driven.session.target.origin, None, 23)
     await driven.press("tab", "enter")
     await driven.shows("[ Do not start it ]")
     await driven.shows("held by a 429")
@@ -367,7 +367,7 @@ async def test_events_that_came_while_another_screen_was_in_front_are_there_afte
         growing.add(2)
         growing.add(3, "completed")
         await driven.pass_time(20)
-        assert driven.desk.live.tails.news(noon.LIVE).is_complete
+        assert driven.session.live.tails.news(noon.LIVE).is_complete
         await driven.press("escape")
         await driven.shows("3 events")
         assert "ended" in driven.text
@@ -434,10 +434,10 @@ async def test_an_event_opens_in_a_drawer_and_the_drawer_closes(tmp_path: Path) 
 async def test_a_hundred_thousand_events_open_at_their_end_and_are_reached_at_both(tmp_path: Path) -> None:
     count = 100_000
     async with console(noon.service(), tmp_path, size=NARROW) as driven:
-        desk = driven.desk
+        session = driven.session
         for start in range(0, count, 20_000):
             events = [event(number, "progress", execution_id=noon.LIVE) for number in range(start, start + 20_000)]
-            await desk.events.append(desk.scope, noon.LIVE, events, after=None)
+            await session.events.append(session.scope, noon.LIVE, events, after=None)
         driven.service.say("GET", f"/v1/executions/{noon.LIVE}/events", Said(200, {"events": []}))
         await on_run(driven, noon.LIVE)
         await driven.press("enter")
@@ -571,7 +571,7 @@ async def test_a_refused_run_shows_its_problem_and_the_form_stays(tmp_path: Path
 async def test_a_run_that_a_429_holds_says_when_it_goes_and_goes_then(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=(120, 36)) as driven:
-        await on_held_sheet(driven)
+        await on_held_dialog(driven)
         assert re.search(r"held by a 429; it goes at \d\d:\d\d:\d\d ", driven.text)
         await driven.pass_time(15)
         assert service.requests("POST") == []
@@ -583,7 +583,7 @@ async def test_a_run_that_a_429_holds_says_when_it_goes_and_goes_then(tmp_path: 
 async def test_a_run_that_a_429_holds_is_given_up_by_leaving_its_sheet(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=(120, 36)) as driven:
-        await on_held_sheet(driven)
+        await on_held_dialog(driven)
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, RunFormScreen), "the sheet to close")
         await driven.shows("it was not sent")
@@ -607,14 +607,14 @@ async def test_a_lost_answer_is_told_as_unknown_and_asked_for_again_with_the_sam
         await driven.press("tab", "enter")
         await driven.pass_time(5)
         await driven.shows("asks again with the same key and body")
-        assert len(await driven.desk.outbox.unconfirmed(driven.desk.scope)) == 1
+        assert len(await driven.session.outbox.unconfirmed(driven.session.scope)) == 1
         service.say("POST", "/v1/executions", Said(200, dict(noon.runs()[0].raw, execution_id="ex_new")))
         await driven.press("r")
         await driven.shows("done")
         sent = service.requests("POST", "/v1/executions")
         assert len(sent) == 4
         assert len({(heard.body, heard.head.header("idempotency-key")) for heard in sent}) == 1
-        assert await driven.desk.outbox.unconfirmed(driven.desk.scope) == []
+        assert await driven.session.outbox.unconfirmed(driven.session.scope) == []
 
 
 # Cancelling.

@@ -69,9 +69,9 @@ async def test_a_run_that_has_ended_says_so_and_is_followed_no_longer(tmp_path: 
     async with console(noon.service(), tmp_path, size=size) as driven:
         Scene(driven).read(Run.KIND, 2)
         await driven.shows("3fd2…9911")
-        await driven.desk.events.append(driven.desk.scope, noon.DONE, noon.events()[noon.DONE], after=None)
-        await driven.desk.events.mark_complete(driven.desk.scope, noon.DONE)
-        driven.desk.live.tails._tell(noon.DONE, count=7, is_complete=True, pause_s=None)
+        await driven.session.events.append(driven.session.scope, noon.DONE, noon.events()[noon.DONE], after=None)
+        await driven.session.events.mark_complete(driven.session.scope, noon.DONE)
+        driven.session.live.tails._tell(noon.DONE, count=7, is_complete=True, pause_s=None)
         await driven.select(noon.DONE)
         await driven.press("enter")
         await driven.shows("7 events")
@@ -91,7 +91,7 @@ async def test_a_console_without_its_service_says_what_to_do(tmp_path: Path, siz
 
 async def test_what_an_earlier_session_knew_is_shown_at_once_with_its_age(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
-        await driven.desk.cache.save(driven.desk.scope, "run", noon.runs(), NOON - timedelta(minutes=7))
+        await driven.session.cache.save(driven.session.scope, "run", noon.runs(), NOON - timedelta(minutes=7))
     async with console(noon.service(), tmp_path) as driven:
         await driven.shows("8f21…9b7e")
         await driven.shows("stale 7m")

@@ -1,6 +1,6 @@
 """Whatever an action declares keeps the promises that every write keeps.
 
-One sheet, nothing sent before it is confirmed, read-only profiles, lost answers with a way out, refusals on the fields
+One dialog, nothing sent before it is confirmed, read-only profiles, lost answers with a way out, refusals on the fields
 that they are about.
 
 A new action gets all of this by being declared; what it needs to be done is one line in :data:`SUBJECTS` or
@@ -134,8 +134,8 @@ async def begin(driven: Driven, case: Case) -> None:
     perform_action(screen, subject, action, values=TYPED)
 
 
-async def sheet(driven: Driven, case: Case) -> None:
-    """Do the action until its sheet is open."""
+async def dialog(driven: Driven, case: Case) -> None:
+    """Do the action until its dialog is open."""
     await begin(driven, case)
     if mutation_of(case).fields:
         await driven.until(lambda: isinstance(driven.app.screen, ActionForm), "the form to open")
@@ -160,7 +160,7 @@ async def test_nothing_is_sent_before_the_sheet_is_confirmed_and_a_lost_answer_i
     service, operation = service_for(case), OPERATIONS[mutation_of(case).operation]
     service.say(operation.method, path_of(operation), LOST)
     async with console(service, tmp_path, size=SIZE, open_at=place_of(case)) as driven:
-        await sheet(driven, case)
+        await dialog(driven, case)
         assert f"{operation.method} /v1/" in driven.text
         assert driven.focused is not None
         assert driven.focused.id == "sheet-keep"
@@ -175,7 +175,7 @@ async def test_nothing_is_sent_before_the_sheet_is_confirmed_and_a_lost_answer_i
         heard = sent(service, case)
         assert len(heard) == lost + 1
         assert len({(one.body, one.head.header("idempotency-key")) for one in heard}) == 1
-        assert await driven.desk.outbox.unconfirmed(driven.desk.scope) == []
+        assert await driven.session.outbox.unconfirmed(driven.session.scope) == []
 
 
 @each_mutation
@@ -197,7 +197,7 @@ async def test_what_the_service_says_of_a_field_stands_at_the_field(tmp_path: Pa
     refused = Said(400, problem("validation_failed", errors=errors))
     service.say(operation.method, path_of(operation), refused)
     async with console(service, tmp_path, size=SIZE, open_at=place_of(case)) as driven:
-        await sheet(driven, case)
+        await dialog(driven, case)
         await driven.press("tab", "enter")
         await driven.shows("validation_failed · HTTP 400")
         await driven.press("escape")

@@ -1,4 +1,4 @@
-"""The compliance export as a person sees it before it becomes a file."""
+"""The compliance export as the user sees it before it becomes a file."""
 
 from __future__ import annotations
 

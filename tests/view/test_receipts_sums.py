@@ -197,7 +197,7 @@ def test_the_earliest_day_of_a_cut_list_is_left_out_because_it_may_have_more() -
     assert comparable_days(ReceiptTotals(), "2026-11-21", is_whole=True) is None
 
 
-# As a person sees them.
+# As the user sees them.
 
 
 def room(_: object) -> int:

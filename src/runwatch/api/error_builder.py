@@ -1,4 +1,4 @@
-"""Failures of a call in words, each with what it means for a write and what a person can do next."""
+"""Failures of a call in words, each with what it means for a write and what the user can do next."""
 
 from __future__ import annotations
 

@@ -4,14 +4,14 @@
 
     RunwatchError
     ├── UsageError                 the command line asks for something that cannot be
-    │   ├── ConfirmationRequired   a destroying verb without a terminal and without --yes
+    │   ├── ConfirmationRequired   a destroying command without a terminal and without --yes
     │   └── QueryError             a filter expression cannot be read (runwatch.view.query.expressions)
     ├── SettingsError              the settings file, a profile or a key source is not usable
     │   └── NotConfigured          nothing says which service to call
     ├── DataError                  the data directory is not usable: newer schema, corrupt, not writable
     ├── LocalServiceError          the local service could not be started, reached or stopped
     │   └── UntrustedSocketError   its socket is not the user's own alone; nothing was sent
-    ├── EditorError                a text could not be written in a person's editor (runwatch.tui.terminal.editor)
+    ├── EditorError                a text could not be written in the user's editor (runwatch.tui.terminal.editor)
     ├── RefusalError               the local service answers a request with a Problem (runwatch.service.errors)
     │   └── FormRefusalError       a browser gets a page of its own for it (runwatch.service.http.html_pages)
     ├── OutboundError              a call of the local service to another server failed (runwatch.service.outbound)
@@ -31,7 +31,7 @@ from __future__ import annotations
 
 
 class RunwatchError(Exception):
-    """The root. Carries what a person needs: what happened, why, and what to do next.
+    """The root. Carries what the user needs: what happened, why, and what to do next.
 
     Args:
         title: What happened, one short sentence without a final stop.
@@ -67,7 +67,7 @@ class UsageError(RunwatchError):
 
 
 class ConfirmationRequired(UsageError):
-    """A destroying verb was called without a terminal to ask on and without ``--yes``."""
+    """A destroying command was called without a terminal to ask on and without ``--yes``."""
 
 
 class SettingsError(RunwatchError):

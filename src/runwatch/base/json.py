@@ -135,7 +135,7 @@ def dumps(value: Any, *, indent: int | None = None, readable: bool = False) -> s
     Args:
         value: What to encode.
         indent: Spaces a level; ``None`` for one compact line.
-        readable: Leave characters beyond ASCII as they are, for text that is cleaned before a person sees it.
+        readable: Leave characters beyond ASCII as they are, for text that is cleaned before the user sees it.
 
     Raises:
         TypeError: a part of the value has no JSON form.

@@ -1,7 +1,7 @@
-"""The verbs: the console's work without a screen, for pipes, scripts and screen readers.
+"""The commands: the console's work without a screen, for pipes, scripts and screen readers.
 
-:mod:`runwatch.commands.cli.grammar` declares every verb and flag in one table; each verb's module is imported when it
-runs.
+:mod:`runwatch.commands.cli.grammar` declares every command and flag in one table; each command's module is imported
+when it runs.
 """
 
 from __future__ import annotations
@@ -9,4 +9,4 @@ from __future__ import annotations
 from typing import Final
 
 COMPLETE: Final = "__complete"
-"""The word by which completion scripts ask for names; no verb, so that help and completion do not offer it."""
+"""The word by which completion scripts ask for names; no command, so that help and completion do not offer it."""

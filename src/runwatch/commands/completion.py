@@ -59,7 +59,7 @@ def _named_flags() -> list[str]:
 
 
 def _named_verbs() -> list[str]:
-    """The verbs whose arguments are asked for."""
+    """The commands whose arguments are asked for."""
     return [verb.name for verb in list_commands() if any(argument.names for argument in verb.arguments)]
 
 

@@ -31,7 +31,7 @@ class _Typed:
     """What stands before the word that is completed.
 
     Attributes:
-        path: The words of the verb.
+        path: The words of the command.
         arguments: Its arguments.
         flags: The options that have a value, and the switches, which have an empty one.
         pending: The option whose value comes next; empty for none.
@@ -44,7 +44,7 @@ class _Typed:
 
     @property
     def verb(self) -> CommandSpec | None:
-        """The verb, once all its words are there."""
+        """The command, once all its words are there."""
         return command_at(self.path)
 
 
@@ -102,7 +102,7 @@ def _read(words: Sequence[str]) -> _Typed:
 
 
 def _named(typed: _Typed) -> str:
-    """What the word that is completed names, as the table of verbs says; empty for nothing of ours."""
+    """What the word that is completed names, as the table of commands says; empty for nothing of ours."""
     verb = typed.verb
     if typed.pending:
         flags = CONSOLE if verb is None else verb.flags

@@ -17,7 +17,7 @@ from runwatch.view.resources.registry import resource_for_kind
 
 
 def open_file(call: Invocation) -> int:
-    """``open``: a record, a list or lines of records, drawn as the verb that reads them would."""
+    """``open``: a record, a list or lines of records, drawn as the command that reads them would."""
     values = _values(call)
     settings = load_settings(call).settings
     whole = values[0] if len(values) == 1 else None

@@ -1,4 +1,4 @@
-"""Verbs that change records, made from the mutations of the resources' specifications
+"""Commands that change records, made from the mutations of the resources' specifications
 (:mod:`runwatch.view.spec.action`).
 
 The same declaration gives the console its form; here its fields are options.
@@ -32,7 +32,7 @@ Finish = Callable[[CommandSession, Record, Mapping[str, Any]], None]
 
 
 def run(call: Invocation) -> int:
-    """``NOUN VERB``: do the write of that verb, and print the answer as a record."""
+    """``NOUN VERB``: do the write of that command, and print the answer as a record."""
     return run_write(call)
 
 
@@ -121,7 +121,7 @@ def _action_and_body(
 ) -> tuple[ResourceAction[Any], dict[str, Any]]:
     """The action that the call means, and the members that its options and ``--from`` give.
 
-    Several actions have one verb where their fixed members tell them apart, as the ``kind`` of what is saved does.
+    Several actions have one command where their fixed members tell them apart, as the ``kind`` of what is saved does.
 
     Raises:
         UsageError: an option cannot be read, contradicts another one, or is missing.

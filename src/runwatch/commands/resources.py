@@ -1,4 +1,4 @@
-"""``list`` and ``show`` of every resource: the noun among a verb's words says which (DESIGN 3, A new resource)."""
+"""``list`` and ``show`` of every resource: the noun among a command's words says which (DESIGN 3, A new resource)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from runwatch.view.table.profile_column import RecordProfiles
 
 
 def find_resource(call: Invocation) -> ResourceSpec[Any]:
-    """The resource of a verb: the last of its words that is the noun of one, as in ``models deployments``."""
+    """The resource of a command: the last of its words that is the noun of one, as in ``models deployments``."""
     nouns = {spec.name for spec in RESOURCES}
     return resource_named(next(word for word in reversed(call.words) if word in nouns))
 
@@ -31,7 +31,7 @@ def list_records(call: Invocation) -> int:
 
 
 def read_named_list(call: Invocation, spec: ResourceSpec[Any]) -> int:
-    """List the records of one resource, whatever the verb's words are; of several profiles where they are named."""
+    """List the records of one resource, whatever the command's words are; of several profiles where they are named."""
     if is_multi_profile(call):
         from runwatch.commands.shared.profile_printer import ProfilePrinter
 
@@ -95,7 +95,7 @@ async def read_record(session: CommandSession, spec: ResourceSpec[Any], record_i
 
 
 def list_record_names(record: Record) -> set[str]:
-    """What a person may call a record: its id and, of a model, its key."""
+    """What the user may call a record: its id and, of a model, its key."""
     model = record.raw.get("model")
     key = model.get("model_key") if isinstance(model, Mapping) else None
     return {record.id} | ({key} if isinstance(key, str) else set())

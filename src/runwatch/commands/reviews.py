@@ -15,7 +15,7 @@ CONNECT: Final = "postGithubConnectionsIntents"
 
 
 def connect(call: Invocation) -> int:
-    """``github connect``: begin to connect a repository; a person completes it on a private page."""
+    """``github connect``: begin to connect a repository; the user completes it on a private page."""
     repository, key = call.options.repository, read_idempotency_key(call)
 
     async def work(session: CommandSession) -> int:

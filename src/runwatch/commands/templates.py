@@ -263,7 +263,7 @@ async def _plan(session: CommandSession, subject: dict[str, Any]) -> Plan:
 
 
 def _sentences(made: Plan) -> list[str]:
-    """What a person approves, in sentences."""
+    """What the user approves, in sentences."""
     spend = "unknown" if made.maximum_spend_usd is None else f"{plain_decimal(made.maximum_spend_usd)} USD"
     said = [f"this spends at most: {spend}; a paid run is asked about once more"]
     said += [f"it does: {effect.description}" for effect in made.effects or () if effect.description]

@@ -85,7 +85,7 @@ class Watcher:
     async def watch(self) -> int:
         """Print events until every run is final, and answer the exit code.
 
-        With one run its failure is the verb's; with several each failure is told, and the others go on.
+        With one run its failure is the command's; with several each failure is told, and the others go on.
 
         Raises:
             ApiError: the only run cannot be followed.

@@ -1,6 +1,6 @@
 """Where models come from: source profiles, connections to sources, credential handoffs (wire reference 2.6).
 
-``endpoint`` of a connection is an open member of the local service: the address that a person named for a source that
+``endpoint`` of a connection is an open member of the local service: the address that the user named for a source that
 has none of its own. It never holds a key. ``usable`` and the members of the test that the interface does not know are
 others: what the rule on usable connections says, and what the test met.
 """

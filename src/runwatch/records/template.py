@@ -144,7 +144,7 @@ class ApplicationReceipt(Record):
 
 
 class Consent(Record):
-    """A private page that a person has to complete; ``continue_url`` is a secret."""
+    """A private page that the user has to complete; ``continue_url`` is a secret."""
 
     handoff_intent_id = text("handoff_intent_id")
     continue_url = text("continue_url")
@@ -153,7 +153,7 @@ class Consent(Record):
 
 
 class LiveProof(Record):
-    """The paid proof that a person has to authorize, by its digest."""
+    """The paid proof that the user has to authorize, by its digest."""
 
     digest = text("digest")
     issued_at = text("issued_at")

@@ -1,4 +1,4 @@
-"""What SQLite says of a disk or a file that cannot be used, as an error that tells a person what to do (ours)."""
+"""What SQLite says of a disk or a file that cannot be used, as an error that tells the user what to do (ours)."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ async def run_server(
             os.getpid(),
             path,
         )
-        # Written at once: what the file said until now may be the address of somebody else, and the id of no service.
+        # Written at once: what the file said until now may be the address of another user, and the id of no service.
         _write_down(file, keys)
         context, key = await open_service_context(
             options, keys, file.api_key, clock=clock, origin=file.base_url, timers=timers

@@ -26,7 +26,7 @@ _POSITION: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of documen
 
 
 class SettingsProblem(NamedTuple):
-    """One thing about the settings file that a person should know.
+    """One thing about the settings file that the user should know.
 
     Attributes:
         path: The settings file.

@@ -18,7 +18,7 @@ from runwatch.base.files import UnsafePlaceError, check_place, hold_lock, read_p
 from runwatch.base.secret import Secret
 
 KEYRING_TIMEOUT_S: Final = 3.0
-"""How long the keyring may take; a locked one waits for a person whom nobody has told."""
+"""How long the keyring may take; a locked one waits for the user whom nobody has told."""
 
 _SERVICE: Final = "runwatch"
 _MAX_FILE_BYTES: Final = 1_000_000

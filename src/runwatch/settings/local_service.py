@@ -261,7 +261,7 @@ def _start(data_dir: Path, command: Sequence[str], environment: Mapping[str, str
         raise _not_started(f"It was not ready within {pace.patience_s:g} seconds.", log, before) from None
     if line:
         return _service(_said(line, data_dir), started_here=True)
-    # It has ended. When somebody else started one by hand at the same moment, ours has refused and that one serves.
+    # It has ended. When another user started one by hand at the same moment, ours has refused and that one serves.
     found = find_running(data_dir, settings_file=Path(environment["RUNWATCH_CONFIG"]), pace=pace)
     if found is None:
         raise _not_started("It has ended.", log, before)
@@ -364,7 +364,7 @@ def _lives(pid: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        pass  # it lives and belongs to somebody else
+        pass  # it lives and belongs to another user
     return True
 
 

@@ -12,7 +12,7 @@ T = TypeVar("T")
 class InvalidValueError(Exception):
     """A value that a setting does not take. The message says what it takes and never holds the value itself.
 
-    A person may have written a key into the wrong line, and the message goes to screens and logs.
+    The user may have written a key into the wrong line, and the message goes to screens and logs.
     """
 
 
@@ -77,7 +77,7 @@ class Setting(Generic[T]):
         raise AttributeError(f"settings are frozen: {self.key}")
 
     def parse(self, value: str) -> T:
-        """The value that a person typed as text, for example on a command line.
+        """The value that the user typed as text, for example on a command line.
 
         Raises:
             Unfit: the setting does not take it.
@@ -196,7 +196,7 @@ def text_table_setting(key: str, doc: str) -> Setting[Mapping[str, str]]:
 
 
 def name_list_setting(key: str, doc: str) -> Setting[list[str]]:
-    """A setting that takes a list of names; a person may type them with spaces or commas between them."""
+    """A setting that takes a list of names; the user may type them with spaces or commas between them."""
     takes = "names with spaces or commas between them, each of them once"
 
     def read(value: object) -> list[str]:

@@ -1,4 +1,4 @@
-"""The settings file: read so that no content of it can stop a start, and changed so that a person's comments live."""
+"""The settings file: read so that no content of it can stop a start, and changed so that the user's comments live."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _set_aside_once(path: Path, content: bytes, now: datetime) -> Path | None:
 def write_setting(path: Path, key: str, value: object) -> None:
     """Write one setting into the file, making the file when there is none.
 
-    A text for a setting that takes none is read as typed by a person: ``"false"``, ``"30"``.
+    A text for a setting that takes none is read as typed by the user: ``"false"``, ``"30"``.
 
     Raises:
         SettingsError: there is no such setting, it does not take the value, or the file cannot be read or written. The

@@ -1,6 +1,6 @@
-"""Where a person left the console: written when it ends, read at the next start where the settings want that.
+"""Where the user left the console: written when it ends, read at the next start where the settings want that.
 
-The file holds names, a filter and an id, never anything that a service or a person sent: what was typed into the form
+The file holds names, a filter and an id, never anything that a service or the user sent: what was typed into the form
 for runs is content of a prompt and stays in memory. Every part of it is ours; no reference describes it.
 """
 
@@ -21,7 +21,7 @@ MAX_TEXT_CHARACTERS: Final = 4_000
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
-    """One screen as a person left it.
+    """One screen as the user left it.
 
     Attributes:
         screen: The screen's name.

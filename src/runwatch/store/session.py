@@ -1,6 +1,6 @@
 """Everything the console works with for one service, opened and closed together.
 
-The desk is where a screen finds what it shows and where it puts what a person wants done. It knows the service, the
+The session is where a screen finds what it shows and where it puts what the user wants done. It knows the service, the
 store, the live jobs and everything kept on disk; it knows nothing of any screen.
 """
 
@@ -47,7 +47,7 @@ FLUSH_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class SessionListeners:
-    """Whom the desk tells what.
+    """Whom the session tells what.
 
     Attributes:
         tail: A followed run's events moved.
@@ -126,7 +126,7 @@ class ServiceSession:
         Raises:
             DataError: the database is not usable.
         """
-        desk: list[Self] = []
+        session: list[Self] = []
         early: list[RequestAttempt] = []
         # Importing the HTTP library takes longer than a frame, so that it happens beside the loop.
         await asyncio.to_thread(__import__, "httpx")
@@ -136,7 +136,7 @@ class ServiceSession:
             clock=clock,
             read_only=read_only,
             retries=retries,
-            observe=lambda exchange: desk[0]._note_exchange(exchange) if desk else early.append(exchange),
+            observe=lambda exchange: session[0]._note_exchange(exchange) if session else early.append(exchange),
         )
         try:
             scope = await read_scope(client, database)
@@ -145,11 +145,11 @@ class ServiceSession:
             database.close()
             raise
         made = cls(client, database, scope, store, clock=clock, refresh=refresh, keeping=keeping, listeners=listeners)
-        desk.append(made)
+        session.append(made)
         for exchange in early:
-            desk[0]._note_exchange(exchange)
-        await desk[0]._make_room()
-        return desk[0]
+            session[0]._note_exchange(exchange)
+        await session[0]._make_room()
+        return session[0]
 
     async def start(self, kinds: tuple[type[Record], ...]) -> None:
         """Show what an earlier session knew, with its age, and begin to read."""
@@ -177,7 +177,7 @@ class ServiceSession:
         await asyncio.to_thread(self._database.close)
 
     async def send_write(self, order: WriteRequest, told: Callable[[float], None]) -> CallResult:
-        """Have the service do something, for a person: first in line when a 429 is over, kept until it is settled.
+        """Have the service do something, for the user: first in line when a 429 is over, kept until it is settled.
 
         Args:
             order: What to do.
@@ -205,7 +205,7 @@ class ServiceSession:
             return await self.outbox.retry(self.client, self.scope, kept)
 
     async def unconfirmed_writes(self) -> list[UnconfirmedWrite]:
-        """The kept writes that a person has to settle; the cancel of a run that is known to have ended settles itself.
+        """The kept writes that the user has to settle; the cancel of a run that is known to have ended settles itself.
 
         Raises:
             DataError: the database is not usable.

@@ -1,4 +1,4 @@
-"""The table of verbs, and what the parser makes of words."""
+"""The table of commands, and what the parser makes of words."""
 
 from __future__ import annotations
 

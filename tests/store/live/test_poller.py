@@ -43,18 +43,18 @@ async def test_forty_live_runs_and_an_open_tail_on_sixty_requests_a_minute(tmp_p
     ticking = Ticking(clock, FORTY[0])
     service = limited(clock, ticking=ticking)
     async with watching(service, clock, tmp_path) as watch:
-        desk = watch.desk
-        desk.live.tails.follow(FORTY[0])
+        session = watch.session
+        session.live.tails.follow(FORTY[0])
         await watch.let_pass(5)
         oldest_tail: list[float] = []
         oldest_status: list[float] = []
 
         def look() -> None:
             now = clock.monotonic()
-            kept = desk.live.tails.news(FORTY[0]).count
+            kept = session.live.tails.news(FORTY[0]).count
             if kept < ticking.count:
                 oldest_tail.append(now - ticking.made_at(kept))
-            read_at = desk.store.collection("work", "run").read_at
+            read_at = session.store.collection("work", "run").read_at
             assert read_at is not None
             oldest_status.append(now - read_at)
 
@@ -63,7 +63,7 @@ async def test_forty_live_runs_and_an_open_tail_on_sixty_requests_a_minute(tmp_p
         assert max(oldest_tail) < 2.0
         assert max(oldest_status) < 15.0
         assert len(oldest_status) > 200
-        assert {record.id for record in desk.store.collection("work", "run").records} == set(FORTY)
+        assert {record.id for record in session.store.collection("work", "run").records} == set(FORTY)
 
 
 async def test_the_sweep_goes_on_as_long_as_pages_end_with_a_live_run(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ async def test_the_sweep_goes_on_as_long_as_pages_end_with_a_live_run(tmp_path: 
     service = LimitedService(clock, runs=[*live, *ended], account=account(quota=None))
     async with watching(service, clock, tmp_path) as watch:
         await watch.let_pass(5)
-        known = watch.desk.store.collection("work", "run").by_id
+        known = watch.session.store.collection("work", "run").by_id
         assert known.keys() == {f"ex_{number:04}" for number in range(300)}
 
 
@@ -81,29 +81,29 @@ async def test_after_a_429_there_is_a_countdown_silence_and_one_clean_refresh(tm
     clock = FakeClock(manual=True)
     service = limited(clock, ticking=Ticking(clock, FORTY[0]))
     async with watching(service, clock, tmp_path) as watch:
-        desk = watch.desk
-        desk.live.tails.follow(FORTY[0])
+        session = watch.session
+        session.live.tails.follow(FORTY[0])
         await watch.let_pass(30)
         service.holds_for_s = 20
-        while desk.live.held_s == 0:
+        while session.live.held_s == 0:
             await watch.let_pass(0.5)
         asked = len(service.times)
-        assert 19 < desk.live.held_s <= 20
+        assert 19 < session.live.held_s <= 20
         await watch.let_pass(10)
-        assert 9 < desk.live.held_s <= 10
-        await watch.let_pass(desk.live.held_s - 0.1)
+        assert 9 < session.live.held_s <= 10
+        await watch.let_pass(session.live.held_s - 0.1)
         assert len(service.times) == asked, "something was asked while the 429 held"
         await watch.let_pass(2)
-        assert desk.live.held_s == 0
+        assert session.live.held_s == 0
         paths = [heard.head.path for heard in service.heard[asked:]]
         assert sorted(paths)[0] == "/v1/executions"
         assert len(paths) == len(set(paths)), "each is read once"
         await watch.let_pass(10)
         assert service.refused == 1
-        collection = desk.store.collection("work", "run")
+        collection = session.store.collection("work", "run")
         assert collection.failure is None
         assert clock.monotonic() - (collection.read_at or 0) < 12
-        assert desk.live.budget.limit_rpm == 30
+        assert session.live.budget.limit_rpm == 30
 
 
 async def test_a_person_goes_first_when_a_hold_ends(tmp_path: Path) -> None:
@@ -111,10 +111,10 @@ async def test_a_person_goes_first_when_a_hold_ends(tmp_path: Path) -> None:
     service = limited(clock)
     async with watching(service, clock, tmp_path) as watch:
         service.holds_for_s = 10
-        while watch.desk.live.held_s == 0:
+        while watch.session.live.held_s == 0:
             await watch.let_pass(0.5)
         told: list[float] = []
-        turn = watch.desk.live.scheduler.wait_for_user_turn(told.append)
+        turn = watch.session.live.scheduler.wait_for_user_turn(told.append)
         waiting = asyncio.ensure_future(turn)
         await watch.let_pass(9)
         assert not waiting.done()
@@ -136,13 +136,13 @@ async def test_a_key_that_may_not_read_runs_is_not_tried_again_until_a_person_as
     async with watching(service, clock, tmp_path) as watch:
         await watch.let_pass(60)
         assert len(service.requests("GET", "/v1/executions")) == 1
-        failure = watch.desk.store.collection("work", "run").failure
+        failure = watch.session.store.collection("work", "run").failure
         assert failure is not None
         assert failure.trouble is trouble
         service._said.clear()
-        watch.desk.live.refresh(Run)
+        watch.session.live.refresh(Run)
         await watch.let_pass(5)
-        assert watch.desk.store.collection("work", "run").failure is None
+        assert watch.session.store.collection("work", "run").failure is None
 
 
 async def test_a_service_that_is_down_is_asked_ever_more_seldom_but_for_ever(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ async def test_a_service_that_is_down_is_asked_ever_more_seldom_but_for_ever(tmp
         assert len(times) < 150
         service._said.clear()
         await watch.let_pass(35)
-        assert watch.desk.store.collection("work", "run").failure is None
+        assert watch.session.store.collection("work", "run").failure is None
 
 
 async def test_without_a_list_of_runs_those_of_the_watch_list_are_read_one_by_one(tmp_path: Path) -> None:
@@ -164,11 +164,11 @@ async def test_without_a_list_of_runs_those_of_the_watch_list_are_read_one_by_on
     service = limited(clock)
     service.say("GET", "/v1/executions", Said(404, problem("not_found")))
     async with watching(service, clock, tmp_path) as watch:
-        desk = watch.desk
-        await desk.watch_list.add(desk.scope, [FORTY[1], FORTY[2]])
-        desk.live.refresh(Run)
+        session = watch.session
+        await session.watch_list.add(session.scope, [FORTY[1], FORTY[2]])
+        session.live.refresh(Run)
         await watch.let_pass(25)
-        collection = desk.store.collection("work", "run")
+        collection = session.store.collection("work", "run")
         assert {record.id for record in collection.records} == {FORTY[1], FORTY[2]}
         assert collection.failure is not None
         assert collection.failure.trouble is ReadInterruption.NOT_OFFERED
@@ -179,11 +179,11 @@ async def test_a_list_is_read_while_it_is_shown(tmp_path: Path) -> None:
     service = limited(clock)
     service.receipts.extend(dict(echo_receipt(run_id).raw) for run_id in FORTY)
     async with watching(service, clock, tmp_path) as watch:
-        watch.desk.live.start_list(Receipt)
+        watch.session.live.start_list(Receipt)
         await watch.let_pass(70)
         assert len(service.requests("GET", "/v1/receipts")) == 3
-        assert len(watch.desk.store.collection("work", "receipt").records) == 40
-        watch.desk.live.stop_list(Receipt)
+        assert len(watch.session.store.collection("work", "receipt").records) == 40
+        watch.session.live.stop_list(Receipt)
         await watch.let_pass(70)
         assert len(service.requests("GET", "/v1/receipts")) == 3
 
@@ -196,13 +196,13 @@ async def test_a_tail_ends_with_its_run_and_the_list_is_read_at_once(tmp_path: P
     async with watching(service, clock, tmp_path) as watch:
         service.runs[0]["status"] = "completed"
         before = len(service.requests("GET", "/v1/executions"))
-        watch.desk.live.tails.follow("ex_1")
+        watch.session.live.tails.follow("ex_1")
         await watch.let_pass(0.5)
-        news = watch.desk.live.tails.news("ex_1")
+        news = watch.session.live.tails.news("ex_1")
         assert news.count == 7
         assert news.is_complete
         assert len(service.requests("GET", "/v1/executions")) == before + 1
-        last = watch.desk.live.tails.last_event("ex_1")
+        last = watch.session.live.tails.last_event("ex_1")
         assert last is not None
         assert last.ends_run
         asked = len(service.requests("GET", ".*/events"))
@@ -217,9 +217,9 @@ async def test_a_tail_goes_on_by_events_alone_where_single_runs_cannot_be_read(t
     service = limited(clock, ticking=ticking)
     service.say("GET", f"/v1/executions/{FORTY[0]}", Said(status, problem("x", status=status)))
     async with watching(service, clock, tmp_path) as watch:
-        watch.desk.live.tails.follow(FORTY[0])
+        watch.session.live.tails.follow(FORTY[0])
         await watch.let_pass(70)
-        news = watch.desk.live.tails.news(FORTY[0])
+        news = watch.session.live.tails.news(FORTY[0])
         assert service.requests("GET", f"/v1/executions/{FORTY[0]}")
         assert (news.failure, news.count) == (None, ticking.count)
 
@@ -229,20 +229,20 @@ async def test_a_silence_is_kept_as_a_gap(tmp_path: Path) -> None:
     ticking = Ticking(clock, FORTY[0], every_s=5)
     service = limited(clock, ticking=ticking)
     async with watching(service, clock, tmp_path) as watch:
-        desk = watch.desk
-        desk.live.tails.follow(FORTY[0])
+        session = watch.session
+        session.live.tails.follow(FORTY[0])
         await watch.let_pass(12)
         service.say("GET", ".*/events", Said(503, problem("upstream_unavailable")))
         await watch.let_pass(30)
-        failure = desk.live.tails.news(FORTY[0]).failure
+        failure = session.live.tails.news(FORTY[0]).failure
         assert failure is not None
         assert failure.trouble is ReadInterruption.OFFLINE
         service._said.clear()
         await watch.let_pass(35)
-        assert desk.live.tails.news(FORTY[0]).failure is None
-        (gap,) = await desk.events.gaps(desk.scope, FORTY[0])
+        assert session.live.tails.news(FORTY[0]).failure is None
+        (gap,) = await session.events.gaps(session.scope, FORTY[0])
         assert 20 < (gap.ended_at - gap.began_at).total_seconds() < 70
-        kept = await desk.events.count(desk.scope, FORTY[0])
+        kept = await session.events.count(session.scope, FORTY[0])
         assert kept >= ticking.count - 2
 
 
@@ -255,7 +255,7 @@ async def test_a_tail_that_cannot_be_kept_says_so_and_has_everything_once_there_
     clock = FakeClock(manual=True)
     ticking = Ticking(clock, FORTY[0])
     async with watching(limited(clock, ticking=ticking), clock, tmp_path) as watch:
-        live, events = watch.desk.live, watch.desk.events
+        live, events = watch.session.live, watch.session.events
         live.tails.follow(FORTY[0])
         await watch.let_pass(10)
         kept = live.tails.news(FORTY[0]).count
@@ -268,9 +268,9 @@ async def test_a_tail_that_cannot_be_kept_says_so_and_has_everything_once_there_
         told = live.tails.news(FORTY[0])
         assert told.unkept is None
         assert told.count >= ticking.count - 5
-        window = await events.window(watch.desk.scope, FORTY[0], 0, told.count)
+        window = await events.window(watch.session.scope, FORTY[0], 0, told.count)
         assert [event.id for event in window] == [f"ev_{number:04}" for number in range(told.count)]
-        assert await events.gaps(watch.desk.scope, FORTY[0]) == []
+        assert await events.gaps(watch.session.scope, FORTY[0]) == []
 
 
 async def test_a_service_that_ignores_the_cursor_is_not_asked_without_pause(tmp_path: Path) -> None:
@@ -279,9 +279,9 @@ async def test_a_service_that_ignores_the_cursor_is_not_asked_without_pause(tmp_
     everything = {"events": [dict(event(number, execution_id="ex_1").raw) for number in range(3)]}
     service.say("GET", ".*/events", Said(200, everything))
     async with watching(service, clock, tmp_path) as watch:
-        watch.desk.live.tails.follow("ex_1")
+        watch.session.live.tails.follow("ex_1")
         await watch.let_pass(60)
-        assert watch.desk.live.tails.news("ex_1").count == 3
+        assert watch.session.live.tails.news("ex_1").count == 3
         assert len(service.requests("GET", ".*/events")) < 65
 
 
@@ -290,20 +290,20 @@ async def test_a_busy_run_that_is_not_in_focus_is_read_once_a_second(tmp_path: P
     clock = FakeClock(manual=True)
     service = LimitedService(clock, runs=[run(FORTY[0])], events=Ticking(clock, FORTY[0]), account=account(quota=None))
     async with watching(service, clock, tmp_path) as watch:
-        watch.desk.live.tails.follow(FORTY[0], in_focus=in_focus)
+        watch.session.live.tails.follow(FORTY[0], in_focus=in_focus)
         await watch.let_pass(20)
         asked = len(service.requests("GET", ".*/events"))
         assert most - 10 < asked <= most
-        assert watch.desk.live.tails.news(FORTY[0]).count >= 18
+        assert watch.session.live.tails.news(FORTY[0]).count >= 18
 
 
 async def test_a_run_that_is_followed_no_longer_is_not_read(tmp_path: Path) -> None:
     clock = FakeClock(manual=True)
     service = limited(clock, ticking=Ticking(clock, FORTY[0]))
     async with watching(service, clock, tmp_path) as watch:
-        watch.desk.live.tails.follow(FORTY[0])
+        watch.session.live.tails.follow(FORTY[0])
         await watch.let_pass(5)
-        watch.desk.live.tails.unfollow(FORTY[0])
+        watch.session.live.tails.unfollow(FORTY[0])
         asked = len(service.requests("GET", ".*/events"))
         await watch.let_pass(20)
         assert len(service.requests("GET", ".*/events")) == asked
@@ -312,10 +312,10 @@ async def test_a_run_that_is_followed_no_longer_is_not_read(tmp_path: Path) -> N
 async def test_the_account_is_known_and_its_limit_is_held_to(tmp_path: Path) -> None:
     clock = FakeClock(manual=True)
     async with watching(limited(clock, 120), clock, tmp_path) as watch:
-        assert watch.desk.live.budget.limit_rpm == 120
-        (known,) = watch.desk.store.collection("work", "account").records
+        assert watch.session.live.budget.limit_rpm == 120
+        (known,) = watch.session.store.collection("work", "account").records
         assert isinstance(known, Account)
-        assert watch.desk.scope.principal == "key_A1b2C3"
+        assert watch.session.scope.principal == "key_A1b2C3"
 
 
 def test_waits_double_from_half_a_second_to_thirty_and_begin_again_after_a_good_answer() -> None:
@@ -342,7 +342,7 @@ async def test_a_list_is_read_as_the_service_filters_it_and_the_whole_one_stays(
     clock = FakeClock(manual=True)
     service = LimitedService(clock, 600, receipts=[echo_receipt("ex_1"), echo_receipt("ex_2", status="failed")])
     async with watching(service, clock, tmp_path) as watch:
-        live, store = watch.desk.live, watch.desk.store
+        live, store = watch.session.live, watch.session.store
         live.start_list(Receipt)
         await watch.let_pass(5)
         live.start_filtered_list(Receipt, "receipt where status=failed", lambda: {"status": "failed"})
@@ -362,9 +362,9 @@ async def test_a_list_in_one_piece_is_taken_whole_however_long_it_is(tmp_path: P
     clock = FakeClock(manual=True)
     service = LimitedService(clock, 600, receipts=[echo_receipt(f"ex_{number}") for number in range(1_200)])
     async with watching(service, clock, tmp_path) as watch:
-        watch.desk.live.start_list(Receipt)
+        watch.session.live.start_list(Receipt)
         await watch.let_pass(5)
-        collection = watch.desk.store.collection("work", "receipt")
+        collection = watch.session.store.collection("work", "receipt")
         assert len(collection.records) == 1_200
         assert collection.end_is_proven
 
@@ -373,13 +373,13 @@ async def test_a_console_that_stays_open_makes_room_every_hour(tmp_path: Path) -
     clock = FakeClock(manual=True)
     service = LimitedService(clock, 60, runs=[], account=account(quota={"rate_limit_rpm": 60}))
     async with watching(service, clock, tmp_path) as watch:
-        desk = watch.desk
+        session = watch.session
         old = format_iso(clock.now() - timedelta(days=40))
-        await desk.events.append(desk.scope, "old", [event(1, "completed", at=old)])
+        await session.events.append(session.scope, "old", [event(1, "completed", at=old)])
         await watch.let_pass(PRUNE_INTERVAL_S - 60)
-        assert await desk.events.count(desk.scope, "old") == 1
+        assert await session.events.count(session.scope, "old") == 1
         await watch.let_pass(120)
         # The hour is over; room is made in another thread.
         async with asyncio.timeout(60):
-            while await desk.events.count(desk.scope, "old"):
+            while await session.events.count(session.scope, "old"):
                 pass

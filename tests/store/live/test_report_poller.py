@@ -27,21 +27,21 @@ def service(clock: FakeClock, *said: Said) -> LimitedService:
     return made
 
 
-def reports(desk: ServiceSession) -> ReportPoller:
-    return ReportPoller(desk.client, desk.scope, desk.store, desk.live.scheduler, desk.clock)
+def reports(session: ServiceSession) -> ReportPoller:
+    return ReportPoller(session.client, session.scope, session.store, session.live.scheduler, session.clock)
 
 
-def of(desk: ServiceSession, report: ReportQuery) -> Collection:
-    return desk.store.collection(desk.scope.profile, report.kind)
+def of(session: ServiceSession, report: ReportQuery) -> Collection:
+    return session.store.collection(session.scope.profile, report.kind)
 
 
 async def test_a_report_is_read_when_it_is_shown_and_again_every_minute(tmp_path: Path) -> None:
     clock = FakeClock(manual=True)
     told = service(clock)
     async with watching(told, clock, tmp_path) as watch:
-        reports(watch.desk).show(WEEK)
+        reports(watch.session).show(WEEK)
         await watch.let_pass(2)
-        assert of(watch.desk, WEEK).records == [resources.usage()]
+        assert of(watch.session, WEEK).records == [resources.usage()]
         await watch.let_pass(REPORT_S + 2)
         assert len(told.requests("GET", "/v1/usage")) == 2
 
@@ -50,13 +50,13 @@ async def test_another_question_never_shows_the_answer_to_an_earlier_one(tmp_pat
     clock = FakeClock(manual=True)
     told = service(clock, Said(200, resources.usage()), Said(200, resources.usage(by_arm=[])))
     async with watching(told, clock, tmp_path) as watch:
-        reader = reports(watch.desk)
+        reader = reports(watch.session)
         reader.show(WEEK)
         await watch.let_pass(2)
         reader.show(DAY)
-        assert not of(watch.desk, DAY).records
+        assert not of(watch.session, DAY).records
         await watch.let_pass(2)
-        assert of(watch.desk, DAY).records != of(watch.desk, WEEK).records
+        assert of(watch.session, DAY).records != of(watch.session, WEEK).records
         assert [heard.head.query["from"] for heard in told.requests("GET", "/v1/usage")] == ["2026-11-15", "2026-11-21"]
 
 
@@ -64,7 +64,7 @@ async def test_what_is_shown_no_longer_is_read_no_more(tmp_path: Path) -> None:
     clock = FakeClock(manual=True)
     told = service(clock)
     async with watching(told, clock, tmp_path) as watch:
-        reader = reports(watch.desk)
+        reader = reports(watch.session)
         reader.show(WEEK)
         await watch.let_pass(2)
         reader.show()
@@ -86,16 +86,16 @@ async def test_what_asking_again_does_not_mend_waits_for_a_person(
     clock = FakeClock(manual=True)
     told = service(clock, said, Said(200, resources.usage()))
     async with watching(told, clock, tmp_path) as watch:
-        reader = reports(watch.desk)
+        reader = reports(watch.session)
         reader.show(WEEK)
         await watch.let_pass(3 * REPORT_S)
-        failure = of(watch.desk, WEEK).failure
+        failure = of(watch.session, WEEK).failure
         assert failure is not None
         assert failure.trouble is trouble
         assert len(told.requests("GET", "/v1/usage")) == 1
         reader.refresh()
         await watch.let_pass(2)
-        assert of(watch.desk, WEEK).records == [resources.usage()]
+        assert of(watch.session, WEEK).records == [resources.usage()]
 
 
 async def test_a_service_that_is_down_is_asked_again_ever_more_seldom(tmp_path: Path) -> None:
@@ -103,9 +103,9 @@ async def test_a_service_that_is_down_is_asked_again_ever_more_seldom(tmp_path: 
     down = Said(503, problem("internal", status=503))
     told = service(clock, *[down] * 3, Said(200, resources.usage()))
     async with watching(told, clock, tmp_path) as watch:
-        reports(watch.desk).show(WEEK)
+        reports(watch.session).show(WEEK)
         await watch.let_pass(60)
-        assert of(watch.desk, WEEK).records == [resources.usage()]
+        assert of(watch.session, WEEK).records == [resources.usage()]
 
 
 async def test_a_report_that_is_read_once_is_read_again_only_for_a_person(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ async def test_a_report_that_is_read_once_is_read_again_only_for_a_person(tmp_pa
     told = service(clock)
     once = ReportQuery("getUsage", Usage, WEEK.query, is_read_once=True)
     async with watching(told, clock, tmp_path) as watch:
-        reader = reports(watch.desk)
+        reader = reports(watch.session)
         reader.show(once)
         await watch.let_pass(3 * REPORT_S)
         assert len(told.requests("GET", "/v1/usage")) == 1

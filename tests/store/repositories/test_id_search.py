@@ -1,4 +1,4 @@
-"""Finding quoted ids in whatever a person pastes."""
+"""Finding quoted ids in whatever the user pastes."""
 
 from __future__ import annotations
 

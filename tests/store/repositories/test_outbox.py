@@ -129,7 +129,7 @@ async def test_an_accepted_submit_comes_onto_the_watch_list_with_its_request(
     await outbox.deliver(client, scope, CANCEL)
     [watched] = await watchlist.list(scope)
     assert (watched.run_id, watched.source, watched.added_at) == (RUN_ID, "submitted", START)
-    # What names a kept write is the beginning of its objective, and no label that a person gave.
+    # What names a kept write is the beginning of its objective, and no label that the user gave.
     assert await LocalNotes(watchlist._database).list_for(scope, "run") == []
     assert await watchlist.request_of(scope, RUN_ID) == json.loads(BODY)
 

@@ -54,10 +54,10 @@ async def test_a_local_service_is_named_without_its_port_which_its_next_start_ma
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with console(ScriptedService(), tmp_path) as driven:
-        desk = driven.app.session
-        assert desk is not None
-        assert build_header_info(driven.app).host == desk.target.host
-        monkeypatch.setattr(desk, "target", desk.target._replace(socket=tmp_path / "service.sock"))
+        session = driven.app.session
+        assert session is not None
+        assert build_header_info(driven.app).host == session.target.host
+        monkeypatch.setattr(session, "target", session.target._replace(socket=tmp_path / "service.sock"))
         assert build_header_info(driven.app).host == ""
 
 

@@ -1,4 +1,4 @@
-"""The console starts with little and imports the rest afterwards; a verb imports nothing of it."""
+"""The console starts with little and imports the rest afterwards; a command imports nothing of it."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ async def end(driven: Driven, service: ScriptedService, run_id: str, status: str
     """Have a run end, and let the console learn of it."""
     next(run for run in service.runs if run["execution_id"] == run_id)["status"] = status
     await driven.pass_time(16)
-    known = driven.app.store.get(driven.desk.scope.profile, "run", run_id)
+    known = driven.app.store.get(driven.session.scope.profile, "run", run_id)
     assert known is not None
     assert known.record.raw["status"] == status
     # What rings has to look at the disk first.
@@ -50,7 +50,7 @@ async def end(driven: Driven, service: ScriptedService, run_id: str, status: str
 async def follow(driven: Driven, run_id: str) -> None:
     """Put the cursor on a run, and wait until it is followed."""
     await driven.select(run_id)
-    await driven.until(lambda: driven.desk.live.tails.follows(run_id), "the run to be followed")
+    await driven.until(lambda: driven.session.live.tails.follows(run_id), "the run to be followed")
 
 
 @pytest.mark.parametrize("status", ["failed", "expired"])
@@ -86,7 +86,7 @@ async def test_a_run_of_the_watch_list_rings_wherever_the_cursor_is(tmp_path: Pa
     service = noon.service()
     async with console(service, tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
         await follow(driven, noon.LIVE)
-        await driven.desk.watch_list.add(driven.desk.scope, [noon.HOVERING])
+        await driven.session.watch_list.add(driven.session.scope, [noon.HOVERING])
         await driven.press("2")
         await end(driven, service, noon.HOVERING, "expired")
         assert rung(driven) == 1

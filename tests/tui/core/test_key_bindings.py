@@ -23,7 +23,7 @@ TOGETHER = ("app", "screen")
 
 def test_no_key_means_two_things_at_the_same_place() -> None:
     for scope in SCOPE_TITLES:
-        # A sheet covers the screen, so that only its own keys and nothing below count there.
+        # A dialog covers the screen, so that only its own keys and nothing below count there.
         scopes = ("sheet",) if scope == "sheet" else {*TOGETHER, scope}
         users: dict[str, list[str]] = defaultdict(list)
         for action in KEY_ACTIONS:

@@ -60,7 +60,7 @@ def source_of(name: str) -> str:
 
 
 def write(directory: Path, name: str, text: str) -> Path:
-    """A theme file of a person."""
+    """A theme file of the user."""
     directory.mkdir(exist_ok=True)
     (directory / f"{name}.toml").write_text(text, "utf-8")
     return directory

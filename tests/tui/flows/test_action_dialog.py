@@ -146,7 +146,7 @@ async def test_a_key_is_shown_once_and_kept_nowhere(tmp_path: Path) -> None:
         await driven.press("tab", "enter")
         await driven.shows(secret)
         assert "It is shown this once" in driven.text
-        known = driven.desk.store.get(driven.desk.scope.profile, "api_key", "key_new")
+        known = driven.session.store.get(driven.session.scope.profile, "api_key", "key_new")
         assert known is not None
         assert "key" not in known.record.raw
         await driven.press("enter")

@@ -1,4 +1,4 @@
-"""Model servers are looked for when a person asks for it, never before, and only by the local service."""
+"""Model servers are looked for when the user asks for it, never before, and only by the local service."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ async def test_a_read_only_console_may_look(tmp_path: Path) -> None:
 
 async def test_a_search_that_a_429_holds_says_so_and_interrupts_nobody_when_it_is_done(tmp_path: Path) -> None:
     async with local(finding(OLLAMA), tmp_path) as driven:
-        driven.desk.client.gate.close(driven.desk.target.origin, None, 23)
+        driven.session.client.gate.close(driven.session.target.origin, None, 23)
         await driven.press("M")
         await driven.shows("held by a 429 for 0:23")
         assert searches(driven) == 0

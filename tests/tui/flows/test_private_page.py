@@ -1,4 +1,4 @@
-"""A private page: its address in full, opened or copied by a person, kept nowhere, and what comes after it."""
+"""A private page: its address in full, opened or copied by the user, kept nowhere, and what comes after it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ SIZE = (160, 40)
 
 async def kept(driven: Driven) -> set[tuple[str, str, str]]:
     """What is on the disk."""
-    notes = await driven.desk.notes.list_for(driven.desk.scope, Run.KIND)
+    notes = await driven.session.notes.list_for(driven.session.scope, Run.KIND)
     return {(note.record_id, note.purpose, note.text) for note in notes}
 
 
@@ -100,7 +100,7 @@ async def test_leaving_the_editor_changes_nothing(tmp_path: Path) -> None:
 
 async def elsewhere(driven: Driven, run_id: str, label: str) -> None:
     """Another console on this machine writes a label."""
-    await driven.desk.notes.write(driven.desk.scope, Run.KIND, run_id, "label", label)
+    await driven.session.notes.write(driven.session.scope, Run.KIND, run_id, "label", label)
 
 
 async def test_what_another_console_writes_is_shown_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +128,7 @@ async def test_a_database_that_cannot_be_read_is_told_once(tmp_path: Path, monke
 
         with monkeypatch.context() as patch:
             patch.setattr(RunsScreen, "notify_user", hear)
-            patch.setattr(driven.desk.notes, "list_for", gone)
+            patch.setattr(driven.session.notes, "list_for", gone)
             await driven.until(lambda: asked > 5, "it to be looked for again")
         assert said == ["reading notes: the disk is gone"]
         await elsewhere(driven, noon.LIVE, "theirs")
@@ -209,7 +209,7 @@ async def test_what_cannot_be_written_stays_in_the_editor(tmp_path: Path, monkey
             raise DataError("No space is left for the console's data")
 
         with monkeypatch.context() as patch:
-            patch.setattr(driven.desk.notes, "write", full)
+            patch.setattr(driven.session.notes, "write", full)
             await driven.press("enter")
             await driven.shows("not kept: No space is left for the console's data")
         await driven.press("enter")
@@ -224,7 +224,7 @@ async def test_what_was_typed_is_told_when_it_was_not_written_and_the_screen_was
         await driven.shows("8f21…9b7e")
         await edit(driven, noon.LIVE)
         await driven.type("mine")
-        write, begun, goes_on = driven.desk.notes.write, asyncio.Event(), asyncio.Event()
+        write, begun, goes_on = driven.session.notes.write, asyncio.Event(), asyncio.Event()
 
         async def slow(*words: Any, **more: Any) -> str | None:
             begun.set()
@@ -232,7 +232,7 @@ async def test_what_was_typed_is_told_when_it_was_not_written_and_the_screen_was
             return await write(*words, **more)
 
         with monkeypatch.context() as patch:
-            patch.setattr(driven.desk.notes, "write", slow)
+            patch.setattr(driven.session.notes, "write", slow)
             await driven.press("enter")
             await driven.until(begun.is_set, "the writing to begin")
             driven.app.action_go("receipts")

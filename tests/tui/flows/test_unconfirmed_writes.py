@@ -35,11 +35,11 @@ def service() -> ScriptedService:
 
 async def kept(driven: Driven) -> list[UnconfirmedWrite]:
     """What is kept."""
-    return await driven.desk.outbox.unconfirmed(driven.desk.scope)
+    return await driven.session.outbox.unconfirmed(driven.session.scope)
 
 
 async def lose_a_cancel(driven: Driven) -> None:
-    """Cancel a run, get no answer, and leave the sheet."""
+    """Cancel a run, get no answer, and leave the dialog."""
     await driven.select(noon.LIVE)
     await driven.press("X")
     await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
@@ -57,7 +57,7 @@ async def open_list(driven: Driven) -> None:
 
 
 async def choose(driven: Driven, *keys: str) -> None:
-    """Choose in the list, and wait for the sheet."""
+    """Choose in the list, and wait for the dialog."""
     await driven.press(*keys, "enter")
     await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
 
@@ -122,7 +122,7 @@ async def test_a_submit_is_asked_again_with_its_bytes_and_leads_to_its_run(tmp_p
         await driven.shows("done")
         sent = service.requests("POST", "/v1/executions")
         assert len({(heard.body, heard.head.header("idempotency-key")) for heard in sent}) == 1
-        (watched,) = await driven.desk.watch_list.list(driven.desk.scope)
+        (watched,) = await driven.session.watch_list.list(driven.session.scope)
         assert watched.run_id == "ex_first"
         await driven.press("enter")
         await driven.until(lambda: driven.table.cursor_key == "ex_first", "the cursor to stand on the run")
@@ -198,7 +198,7 @@ async def test_one_that_another_process_sends_right_now_is_not_given_up(
         await lose_a_cancel(driven)
         await open_list(driven)
         await choose(driven, "down")
-        monkeypatch.setattr(driven.desk.outbox, "_is_claimed", lambda number: True)
+        monkeypatch.setattr(driven.session.outbox, "_is_claimed", lambda number: True)
         await driven.press("tab", "enter")
         await driven.shows("This write is being sent right now")
         monkeypatch.undo()

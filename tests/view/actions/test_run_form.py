@@ -21,7 +21,7 @@ from tests.support.builders import ABSENT, echo_receipt, full_request_body, open
 
 
 def like(facts: RunFacts, **typed: str) -> dict[str, Any]:
-    """The request that the form makes of an earlier run, with what a person types over it."""
+    """The request that the form makes of an earlier run, with what the user types over it."""
     return FORM.body({**prefill_from_run(facts).values, **typed})
 
 

@@ -1,4 +1,4 @@
-"""A moment that a person names is found in any zone, and what a clock showed twice or never is told."""
+"""A moment that the user names is found in any zone, and what a clock showed twice or never is told."""
 
 from __future__ import annotations
 

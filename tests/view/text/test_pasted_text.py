@@ -1,4 +1,4 @@
-"""Ids are found in whatever a person pastes, and nothing that a terminal acts on comes along."""
+"""Ids are found in whatever the user pastes, and nothing that a terminal acts on comes along."""
 
 from __future__ import annotations
 

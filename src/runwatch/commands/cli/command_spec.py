@@ -1,4 +1,4 @@
-"""What the table of verbs is made of, and the options that many verbs share; cheap to import on purpose."""
+"""What the table of commands is made of, and the options that many commands share; cheap to import on purpose."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class CommandSpec(NamedTuple):
 
     Attributes:
         path: The words that call it.
-        summary: One line for lists of verbs.
+        summary: One line for lists of commands.
         run: ``module:function`` below :mod:`runwatch`; the function takes the call and answers the exit code.
         arguments: Positional arguments in order.
         flags: Its options, the shared ones included.
@@ -84,7 +84,7 @@ PROFILES_OPTION = OptionSpec(
     "the profile to use; A,B or all reads several, and JSON then has an object {profile, record} for each record",
     "NAME", "text", names="profiles",
 )  # fmt: skip
-"""For verbs that read several profiles at once."""
+"""For commands that read several profiles at once."""
 
 MULTI_PROFILE_TARGET = (PROFILES_OPTION, *TARGET[1:])
 CONSOLE = (
@@ -94,7 +94,7 @@ CONSOLE = (
         "--open", "the screen to begin with, and the id of what to show there", "SCREEN[/ID]", "text", names="screen"
     ),
 )
-"""The options of the console itself, which has no verb."""
+"""The options of the console itself, which has no command."""
 
 FORMAT = (
     OptionSpec("--format", "how data is printed (default: table)", "FORMAT", "text", FORMATS),

@@ -1,4 +1,4 @@
-"""Runs one verb, and turns whatever it raises into a message and an exit code."""
+"""Runs one command, and turns whatever it raises into a message and an exit code."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _interruption(call: Invocation) -> RunwatchError:
 
 
 def _defect(error: Exception, paths: Paths) -> RunwatchError:
-    """What a person is told about an exception that nobody foresaw; its trace goes to the log, without any secret."""
+    """What the user is told about an exception that nobody foresaw; its trace goes to the log, without any secret."""
     import logging
 
     from runwatch.base.log import redact, start_log

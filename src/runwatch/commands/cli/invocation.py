@@ -18,19 +18,19 @@ from runwatch.commands.cli.parser import CommandOptions
 
 @dataclass(slots=True)
 class Invocation:
-    """What every verb is given.
+    """What every command is given.
 
     Attributes:
-        options: The parsed options of the verb.
+        options: The parsed options of the command.
         environment: The process's environment.
         paths: Where settings and data are.
         output: Where data, notes and warnings go.
         clock: Time and sleep.
         stdin: Standard input.
-        words: The words of the verb.
+        words: The words of the command.
         pending_key: The idempotency key of a submit under way, for the message of an interruption.
         accepted_run: The run that the service accepted from this call; it goes on whatever fails here afterwards.
-        on_interrupt: What a person should know who interrupts the verb now.
+        on_interrupt: What the user should know who interrupts the command now.
     """
 
     options: CommandOptions
@@ -65,7 +65,7 @@ class Invocation:
         if name == "-":
             return self.stdin.buffer.read()
         try:
-            with open(name, "rb") as file:  # noqa: PTH123 - a name that a person typed, used once
+            with open(name, "rb") as file:  # noqa: PTH123 - a name that the user typed, used once
                 return file.read()
         except OSError as error:
             raise UsageError(f"'{clean_line(name)}' cannot be read", detail=error.strerror) from None

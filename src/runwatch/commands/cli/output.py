@@ -1,4 +1,4 @@
-"""Where a verb's words go: data to stdout, everything else to stderr, both so that any terminal or pipe takes them."""
+"""Where a command writes: data to stdout, everything else to stderr, in a form that any terminal or pipe takes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""From words to a verb with its options: a walk over the grammar, then argparse for the one verb that was meant.
+"""From words to a command with its options: a walk over the grammar, then argparse for the one command that was meant.
 
-Options may stand before, between and after the verb's words and arguments, and a word nobody knows is answered with
+Options may stand before, between and after the command's words and arguments, and a word nobody knows is answered with
 the nearest one that exists. argparse reads the options; the arguments are dealt out here, because it would not take
 them from between options.
 """
@@ -36,7 +36,7 @@ _SECRET_NAMES = ("--api-key", "--key", "--token", "--secret", "--password", "--b
 
 
 class CommandOptions(argparse.Namespace):
-    """The options of one call; what was not given, or what the verb does not have, reads as ``None``."""
+    """The options of one call; what was not given, or what the command does not have, reads as ``None``."""
 
     def __getattr__(self, name: str) -> Any:
         """What was not given reads as ``None``; argparse sets no default of its own then."""
@@ -53,7 +53,7 @@ class ParsedCommand(NamedTuple):
     """What the command line asks for.
 
     Attributes:
-        verb: The verb, or ``None`` for the console.
+        command: The command, or ``None`` for the console.
         options: Its options.
         help: The help text to print instead, or ``None``.
     """
@@ -67,7 +67,7 @@ def parse_command_line(words: Sequence[str]) -> ParsedCommand:
     """Read the command line, the program's name left out.
 
     Raises:
-        UsageError: a verb, flag or value is unknown or missing; the nearest existing one is named.
+        UsageError: a command, flag or value is unknown or missing; the nearest existing one is named.
     """
     path, rest = _split(words)
     verb = command_at(path)
@@ -85,7 +85,7 @@ def parse_command_line(words: Sequence[str]) -> ParsedCommand:
 
 
 def _split(words: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
-    """The verb's words, and all that is left without them."""
+    """The command's words, and all that is left without them."""
     path: tuple[str, ...] = ()
     rest: list[str] = []
     position = 0
@@ -242,7 +242,7 @@ def _width() -> int:
 
 
 def format_command_help(verb: CommandSpec) -> str:
-    """The help of one verb."""
+    """The help of one command."""
     parser = _build(verb)
     for argument in verb.arguments:
         parser.add_argument(
@@ -255,7 +255,7 @@ def format_command_help(verb: CommandSpec) -> str:
 
 
 def group_help(path: tuple[str, ...]) -> str:
-    """The help of a word that verbs stand behind."""
+    """The help of a word that commands stand behind."""
     shown = " ".join((PROGRAM, *path))
     lines = [f"usage: {shown} VERB [OPTIONS]", "", f"{_sentence(group_summary(path))}.", "", "verbs:"]
     verbs = [verb for words in list_paths() if words[: len(path)] == path and (verb := command_at(words)) is not None]

@@ -1,4 +1,4 @@
-"""The verbs of the resources beside runs and receipts: models, checks, templates, sources, keys and the like.
+"""The commands of the resources beside runs and receipts: models, checks, templates, sources, keys and the like.
 
 ``list``, ``show`` and the writes that a resource's specification declares are made from it when they are asked for.
 """
@@ -253,7 +253,7 @@ _RUN: dict[tuple[str, ...], str] = {
 
 
 def find_resource_command(entry: ResourceEntry, word: str) -> CommandSpec:
-    """The verb behind a resource's name that its specification gives: ``list``, ``show``, a list or a write.
+    """The command behind a resource's name that its specification gives: ``list``, ``show``, a list or a write.
 
     Raises:
         LookupError: nothing gives it.
@@ -279,12 +279,12 @@ def _show_verb(path: tuple[str, ...], spec: ResourceSpec[Any]) -> CommandSpec:
 
 
 def find_command_actions(words: tuple[str, ...]) -> tuple[ResourceSpec[Any], list[ResourceAction[Any]]]:
-    """The resource and the actions that a verb does.
+    """The resource and the actions that a command does.
 
     The actions are the resource's own, or those of a resource that is listed behind its name.
 
     Raises:
-        LookupError: no action has the verb.
+        LookupError: no action has the command.
     """
     verb, noun = " ".join(words), words[0]
     entries = {entry.name: entry for entry in RESOURCE_INDEX}
@@ -301,7 +301,7 @@ def find_command_actions(words: tuple[str, ...]) -> tuple[ResourceSpec[Any], lis
 
 
 def _write_verb(path: tuple[str, ...]) -> CommandSpec:
-    """The verb of a write: the fields of its form are options."""
+    """The command of a write: the fields of its form are options."""
     spec, actions = find_command_actions(path)
     action, is_made = actions[0], actions[0] in spec.create_actions
     mutations = [each.mutation for each in actions if each.mutation is not None]

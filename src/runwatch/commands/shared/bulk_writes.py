@@ -1,4 +1,4 @@
-"""Verbs that destroy several things at once: asked about together, done one by one, one outcome each."""
+"""Commands that destroy several things at once: asked about together, done one by one, one outcome each."""
 
 from __future__ import annotations
 

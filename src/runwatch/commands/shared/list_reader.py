@@ -18,7 +18,7 @@ from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.values import parse_time, parse_value, value_to_time
 
 DEFAULT_LIMIT: Final = 1000
-"""How many records a list verb reads unless it is told otherwise (DESIGN 2)."""
+"""How many records a list command reads unless it is told otherwise (DESIGN 2)."""
 
 NOT_OFFERED: Final = frozenset({404, 405, 501})
 """Statuses by which a collection says that the service does not have it (DESIGN 4, Lists)."""

@@ -1,4 +1,4 @@
-"""``--profile A,B`` and ``--profile all``: a verb that reads does so for several profiles, each by itself.
+"""``--profile A,B`` and ``--profile all``: a command that reads does so for several profiles, each by itself.
 
 Each profile is read with its own address, key and connection, all at the same time. One that fails is told on stderr
 with its name and never hides the others; the exit code is that of the first one that failed.

@@ -178,7 +178,7 @@ def print_events(call: Invocation, settings: Settings, page: Page[RunEvent]) -> 
 
 
 def print_outcomes(call: Invocation, outcomes: Sequence[Mapping[str, Any]]) -> None:
-    """Print what became of each run that a verb was given."""
+    """Print what became of each run that a command was given."""
     output = call.output
     match output.form:
         case "json":

@@ -30,7 +30,7 @@ def read_secret(call: Invocation, what: str, *, may_ask: bool = True) -> Secret 
     Args:
         call: The call of the command line.
         what: Whose key it is, for the prompt.
-        may_ask: Whether a person at a terminal is asked without any option.
+        may_ask: Whether the user at a terminal is asked without any option.
 
     Raises:
         UsageError: the options contradict each other, or what was given is no key.
@@ -76,7 +76,7 @@ async def enter_secret(
     Args:
         session: The open session.
         intent: The decoded answer that holds ``continue_url``.
-        key: The secret; ``None`` waits for a person with a browser.
+        key: The secret; ``None`` waits for the user with a browser.
         is_done: Looks whether it was entered by now; raises when it never will be.
 
     Raises:
@@ -106,7 +106,7 @@ def print_page_address(call: Invocation, address: str) -> None:
 
 
 def print_intent(call: Invocation, intent: Record, after: str) -> None:
-    """Tell of something begun that a person completes on a private page, and leave it to them.
+    """Tell of something begun that the user completes on a private page, and leave it to them.
 
     Args:
         call: Where it is told.

@@ -1,4 +1,4 @@
-"""What a verb that calls the service works with: settings, target, database and client, opened and closed together."""
+"""What a command that calls the service opens and closes together: settings, target, database and client."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ async def open_journal(call: Invocation) -> AsyncIterator[Journal]:
 def run_in_session(
     call: Invocation, work: Callable[[CommandSession], Awaitable[int]], choice: ServiceChoice | None = None
 ) -> int:
-    """Do the work of a verb in a session and answer its exit code.
+    """Do the work of a command in a session and answer its exit code.
 
     Args:
         call: The call of the command line.

@@ -1,4 +1,4 @@
-"""Verbs that change something: refused before anybody is asked, confirmed, kept before they are sent."""
+"""Commands that change something: refused before anybody is asked, confirmed, kept before they are sent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOTHING: Final[Mapping[str, str]] = {}
 
 
 def require_write_access(call: Invocation, operation: str) -> ServiceChoice:
-    """The service to write to, for verbs that have more to ask before they do.
+    """The service to write to, for commands that have more to ask before they do.
 
     Raises:
         ReadOnlyRefused: the settings are read-only.
@@ -34,14 +34,14 @@ def run_write(
     *,
     question: Callable[[ServiceChoice], str] | None = None,
 ) -> int:
-    """Do the work of a verb that changes something, and answer its exit code.
+    """Do the work of a command that changes something, and answer its exit code.
 
     A read-only profile is refused first. What destroys asks then, before the event loop begins, which would not let
     Ctrl+C end the question.
 
     Args:
         call: The call of the command line.
-        operation: What the verb does, for the refusal.
+        operation: What the command does, for the refusal.
         work: The work itself.
         question: What to ask before something is destroyed, without the place; ``None`` asks nothing.
 
@@ -76,7 +76,7 @@ async def send_write(
         label: What it is, for people who find it among the kept writes.
         path: The parameters of the path.
         body: The body; ``None`` sends none.
-        key: The idempotency key that a person gave; a new one otherwise.
+        key: The idempotency key that the user gave; a new one otherwise.
         is_kept: Whether it is worth being asked about later when its answer is lost. A test is not: it is made anew.
 
     Raises:

@@ -1,6 +1,6 @@
 """Bodies about the protected key of an output check or a review agent (wire reference 2.4 and 2.13).
 
-None of them carries a key: a person types it on a private page.
+None of them carries a key: the user types it on a private page.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Private entry: a one-time address at which a person types a secret that no API request ever carries.
+"""Private entry: a one-time address at which the user types a secret that no API request ever carries.
 
 The address holds a token that is valid once and for a while; the database keeps only its hash. The address is a secret
 itself and appears in no log. (Specification, secure credential setup; wire reference 2.4 and 2.6; the page is ours.)

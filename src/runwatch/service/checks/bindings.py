@@ -85,7 +85,7 @@ def begin_intent(
     stop_choice: StopChoice,
     service_origin: str,
 ) -> dict[str, Any]:
-    """Permit a person to type the key of an endpoint once, and answer where.
+    """Permit the user to type the key of an endpoint once, and answer where.
 
     The answer holds ``continue_url``, which is a secret: it is told once and kept nowhere.
 

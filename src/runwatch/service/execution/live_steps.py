@@ -1,6 +1,6 @@
 """Steps of live runs: each records one thing in one transaction, so that a run goes on after any of them.
 
-:func:`take_step` does what the recorded state asks for. Where that is a call of somebody else, it records that the call
+:func:`take_step` does what the recorded state asks for. Where that is a call of another user, it records that the call
 begins and answers what to call; what came of it is recorded by :func:`record_response` or :func:`record_verdict`. A
 step never changes a run that is final, so that a cancelled run stays cancelled whatever was under way.
 """

@@ -2,7 +2,7 @@
 
 The protocol that gives an agent its job is open in the references, and no GitHub App is installed on a private service.
 So no agent is called, nothing is observed, and a run ends with the packet that follows from that: no source has a
-verdict, and a person has to look. The decision itself is whole, for whoever records observations later.
+verdict, and the user has to look. The decision itself is whole, for whoever records observations later.
 """
 
 from __future__ import annotations

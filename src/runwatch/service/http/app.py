@@ -316,7 +316,7 @@ class ServiceApp:
         if self._host not in _EVERYWHERE:
             return False
         try:
-            # An address in digits is no name that somebody else could let point here.
+            # An address in digits is no name that another user could let point here.
             ipaddress.ip_address(host)
         except ValueError:
             return False
@@ -330,7 +330,7 @@ class _Visit:
         request: The request.
         principal: Who sent it, once that is known.
         leaves_body: Whether it announces a body that was not read to its end.
-        is_page: Whether a browser shows the answer to a person.
+        is_page: Whether a browser shows the answer to the user.
         has_cookie: Whether a session's cookie is what it is judged by.
         peer: The address that it comes from.
     """

@@ -30,7 +30,7 @@ class AuthenticatedRequest:
         query: Parameters of the query.
         content: The decoded JSON body, ``None`` where there is none.
         keyed: The idempotency key with what it belongs to, on a mutation that carries one.
-        is_form: Whether the body came from an HTML form, whose answer a person looks at.
+        is_form: Whether the body came from an HTML form, whose answer the user looks at.
         cookie: The cookie of a browser session that came along, whether or not the endpoint takes it.
         is_here: Whether the connection comes from this machine itself.
         peer: The address that it comes from; empty for a Unix socket.
@@ -86,7 +86,7 @@ class Endpoint:
         needs_key: Whether an ``Idempotency-Key`` is required; every mutation honours one.
         is_open: Whether callers need no API key. A key that is sent all the same must be a good one. Without one the
             caller is :data:`runwatch.service.access.authentication.ANONYMOUS`, and no idempotency key is honoured.
-        is_page: Whether a person's browser calls it: it also takes the fields of an HTML form, as texts, and tells a
+        is_page: Whether the user's browser calls it: it also takes the fields of an HTML form, as texts, and tells a
             failure as a page to a browser.
         takes_cookie: Whether the cookie of a browser session opens it as an API key does.
         permission: What the caller's role has to permit, unless the endpoint is open; empty for what goes with the

@@ -1,4 +1,4 @@
-"""The few HTML pages that the service shows to a person's browser (manual, Security: Private pages).
+"""The few HTML pages that the service shows to the user's browser (manual, Security: Private pages).
 
 They hold no script and load nothing. Every value is cleaned and escaped, and the headers forbid what a page does not
 need.
@@ -121,7 +121,7 @@ class PageInput:
 
     Attributes:
         name: Its name in what is sent.
-        label: What a person reads.
+        label: What the user reads.
         kind: The HTML type. A ``password`` is not shown, and is never in a page that the service sends.
         value: Its content at first.
     """
@@ -215,7 +215,7 @@ def see_other(address: str, *, headers: tuple[tuple[str, str], ...] = ()) -> Ser
 
 
 def render_problem_page(answer: ServiceResponse) -> ServiceResponse:
-    """The page that tells a Problem to a person: what failed, why, what to do, and the id to quote."""
+    """The page that tells a Problem to the user: what failed, why, what to do, and the id to quote."""
     problem = loads(answer.body)
     code = str(problem["type"]).rpartition("/")[2]
     title, advice = _PROBLEMS.get(code, _OTHERWISE)

@@ -1,4 +1,4 @@
-"""Repair proposals: a candidate that scored better waits for a person (wire reference 2.8 and 6.17).
+"""Repair proposals: a candidate that scored better waits for the user (wire reference 2.8 and 6.17).
 
 A proposal holds the change of the editable regions, the check's evidence, scores and ids, and no task output. The
 references name the state ``expired`` without a rule; ours: a proposal that nobody decided for 30 days is expired.

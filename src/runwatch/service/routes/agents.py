@@ -55,7 +55,7 @@ async def read_connection(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def begin_connection(call: AuthenticatedRequest) -> ServiceResponse:
-    """Permit a person to type the agent's key once, on a private page whose address is told this once."""
+    """Permit the user to type the agent's key once, on a private page whose address is told this once."""
     return await ask_for_key(call, "agent", lambda transaction: _usable(transaction, call), "arm_id")
 
 

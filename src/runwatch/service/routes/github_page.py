@@ -24,7 +24,7 @@ class GithubPage:
         return [("Repository", intent.subject_id)]
 
     def sentences(self, intent: EntryIntent) -> list[str]:
-        """What a person has to know before they record it."""
+        """What the user has to know before they record it."""
         return [
             "No GitHub App is installed on this service, so it cannot ask GitHub whether this repository is yours.",
             "You can record it as connected. It will be labelled unverified, and nothing is sent to GitHub.",

@@ -1,4 +1,4 @@
-"""The private page on which a person types the key of an output check's or a review agent's endpoint.
+"""The private page on which the user types the key of an output check's or a review agent's endpoint.
 
 The key goes into the vault and waits there for its test; the page answers its handle and never the key (wire reference
 2.4 and 2.13).
@@ -47,7 +47,7 @@ def url_of_agent(transaction: Transaction, intent: EntryIntent) -> str | None:
 async def ask_for_key(
     call: AuthenticatedRequest, kind: str, find: Callable[[Transaction], Row], id_column: str
 ) -> ServiceResponse:
-    """Permit a person to type the key of an endpoint once, on a private page whose address is told this once.
+    """Permit the user to type the key of an endpoint once, on a private page whose address is told this once.
 
     Args:
         call: The request, whose body is a :class:`ConnectionIntentRequest`.
@@ -78,7 +78,7 @@ class KeyPage:
     """The page of one kind of endpoint.
 
     Args:
-        what: The kind, as a person calls it.
+        what: The kind, as the user calls it.
         find_url: Finds the endpoint.
     """
 

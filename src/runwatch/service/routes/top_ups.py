@@ -56,7 +56,7 @@ async def begin(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 class TopUpEntry:
-    """The page on which a person grants sample credit."""
+    """The page on which the user grants sample credit."""
 
     title = "Sample credit"
     button = "Add sample credit"

@@ -116,7 +116,7 @@ async def read_connection(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def begin_connection(call: AuthenticatedRequest) -> ServiceResponse:
-    """Permit a person to type the endpoint's key once, on a private page whose address is told this once."""
+    """Permit the user to type the endpoint's key once, on a private page whose address is told this once."""
     return await ask_for_key(call, "verifier", lambda transaction: _find(transaction, call), "verifier_id")
 
 

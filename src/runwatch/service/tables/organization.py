@@ -86,7 +86,7 @@ wallet_activity: Final = Table(
     Index("wallet_activity_by_tenant", "tenant_id", "sequence"),
     sqlite_autoincrement=True,
 )
-"""Changes of balances that a person made."""
+"""Changes of balances that the user made."""
 
 wallet_charges: Final = Table(
     "wallet_charges",
@@ -121,7 +121,7 @@ proposals: Final = Table(
     Index("proposals_by_tenant", "tenant_id", "sequence"),
     sqlite_autoincrement=True,
 )
-"""Repairs that wait for a person, and what was decided. ``expired`` is never stored: the time says it."""
+"""Repairs that wait for the user, and what was decided. ``expired`` is never stored: the time says it."""
 
 proposal_artifacts: Final = Table(
     "proposal_artifacts",

@@ -34,7 +34,7 @@ applications: Final = Table(
     sqlite_autoincrement=True,
 )
 """Applications. ``model_deployment_id`` is what was asked for, and then what was found; ``consent`` is the handoff that
-waits for a person, without the address of its page."""
+waits for the user, without the address of its page."""
 
 selections: Final = Table(
     "model_selections",

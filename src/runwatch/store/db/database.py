@@ -222,7 +222,7 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
 
 @contextlib.contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the system say about the file into what a person can act on; mistakes of ours pass."""
+    """Turn what SQLite and the system say about the file into what the user can act on; mistakes of ours pass."""
     try:
         yield
     except OSError as error:

@@ -156,7 +156,7 @@ _FIRST: Final = (
 )
 
 _SECOND: Final = (
-    # What a person wrote about a record on this machine; purpose is label, note, decision or intent.
+    # What the user wrote about a record on this machine; purpose is label, note, decision or intent.
     """
     CREATE TABLE note (
         scope INTEGER NOT NULL REFERENCES scope (id) ON DELETE CASCADE,

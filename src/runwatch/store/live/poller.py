@@ -50,7 +50,7 @@ SWEEP_PAGES: Final = 10
 _NO_FILTER: Final[Mapping[str, str]] = {}
 
 _STOPS: Final = frozenset({ReadInterruption.NOT_AUTHORISED, ReadInterruption.NOT_OFFERED})
-"""Troubles that asking again does not mend; reading stops until a person asks for it."""
+"""Troubles that asking again does not mend; reading stops until the user asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +117,11 @@ class Poller:
             clock=clock,
             least_s=refresh.tail_s,
             on_news=on_tail,
-            # The list shows the run as live until it is read again; a person sees both at once.
+            # The list shows the run as live until it is read again; the user sees both at once.
             on_end=lambda: self.scheduler.run_soon("list run"),
         )
         self._backoffs = defaultdict[str, Backoff](lambda: Backoff(clock))
-        # Runs of the watch list that the service refused to show; asked for again only when a person wants it.
+        # Runs of the watch list that the service refused to show; asked for again only when the user wants it.
         self._unknown: set[str] = set()
 
     @property

@@ -38,7 +38,7 @@ class ReportQuery:
         record: What the answer is.
         query: The parameters, as pairs.
         path: The parameters of the path, as pairs.
-        is_read_once: Whether it is read again only when a person asks for it.
+        is_read_once: Whether it is read again only when the user asks for it.
     """
 
     operation: str

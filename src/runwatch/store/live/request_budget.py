@@ -96,7 +96,7 @@ class RequestBudget:
     def note_exchange(self) -> None:
         """Count a request when its answer, or its failure, is known; a prepaid one only once.
 
-        What was sent outside the scheduler is a person's: it is counted, and delays no background read.
+        What was sent outside the scheduler is the user's: it is counted, and delays no background read.
         """
         prepaid = _prepaid.get()
         if prepaid is None:

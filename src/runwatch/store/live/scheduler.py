@@ -110,7 +110,7 @@ class Scheduler:
         return key in self._jobs
 
     async def wait_for_user_turn(self, told: Callable[[float], None] = lambda _: None) -> None:
-        """Wait until a person's request may go: at once, or first in line when a 429 is over.
+        """Wait until the user's request may go: at once, or first in line when a 429 is over.
 
         Args:
             told: Is told the seconds to wait, once before each wait.

@@ -1,4 +1,4 @@
-"""Finding the ids that a person quotes: whole, cut, in capitals, without dashes, or somewhere in a pasted mail."""
+"""Finding the ids that the user quotes: whole, cut, in capitals, without dashes, or somewhere in a pasted mail."""
 
 from __future__ import annotations
 

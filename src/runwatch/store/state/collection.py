@@ -34,7 +34,7 @@ class Collection:
     """All records of one kind in one profile.
 
     Attributes:
-        known: By id, in the order the service gave.
+        by_id: By id, in the order the service gave.
         revision: Goes up with every change of the records or their order: what was made of them holds until then.
         read_at: Monotonic time of the last good list read; ``None`` before the first.
         cached_at: When the service said what came from the disk.

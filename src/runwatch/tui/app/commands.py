@@ -140,10 +140,10 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
 
 async def open_run(console: NavigatingApp, text: str) -> None:
     """Go to a run by its id, or by a part of it that only one known run has; one that is not known is read first."""
-    desk, before = console.console_screen.connected_session(), console.screen
-    if desk is None:
+    session, before = console.console_screen.connected_session(), console.screen
+    if session is None:
         return
-    found = _find(text, list(desk.store.collection(desk.scope.profile, Run.KIND).by_id))
+    found = _find(text, list(session.store.collection(session.scope.profile, Run.KIND).by_id))
     if found is not None:
         await console.open_run(found)
         return
@@ -151,7 +151,7 @@ async def open_run(console: NavigatingApp, text: str) -> None:
     async def read() -> None:
         from runwatch.tui.screens.runs.add_runs import add_to_watch_list
 
-        outcome = await add_to_watch_list(desk, text)
+        outcome = await add_to_watch_list(session, text)
 
         async def tell() -> None:
             # Whoever went elsewhere meanwhile is not taken away from there.

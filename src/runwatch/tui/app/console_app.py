@@ -77,12 +77,12 @@ class ConsoleApp(NavigatingApp):
     """The console.
 
     Args:
-        opening: How it is opened.
+        launch: How it is opened.
         clock: Time.
 
     Attributes:
-        kept_writes: The writes of unknown outcome.
-        notes: What stands above the hints for a while.
+        unconfirmed_writes: The writes of unknown outcome.
+        notices: What stands above the hints for a while.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("app")
@@ -189,7 +189,7 @@ class ConsoleApp(NavigatingApp):
             self._say_in_front(f"copied {what} by {route}: {truncate(shown, 80, self.glyphs.ellipsis)}")
 
     def _say_in_front(self, notice: str, role: str = Role.PLAIN) -> None:
-        """Say it on the screen, and in the frame of a sheet that covers the screen's status line."""
+        """Say it on the screen, and in the frame of a dialog that covers the screen's status line."""
         from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 
         self.console_screen.notify_user(notice, role)
@@ -201,7 +201,7 @@ class ConsoleApp(NavigatingApp):
         self._bell.ring()
 
     def refresh_resource(self, spec: ResourceSpec[Any]) -> None:
-        """Read a list now, also one that was given up; and open the desk again where that failed."""
+        """Read a list now, also one that was given up; and open the session again where that failed."""
         if self.session is None:
             if self.failure is not None:
                 self.failure = None
@@ -292,7 +292,7 @@ class ConsoleApp(NavigatingApp):
             self.push_screen(RunFormScreen(known.values, field, like=known))
 
     def load_when_connected(self, kind: str, record_id: str) -> None:
-        """Read a record that a person has named, now or as soon as there is a service."""
+        """Read a record that the user has named, now or as soon as there is a service."""
         self._sought = (kind, record_id)
         self._seek()
 
@@ -306,7 +306,7 @@ class ConsoleApp(NavigatingApp):
             self._sought = None
 
     def warn(self, warning: str) -> None:
-        """Say something above the hints that stays there until a person has seen it."""
+        """Say something above the hints that stays there until the user has seen it."""
         self.warnings.append(warning)
         self.show_warnings()
 
@@ -318,16 +318,16 @@ class ConsoleApp(NavigatingApp):
         """Add ids to the watch list."""
         from runwatch.tui.screens.runs.add_runs import AddRunsDialog
 
-        desk = self.console_screen.connected_session()
-        if desk is not None:
-            self.push_screen(AddRunsDialog(desk), lambda found: None if found is None else self.show_run(found))
+        session = self.console_screen.connected_session()
+        if session is not None:
+            self.push_screen(AddRunsDialog(session), lambda found: None if found is None else self.show_run(found))
 
     def open_cancel(self, runs: list[RunFacts]) -> None:
-        """Cancel runs through the sheet; what is final is left out."""
+        """Cancel runs through the dialog; what is final is left out."""
         live = [run for run in runs if not run.is_final]
         screen = self.console_screen
-        desk = screen.connected_session()
-        if desk is None:
+        session = screen.connected_session()
+        if session is None:
             return
         if not runs:
             screen.notify_user("There is no run to cancel.", Role.WARN)
@@ -336,7 +336,7 @@ class ConsoleApp(NavigatingApp):
         else:
             from runwatch.tui.flows.run_dialogs import build_cancel_dialog
 
-            screen.open_dialog(build_cancel_dialog(screen, desk, live))
+            screen.open_dialog(build_cancel_dialog(screen, session, live))
 
     def perform(
         self,
@@ -398,7 +398,7 @@ class ConsoleApp(NavigatingApp):
         start_worker(self, self._open(), "opening")
 
     async def on_event(self, event: events.Event) -> None:
-        """Give what a person does its turn, and let the notes know of a key before it does what it does."""
+        """Give what the user does its turn, and let the notes know of a key before it does what it does."""
         is_done = isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded
         # What is typed while the window is too small opens nothing, and must not wait until there is room again.
         if is_done and not (self._has_begun and self.is_too_small):
@@ -426,7 +426,7 @@ class ConsoleApp(NavigatingApp):
             try:
                 await asyncio.to_thread(save_view_state, self.launch.paths.session_file, self._left)
             except RunwatchError as error:
-                # Nothing is drawn any more; the log is where a person finds it.
+                # Nothing is drawn any more; the log is where the user finds it.
                 _log.warning("%s", error)
         if "profiles" in self.__dict__:
             await self.profiles.close()
@@ -465,12 +465,12 @@ class ConsoleApp(NavigatingApp):
         self._seek()
         self._tick()
 
-    def switch_session(self, desk: ServiceSession) -> None:
+    def switch_session(self, session: ServiceSession) -> None:
         """Work with another service from now on; the screens that come show what it has."""
         if self.session is not None:
             for record in self._listed:
                 self.session.live.stop_list(record)
-        self.session, self._profile, self._listed = desk, desk.target.profile, ()
+        self.session, self._profile, self._listed = session, session.target.profile, ()
         start_worker(self, self.report_unconfirmed_writes(), "reading kept writes")
 
     def make_screen(self, name: str) -> ConsoleScreen:

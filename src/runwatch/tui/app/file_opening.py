@@ -1,4 +1,4 @@
-"""A file in the place of a service: its records in the same screens, without a desk, so that nothing can be sent."""
+"""A file in the place of a service: its records in the same screens, without a session, so that nothing can be sent."""
 
 from __future__ import annotations
 

@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 def build_header_info(console: Console) -> HeaderInfo:
     """The service that a console works with, or is about to, and how that goes."""
-    desk = console.session
+    session = console.session
     if console.launch.file is not None:
         return _place_of_file(console, console.launch.file)
-    if desk is None:
+    if session is None:
         failed = console.failure is not None
         glyph = console.glyphs.bad if failed else console.glyphs.live
         how = label_span(
             f"{glyph} {'not connected' if failed else console.startup_status}", Role.BAD if failed else Role.LIVE
         )
         return HeaderInfo(line(console.profile_name), connection=(how,))
-    live = desk.live
+    live = session.live
     held = live.held_s
     account = _account(console)
     key_id = account.authenticated_principal_id if account and account.authenticated_principal_id else ""
@@ -48,13 +48,13 @@ def build_header_info(console: Console) -> HeaderInfo:
     limit, left = live.budget.limit_rpm, live.budget.left
     rate = f"{live.budget.per_minute}/min" + ("" if limit is None else f" of {limit} left {left}")
     return HeaderInfo(
-        line(desk.target.profile),
-        colour=_colour(console, desk),
-        read_only=desk.client.read_only,
+        line(session.target.profile),
+        colour=_colour(console, session),
+        read_only=session.client.read_only,
         # The port of a local service changes with its next start, and nothing here goes to it.
-        host=line(desk.target.host if desk.target.socket is None else ""),
-        key=line(f"key {desk.target.key_source} {key_id}".strip()) if desk.target.key else line("no key"),
-        connection=_connection(console, desk),
+        host=line(session.target.host if session.target.socket is None else ""),
+        key=line(f"key {session.target.key_source} {key_id}".strip()) if session.target.key else line("no key"),
+        connection=_connection(console, session),
         requests=line(rate),
         hold=hold,
     )
@@ -67,11 +67,11 @@ def _place_of_file(console: Console, path: Path) -> HeaderInfo:
     return HeaderInfo(line(f"file {line(path.name, 40)}"), read_only=True, connection=how)
 
 
-def _colour(console: Console, desk: ServiceSession) -> str | None:
+def _colour(console: Console, session: ServiceSession) -> str | None:
     """What the profile's name stands on: the colour that its settings name, else red where harm hurts."""
-    profile = console.settings.profiles.get(desk.target.profile)
+    profile = console.settings.profiles.get(session.target.profile)
     named = PROFILE_COLOURS.get(profile.colour) if profile is not None else None
-    return named or (console.palette.text.get("bad") if desk.target.production else None)
+    return named or (console.palette.text.get("bad") if session.target.production else None)
 
 
 def _account(console: Console) -> Account | None:
@@ -81,9 +81,9 @@ def _account(console: Console) -> Account | None:
     return None
 
 
-def _connection(console: Console, desk: ServiceSession) -> StyledSpans:
+def _connection(console: Console, session: ServiceSession) -> StyledSpans:
     glyphs = console.glyphs
-    runs = console.store.collection(desk.scope.profile, Run.KIND)
+    runs = console.store.collection(session.scope.profile, Run.KIND)
     failure = runs.failure
     if failure is None and runs.read_at is None:
         return (label_span(f"{glyphs.live} connecting{glyphs.ellipsis}", Role.LIVE),)

@@ -46,9 +46,9 @@ class NavigatingApp(Console):
         """A screen came to the front."""
 
     def load_when_connected(self, kind: str, record_id: str) -> None:
-        """Read a record that a person has named: no list may ever show it."""
+        """Read a record that the user has named: no list may ever show it."""
 
-    def switch_session(self, desk: ServiceSession) -> None:
+    def switch_session(self, session: ServiceSession) -> None:
         """Work with another service from now on; the screens that come show what it has."""
         raise NotImplementedError
 
@@ -81,7 +81,7 @@ class NavigatingApp(Console):
 
     @property
     def present_view(self) -> ViewState | None:
-        """The view in front as it looks now: of the screen below a form, a sheet or the help."""
+        """The view in front as it looks now: of the screen below a form, a dialog or the help."""
         present = self.history.present
         screen = next((screen for screen in self.screen_stack if isinstance(screen, ConsoleScreen)), None)
         if present is None or screen is None or not screen.is_mounted:

@@ -58,13 +58,13 @@ class RunNotifier:
             start_worker(self._console, self._tell(told), "telling of runs that ended", group="bell")
 
     async def _tell(self, ended: Sequence[Run]) -> None:
-        desk = self._console.session
-        if desk is None:
+        session = self._console.session
+        if session is None:
             return
-        waited_for = [run for run in ended if desk.live.tails.follows(run.id)]
+        waited_for = [run for run in ended if session.live.tails.follows(run.id)]
         if len(waited_for) < len(ended):
             # The list is on the disk, and asked only now, because most runs are other people's.
-            watched = {entry.run_id for entry in await desk.watch_list.list(desk.scope)}
+            watched = {entry.run_id for entry in await session.watch_list.list(session.scope)}
             waited_for = [run for run in ended if run in waited_for or run.id in watched]
         if not waited_for:
             return

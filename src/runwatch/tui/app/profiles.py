@@ -1,8 +1,8 @@
-"""The other profiles of the settings file: a desk for each that is shown beside the present one.
+"""The other profiles of the settings file: a session for each that is shown beside the present one.
 
 Each has its own client, key, scope, budget and reading, is opened when it is first wanted, and is closed with the
-console. Nothing is ever written by the desk of a profile that the console does not work with: whoever wants to act on a
-record goes to its profile first, and the bar above says so from then on.
+console. Nothing is ever written by the session of a profile that the console does not work with: whoever wants to act
+on a record goes to its profile first, and the bar above says so from then on.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class ProfileManager:
         console: The app.
 
     Attributes:
-        failures: Why the desk of a profile could not be opened.
+        failures: Why the session of a profile could not be opened.
     """
 
     def __init__(self, console: NavigatingApp) -> None:
         self._console = console
         self._chosen: tuple[str, ...] | None = None
-        self._desks: dict[str, ServiceSession] = {}
+        self._sessions: dict[str, ServiceSession] = {}
         self._opening: set[str] = set()
         self._is_closed = False
         self.failures: Final[dict[str, RunwatchError]] = {}
@@ -45,7 +45,7 @@ class ProfileManager:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Those whose records are listed together: all until a person chooses."""
+        """Those whose records are listed together: all until the user chooses."""
         return self.known if self._chosen is None else tuple(name for name in self.known if name in self._chosen)
 
     @property
@@ -58,12 +58,12 @@ class ProfileManager:
         self._chosen = names
 
     def session(self, name: str) -> ServiceSession | None:
-        """The desk of a profile, once it is open."""
+        """The session of a profile, once it is open."""
         console = self._console
-        return console.session if name == console.profile_name else self._desks.get(name)
+        return console.session if name == console.profile_name else self._sessions.get(name)
 
     async def open(self, name: str) -> None:
-        """Open the desk of a profile, unless it is open or being opened; a failure is kept in :attr:`failures`."""
+        """Open the session of a profile, unless it is open or being opened; a failure is kept in :attr:`failures`."""
         if self.session(name) is not None or name in self._opening or name == self._console.profile_name:
             return
         self._opening.add(name)
@@ -79,34 +79,34 @@ class ProfileManager:
         resolver = SettingsResolver(options, environment, console.loaded, console.launch.paths)
         try:
             target = await asyncio.to_thread(resolver.target)
-            desk = await open_service_session(console, target, resolver.settings())
+            session = await open_service_session(console, target, resolver.settings())
         except RunwatchError as error:
             self.failures[name] = error
             return
         finally:
             self._opening.discard(name)
         if self._is_closed:
-            await desk.close()
+            await session.close()
             return
-        self._desks[name] = desk
-        await desk.start(CACHED_KINDS)
+        self._sessions[name] = session
+        await session.start(CACHED_KINDS)
 
     def go_to(self, name: str) -> bool:
-        """Have the console work with a profile from now on; answer whether its desk is open."""
-        console, desk = self._console, self.session(name)
-        if desk is None:
+        """Have the console work with a profile from now on; answer whether its session is open."""
+        console, session = self._console, self.session(name)
+        if session is None:
             return False
         before = console.session
-        if before is not None and before is not desk:
-            self._desks.pop(name)
-            self._desks[before.target.profile] = before
-            console.switch_session(desk)
+        if before is not None and before is not session:
+            self._sessions.pop(name)
+            self._sessions[before.target.profile] = before
+            console.switch_session(session)
         return True
 
     async def close(self) -> None:
-        """Close every desk that was opened here."""
+        """Close every session that was opened here."""
         self._is_closed = True
-        desks = list(self._desks.values())
-        self._desks.clear()
-        for desk in desks:
-            await desk.close()
+        sessions = list(self._sessions.values())
+        self._sessions.clear()
+        for session in sessions:
+            await session.close()

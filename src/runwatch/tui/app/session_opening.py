@@ -1,4 +1,4 @@
-"""From settings to an open desk: which service it is, and the store, client and live reading that belong to it."""
+"""From settings to an open session: which service it is, and the store, client and live reading that belong to it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def resolve_startup_target(console: NavigatingApp, welcome: Callable[[Sequ
 async def open_service_session(
     console: NavigatingApp, target: Target, settings: Settings | None = None
 ) -> ServiceSession:
-    """A desk for a service; :meth:`ServiceSession.start` begins its work.
+    """A session for a service; :meth:`ServiceSession.start` begins its work.
 
     Args:
         console: The console.

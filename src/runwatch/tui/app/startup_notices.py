@@ -41,7 +41,7 @@ class StartupNotices:
         return bool(self._welcome)
 
     def welcome(self, words: Sequence[StyledSpans]) -> None:
-        """Say where one is, or say it in other words; nothing once a person has begun to work."""
+        """Say where one is, or say it in other words; nothing once the user has begun to work."""
         if self._is_over:
             return
         if not self._welcome:

@@ -26,8 +26,8 @@ class PaletteCommand:
         help: What it does, in a sentence.
         do: Does it; gets what was typed behind the name.
         key: The key that does the same, as hints write it.
-        takes: What may be typed behind the name, in a word such as ``FILTER``; empty for nothing.
-        must: Whether that has to be typed.
+        argument_name: What may be typed behind the name, in a word such as ``FILTER``; empty for nothing.
+        needs_argument: Whether that has to be typed.
         known: What is offered for it.
         aliases: Other names.
     """
@@ -44,7 +44,7 @@ class PaletteCommand:
 
 @dataclass(frozen=True, slots=True)
 class CommandSuggestion:
-    """A line that may be what a person wants.
+    """A line that may be what the user wants.
 
     Attributes:
         text: The line.
@@ -87,7 +87,7 @@ def parse_command(commands: Sequence[PaletteCommand], text: str) -> CommandSugge
 
 
 def suggest_commands(commands: Sequence[PaletteCommand], text: str) -> list[CommandSuggestion]:
-    """The lines that a person may want who has typed this so far, the likeliest first."""
+    """The lines that the user may want who has typed this so far, the likeliest first."""
     begun = text.lstrip().lstrip(":").lstrip()
     found = _named(commands, begun)
     if found is not None and found[0].argument_name and (found[1] or begun.endswith(" ")):

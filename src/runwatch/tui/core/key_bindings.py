@@ -1,4 +1,4 @@
-"""Everything a person can do with a key, in one table.
+"""Everything the user can do with a key, in one table.
 
 Bindings of screens and widgets, hints of the status line, the help screen, the command line and the key map in the
 settings are all read from it (DESIGN 6; console-anchors C2).
@@ -32,14 +32,14 @@ SCOPE_TITLES: Final[Mapping[KeyScope, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class KeyAction:
-    """One thing a person can do.
+    """One thing the user can do.
 
     Attributes:
         id: Names it in the settings and in messages; ``scope.word``.
         keys: Keys as Textual names them, the first one is shown in hints.
         label: One or two words for the status line.
         help: A sentence for the help screen and the command line.
-        does: The name of the action method that does it, with its arguments.
+        handler: The name of the action method that does it, with its arguments.
     """
 
     id: str

@@ -33,7 +33,7 @@ class WidgetMessage(Message):
 
 @dataclass(eq=False, repr=False)
 class CopyRequested(WidgetMessage):
-    """A person asked to copy something that is on the screen.
+    """The user asked to copy something that is on the screen.
 
     Attributes:
         what: What it is, for the notice: ``instance``, ``support block``, ``event``.
@@ -50,12 +50,12 @@ class CopyRequested(WidgetMessage):
 
 @dataclass(eq=False, repr=False)
 class PanelClosed(WidgetMessage):
-    """A person leaves a panel or a drawer."""
+    """The user leaves a panel or a drawer."""
 
 
 @dataclass(eq=False, repr=False)
 class HintClicked(Message):
-    """A person clicked a hint of the status line.
+    """The user clicked a hint of the status line.
 
     Attributes:
         action: The id of the action.

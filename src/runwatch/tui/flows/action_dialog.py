@@ -1,7 +1,7 @@
-"""The sheet of an action, and what comes of its answer: what is told, what is read again, and where the cursor goes.
+"""The dialog of an action, and what comes of its answer: what is told, what is read again, and where the cursor goes.
 
 Lost answers, refused fields and production profiles are handled here once for every action there is
-(:mod:`runwatch.view.spec.action`); :mod:`runwatch.tui.screens.action_form` opens the form and the sheet.
+(:mod:`runwatch.view.spec.action`); :mod:`runwatch.tui.screens.action_form` opens the form and the dialog.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _NEW_LINE: Final = block("\n")
 def build_action_dialog(
     owner: ConsoleScreen,
     behind: ConsoleScreen,
-    desk: ServiceSession,
+    session: ServiceSession,
     subject: Any | None,
     action: ResourceAction[Any],
     body: bytes | None,
@@ -58,12 +58,12 @@ def build_action_dialog(
     key: str,
     refused: Callable[[RunwatchError], SafeText | None] = no_extra_step,
 ) -> WriteDialog:
-    """The sheet of an action and the write behind it.
+    """The dialog of an action and the write behind it.
 
     Args:
-        owner: The screen that opens the sheet.
+        owner: The screen that opens the dialog.
         behind: The screen that shows what came of it.
-        desk: Where it goes.
+        session: Where it goes.
         subject: The record; ``None`` for none.
         action: What is done.
         body: The exact bytes; ``None`` sends no body.
@@ -77,42 +77,42 @@ def build_action_dialog(
     record_id = "" if subject is None else subject.id
     name = f" {short_id(record_id, owner.console.glyphs)}" if record_id else ""
     order = DialogText(
-        title=line(f"{facts.title}{name} on {line(desk.target.profile)}"),
+        title=line(f"{facts.title}{name} on {line(session.target.profile)}"),
         sentence=line(mutation.sentence(subject), None),
         request=request_text(mutation.operation, path),
         keep=line(mutation.cancel_label),
         confirm=line(mutation.confirm_label),
-        profile=profile_label(desk),
+        profile=profile_label(session),
         key=line(key),
         body=None if body is None else render_request_body(shown),
-        typed=make_typed_confirmation(desk, record_id) if record_id else None,
-        age=_age(desk, facts.record) if record_id else None,
-        off=read_only_text(desk),
+        typed=make_typed_confirmation(session, record_id) if record_id else None,
+        age=_age(session, facts.record) if record_id else None,
+        off=read_only_text(session),
     )
 
     def after(answer: Any) -> None:
         if mutation.private_page is not None:
             from runwatch.tui.flows.private_page import open_private_page
 
-            open_private_page(behind, desk, subject, mutation.private_page, answer, shown)
+            open_private_page(behind, session, subject, mutation.private_page, answer, shown)
 
     async def told(answer: Any) -> StyledSpans:
-        return await describe_success(desk, mutation, subject, answer)
+        return await describe_success(session, mutation, subject, answer)
 
     return WriteDialog(
         owner,
-        desk,
+        session,
         order,
         [DialogWrite(record_id, Write(mutation.operation, path, body, key, action.label))],
-        lambda _, answer: apply_response(behind, desk, mutation, answer, about=record_id),
+        lambda _, answer: apply_response(behind, session, mutation, answer, about=record_id),
         told=told,
         refused=refused,
         after=after,
     )
 
 
-async def describe_success(desk: ServiceSession, mutation: Mutation[Any], subject: Any, answer: Any) -> StyledSpans:
-    """What the sheet says of a good answer: id and status, what the action tells of it, and whether it took effect."""
+async def describe_success(session: ServiceSession, mutation: Mutation[Any], subject: Any, answer: Any) -> StyledSpans:
+    """What the dialog says of a good answer: id and status, what the action tells of it, and whether it took effect."""
     said: list[StyledSpan] = [
         *to_spans(describe_created_record(answer, find_id_member(OPERATIONS[mutation.operation])))
     ]
@@ -120,7 +120,7 @@ async def describe_success(desk: ServiceSession, mutation: Mutation[Any], subjec
         said += [(_NEW_LINE, Role.PLAIN), label_span(f"{label}   "), (line(text, None), Role.PLAIN)]
     if mutation.effect_check is not None:
         try:
-            state = await read_object(desk, mutation.effect_check.operation, mutation.effect_check.path(subject))
+            state = await read_object(session, mutation.effect_check.operation, mutation.effect_check.path(subject))
         except RunwatchError as error:
             said += [
                 (_NEW_LINE, Role.PLAIN),
@@ -133,7 +133,7 @@ async def describe_success(desk: ServiceSession, mutation: Mutation[Any], subjec
 
 
 def make_retry_callbacks(
-    screen: ConsoleScreen, desk: ServiceSession, kept: Write
+    screen: ConsoleScreen, session: ServiceSession, kept: Write
 ) -> tuple[Callable[[Any], Awaitable[StyledSpans]], Callable[[Any], None], Callable[[Any], None]] | None:
     """What is told, taken and done after the good answer to a write that is asked for again.
 
@@ -141,7 +141,7 @@ def make_retry_callbacks(
 
     Args:
         screen: The screen that shows what came of it.
-        desk: Where it goes.
+        session: Where it goes.
         kept: What was sent.
     """
     from runwatch.view.resources.registry import mutation_for_operation
@@ -154,15 +154,15 @@ def make_retry_callbacks(
     subject = PageResult(record_id, None, {}, {"pending_key": body})
 
     async def told(answer: Any) -> StyledSpans:
-        return await describe_success(desk, mutation, subject, answer)
+        return await describe_success(session, mutation, subject, answer)
 
     def after(answer: Any) -> None:
         if mutation.private_page is not None:
             from runwatch.tui.flows.private_page import open_private_page
 
-            open_private_page(screen, desk, subject, mutation.private_page, answer, body)
+            open_private_page(screen, session, subject, mutation.private_page, answer, body)
 
-    return told, lambda answer: apply_response(screen, desk, mutation, answer, about=record_id), after
+    return told, lambda answer: apply_response(screen, session, mutation, answer, about=record_id), after
 
 
 def _loaded(body: bytes | None) -> dict[str, Any]:
@@ -174,31 +174,33 @@ def _loaded(body: bytes | None) -> dict[str, Any]:
 
 
 def apply_response(
-    behind: ConsoleScreen, desk: ServiceSession, mutation: Mutation[Any], answer: Any, *, about: str
+    behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], answer: Any, *, about: str
 ) -> None:
     """Have the store know what came, read the lists that it changes, and go to what was made.
 
     Args:
         behind: The screen that shows what came of it.
-        desk: Where it was sent.
+        session: Where it was sent.
         mutation: What was sent.
         answer: The decoded answer.
         about: The id of the record that it was done with; empty where one was made, to which the cursor goes.
     """
     facts = OPERATIONS[mutation.operation]
     value = strip_secrets(facts, answer)
-    record = _record(desk, facts, value)
+    record = _record(session, facts, value)
     if record is not None:
-        now, monotonic = desk.clock.now(), desk.clock.monotonic()
-        desk.store.apply(RecordRead(desk.scope.profile, record.KIND, now, monotonic, record))
+        now, monotonic = session.clock.now(), session.clock.monotonic()
+        session.store.apply(RecordRead(session.scope.profile, record.KIND, now, monotonic, record))
     elif about and facts.record is not None and isinstance(value, dict) and not is_listable(facts.record):
         # What no list ever tells, such as what a test found, is kept for the screen of that record.
-        now, monotonic = desk.clock.now(), desk.clock.monotonic()
+        now, monotonic = session.clock.now(), session.clock.monotonic()
         kind, told = name_response_collection(facts.record, about), (facts.record(value),)
-        desk.store.apply(ListRead(desk.scope.profile, kind, now, monotonic, told, complete=True, end_is_proven=True))
+        session.store.apply(
+            ListRead(session.scope.profile, kind, now, monotonic, told, complete=True, end_is_proven=True)
+        )
     # A replayed answer may be old, so that the lists are read again.
     changed = {*mutation.invalidates, *behind.polled_lists(), *(kind for kind in (facts.record,) if kind is not None)}
-    reload_lists(behind, desk, [kind for kind in changed if is_listable(kind)])
+    reload_lists(behind, session, [kind for kind in changed if is_listable(kind)])
     behind.on_write_succeeded(mutation.operation, value)
     if not about and isinstance(behind, RecordScreen) and isinstance(value, dict):
         wire = behind.spec.record.WIRE
@@ -207,38 +209,40 @@ def apply_response(
             behind.select_record(made)
 
 
-def _record(desk: ServiceSession, facts: Operation, value: Any) -> Record | None:
+def _record(session: ServiceSession, facts: Operation, value: Any) -> Record | None:
     """The record that an answer is, over what is known of it: an answer may tell of it in part."""
     kind = facts.record
     if kind is None or facts.lists or not is_listable(kind) or not isinstance(value, dict):
         return None
     record = kind(value)
-    known = desk.store.get(desk.scope.profile, kind.KIND, record.id) if record.id else None
+    known = session.store.get(session.scope.profile, kind.KIND, record.id) if record.id else None
     return kind({**known.record.raw, **value}) if known is not None else record if record.id else None
 
 
-def _age(desk: ServiceSession, kind: type[Record] | None) -> SafeText | None:
+def _age(session: ServiceSession, kind: type[Record] | None) -> SafeText | None:
     """How old the list is that this is decided on."""
-    read_at = None if kind is None else desk.store.collection(desk.scope.profile, kind.KIND).read_at
+    read_at = None if kind is None else session.store.collection(session.scope.profile, kind.KIND).read_at
     return (
-        None if read_at is None else line(f"data is {short_duration(max(0.0, desk.clock.monotonic() - read_at))} old")
+        None
+        if read_at is None
+        else line(f"data is {short_duration(max(0.0, session.clock.monotonic() - read_at))} old")
     )
 
 
-async def show_dependents(desk: ServiceSession, sheet: ConfirmDialog, subject: Any) -> None:
-    """Name on the sheet what hangs on a record; lists that nobody has read yet are read first.
+async def show_dependents(session: ServiceSession, dialog: ConfirmDialog, subject: Any) -> None:
+    """Name on the dialog what hangs on a record; lists that nobody has read yet are read first.
 
     Args:
-        desk: Whose records.
-        sheet: The sheet that destroys it.
+        session: Whose records.
+        dialog: The dialog that destroys it.
         subject: The record.
     """
     wanted = find_dependent_kinds(subject)
     if not wanted:
         return
-    sheet.note((label_span("looking for what hangs on it"),))
-    known = {each: tuple(await load_records(desk, each)) for each in wanted}
-    unread = [each for each in wanted if not is_list_loaded(desk, each)]
+    dialog.note((label_span("looking for what hangs on it"),))
+    known = {each: tuple(await load_records(session, each)) for each in wanted}
+    unread = [each for each in wanted if not is_list_loaded(session, each)]
     found = find_dependents(subject, known)
     role = Role.WARN if found or unread else Role.QUIET
-    sheet.note((label_span(describe_dependents(found, [each.KIND for each in unread]), role),))
+    dialog.note((label_span(describe_dependents(found, [each.KIND for each in unread]), role),))

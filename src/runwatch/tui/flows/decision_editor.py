@@ -23,51 +23,51 @@ if TYPE_CHECKING:
 
 
 def open_decision_menu(screen: ConsoleScreen, record: Record, kept: Callable[[], None]) -> None:
-    """Let a person decide on a record.
+    """Let the user decide on a record.
 
     Args:
         screen: Where.
         record: What is decided on, as it is shown.
         kept: Called when the decision was written.
     """
-    desk = screen.connected_session()
-    if desk is None:
+    session = screen.connected_session()
+    if session is None:
         return
-    screen.open_overlay_when_loaded(partial(_menu, screen, desk, record, kept), "reading the decision")
+    screen.open_overlay_when_loaded(partial(_menu, screen, session, record, kept), "reading the decision")
 
 
-async def _menu(screen: ConsoleScreen, desk: ServiceSession, record: Record, kept: Callable[[], None]) -> Menu:
-    notes = await desk.notes.list_for(desk.scope, record.KIND)
+async def _menu(screen: ConsoleScreen, session: ServiceSession, record: Record, kept: Callable[[], None]) -> Menu:
+    notes = await session.notes.list_for(session.scope, record.KIND)
     written = (note.text for note in notes if (note.record_id, note.purpose) == (record.id, "decision"))
-    deciding = _Deciding(screen, desk, record, next(written, ""), kept)
+    deciding = _Deciding(screen, session, record, next(written, ""), kept)
     name = short_id(record.id, screen.console.glyphs)
     title = (label_span("Decide   ", Role.PLAIN), label_span(f"{name}; kept on this machine alone, nothing is sent"))
     return Menu(title, deciding.choices(), id="decide-menu")
 
 
 class _Deciding:
-    """A decision that a person is about to make.
+    """A decision that the user is about to make.
 
     Args:
         screen: Where.
-        desk: What keeps it.
+        session: What keeps it.
         record: What is decided on, as it is shown.
         seen: The decision as it stands, in the form in which it is kept; empty for none.
         kept: Called when the decision was written.
     """
 
     def __init__(
-        self, screen: ConsoleScreen, desk: ServiceSession, record: Record, seen: str, kept: Callable[[], None]
+        self, screen: ConsoleScreen, session: ServiceSession, record: Record, seen: str, kept: Callable[[], None]
     ) -> None:
         self._screen: Final = screen
-        self._desk: Final = desk
+        self._session: Final = session
         self._record: Final = record
         self._seen = seen
         self._kept: Final = kept
 
     @property
     def _present(self) -> ReviewDecision | None:
-        return parse_decision(self._seen, self._desk.clock.now()) if self._seen else None
+        return parse_decision(self._seen, self._session.clock.now()) if self._seen else None
 
     def choices(self) -> list[MenuItem]:
         """What can be decided now."""
@@ -88,7 +88,7 @@ class _Deciding:
             return
 
         async def keep(typed: Mapping[str, str]) -> SaveResult:
-            decision = ReviewDecision(verdict, typed["reason"], digest, self._desk.clock.now())
+            decision = ReviewDecision(verdict, typed["reason"], digest, self._session.clock.now())
             return await self._write(decision.text, f"Decided: {verdict}.")
 
         reason = self._present.reason if self._present is not None else ""
@@ -103,13 +103,13 @@ class _Deciding:
         start_worker(self._screen, take_back(), "deciding")
 
     async def _write(self, text: str, told: str) -> SaveResult:
-        """Write the decision, or none; what another console decided meanwhile stays until a person has seen it.
+        """Write the decision, or none; what another console decided meanwhile stays until the user has seen it.
 
         Raises:
             DataError: it cannot be written.
         """
-        other = await self._desk.notes.write(
-            self._desk.scope, self._record.KIND, self._record.id, "decision", text, seen=self._seen
+        other = await self._session.notes.write(
+            self._session.scope, self._record.KIND, self._record.id, "decision", text, seen=self._seen
         )
         if other is not None:
             self._seen = other

@@ -43,7 +43,7 @@ _BESIDE: Final = 26
 
 
 def open_export_menu(screen: RowScreen, more: Sequence[MenuItem] = ()) -> None:
-    """Let a person choose how the rows are written.
+    """Let the user choose how the rows are written.
 
     Args:
         screen: The list.
@@ -81,7 +81,7 @@ def export_rows(screen: RowScreen, form: FileFormat, path: Path | None = None) -
 
 
 def export_to_named_file(screen: RowScreen, name: str) -> None:
-    """Write the rows to a file that a person names; its ending says how."""
+    """Write the rows to a file that the user names; its ending says how."""
     form = format_from_name(name)
     if form is None:
         screen.notify_user(f"A file to export to ends in .{', .'.join(FILE_FORMATS)}.", Role.WARN)

@@ -1,6 +1,6 @@
-"""Looking for model servers on this machine, when a person asks for it and never by itself.
+"""Looking for model servers on this machine, when the user asks for it and never by itself.
 
-The local service looks; the console asks it, shows what was found, and copies the command that connects what a person
+The local service looks; the console asks it, shows what was found, and copies the command that connects what the user
 chooses.
 """
 
@@ -41,21 +41,21 @@ def can_search(console: Console) -> bool:
 def search_model_servers(screen: ConsoleScreen) -> None:
     """Ask the local service to look, and show on a screen what it found; or say why not."""
     console = screen.console
-    desk = screen.connected_session()
-    if desk is None:
+    session = screen.connected_session()
+    if session is None:
         return
     if not can_search(console):
         screen.notify_user("Only your own local service looks for model servers: runwatch --local", Role.WARN)
     else:
         screen.notify_user(f"{_WORK} on the usual ports of this machine{console.glyphs.ellipsis}")
-        start_worker(screen, _look(console, desk, screen), _WORK, group="servers", exclusive=True)
+        start_worker(screen, _look(console, session, screen), _WORK, group="servers", exclusive=True)
 
 
-async def _look(console: Console, desk: ServiceSession, screen: ConsoleScreen) -> None:
-    await desk.live.scheduler.wait_for_user_turn(
+async def _look(console: Console, session: ServiceSession, screen: ConsoleScreen) -> None:
+    await session.live.scheduler.wait_for_user_turn(
         lambda seconds: screen.notify_user(f"held by a 429 for {elapsed_clock(seconds)}", Role.WARN)
     )
-    value = (await desk.client.request(SEARCH)).value
+    value = (await session.client.request(SEARCH)).value
     found = ModelServerSearch(value if isinstance(value, dict) else {}).servers or ()
     servers = [server for server in found if server.base_url]
     said = f"Model servers found: {len(servers)}"
@@ -77,11 +77,11 @@ def _item(label: SafeText, command: str) -> MenuItem:
 
 
 CONNECT_OTHER: Final = "runwatch sources connect --local --openai-compatible URL"
-"""How a server is connected that was not found; a person puts its address in."""
+"""How a server is connected that was not found; the user puts its address in."""
 
 
 def connect_command(server: ModelServer) -> str:
-    """The exact command that connects a server to the local service; the verb asks for the key where one is needed."""
+    """The exact command that connects a server to the local service; it asks for the key where one is needed."""
     scheme = "api_key" if server.needs_key else None
     address = server.base_url or ""
     return runwatch_command("sources connect", local=True, openai_compatible=address, auth_scheme=scheme)

@@ -31,7 +31,7 @@ def follow_next_action(
     """Do what a next action of a template asks for; what belongs to an application is done by its own screen.
 
     Args:
-        screen: The screen on which a person stands on it.
+        screen: The screen on which the user stands on it.
         wanted: The next action.
         template: The template whose blocker it clears.
         open_plan: Shows the plan of a template, by its id, in front of a screen.
@@ -48,8 +48,8 @@ def follow_next_action(
 
 async def _do(screen: ConsoleScreen, wanted: NextActionTarget, step: NextStep, template: Template) -> None:
     spec = resource_named(step.resource)
-    desk = screen.connected_session()
-    if desk is None:
+    session = screen.connected_session()
+    if session is None:
         return
     if step.kind == "make":
         making = _action(spec.create_actions, step.operation)
@@ -57,7 +57,7 @@ async def _do(screen: ConsoleScreen, wanted: NextActionTarget, step: NextStep, t
         if making is None:
             # What is made of an account stands among what can be done with it.
             making = _action(spec.actions, step.operation)
-            subject = next(iter(await load_records(desk, Account)), None)
+            subject = next(iter(await load_records(session, Account)), None)
         if making is None:
             _leave_it_to(screen, spec, None)
         elif subject is None:
@@ -66,7 +66,7 @@ async def _do(screen: ConsoleScreen, wanted: NextActionTarget, step: NextStep, t
             screen.console.perform(screen, subject, making)
         return
     action = _action(spec.actions, step.operation)
-    known = [one for one in await load_records(desk, SourceConnection) if isinstance(one, SourceConnection)]
+    known = [one for one in await load_records(session, SourceConnection) if isinstance(one, SourceConnection)]
     record_id = find_blocked_connection(template, wanted.blocker, known, is_sync=step.is_sync)
     subject = next((one for one in known if one.id == record_id), None)
     if action is None or subject is None:
@@ -80,7 +80,7 @@ def _action(actions: tuple[ResourceAction[Any], ...], operation: str) -> Resourc
 
 
 def _leave_it_to(screen: ConsoleScreen, spec: ResourceSpec[Any], record_id: str | None) -> None:
-    """Go to the list where a person finds the record, because it is not clear which one is meant."""
+    """Go to the list where the user finds the record, because it is not clear which one is meant."""
     console = screen.console
     if record_id is not None:
         console.call_later(console.open_record, spec.kind, record_id)

@@ -1,6 +1,6 @@
-"""Going to a private page: its address shown in full, opened or copied by a person, and waiting until it is completed.
+"""Going to a private page: its address shown in full, opened or copied by the user, and waiting until it is completed.
 
-The address is a secret that works once. It stands on this sheet alone: no log, no journal, no cache and no other
+The address is a secret that works once. It stands on this dialog alone: no log, no journal, no cache and no other
 screen gets it, and no key is ever typed here (specification, What the service does, 7;
 :mod:`runwatch.view.actions.private_page`).
 """
@@ -50,17 +50,17 @@ _NOTHING_TO_ENTER: Final = "Nothing is left to enter, so there is no page to ope
 
 def open_private_page(
     behind: ConsoleScreen,
-    desk: ServiceSession,
+    session: ServiceSession,
     subject: Any,
     entry: PrivatePageSpec[Any],
     answer: Any,
     body: Mapping[str, Any] | None,
 ) -> None:
-    """Show what a person does next on a private page.
+    """Show what the user does next on a private page.
 
     Args:
         behind: The screen that shows what comes of it.
-        desk: Where the page was asked for.
+        session: Where the page was asked for.
         subject: The record that it is for; ``None`` for none.
         entry: What goes on there.
         answer: The decoded answer that names the page.
@@ -72,20 +72,20 @@ def open_private_page(
         kept = entry.keeps(body or {}, public)
         if kept.id:
             text = dumps(dict(kept.facts))
-            work = desk.notes.write(desk.scope, kept.kind, kept.id, "intent", text)
+            work = session.notes.write(session.scope, kept.kind, kept.id, "intent", text)
             start_worker(behind, work, "keeping what was begun here")
     address = find_page_address(named)
     behind.app.push_screen(
-        PrivatePageDialog(behind, desk, subject, entry, public, None if address is None else Secret(address))
+        PrivatePageDialog(behind, session, subject, entry, public, None if address is None else Secret(address))
     )
 
 
 class PrivatePageDialog(Dialog):
-    """The sheet of one private page.
+    """The dialog of one private page.
 
     Args:
         behind: The screen that shows what comes of it.
-        desk: Where the page was asked for.
+        session: Where the page was asked for.
         subject: The record that it is for; ``None`` for none.
         entry: What goes on there.
         answer: The answer that named the page, without its address.
@@ -98,7 +98,7 @@ class PrivatePageDialog(Dialog):
     def __init__(
         self,
         behind: ConsoleScreen,
-        desk: ServiceSession,
+        session: ServiceSession,
         subject: Any,
         entry: PrivatePageSpec[Any],
         answer: Mapping[str, Any],
@@ -106,7 +106,7 @@ class PrivatePageDialog(Dialog):
     ) -> None:
         super().__init__()
         self._behind: Final = behind
-        self._desk: Final = desk
+        self._session: Final = session
         self._subject: Final = subject
         self._entry: Final = entry
         self._answer: Final = answer
@@ -205,7 +205,7 @@ class PrivatePageDialog(Dialog):
 
     async def _watch(self) -> None:
         """Look again and again until it is entered, over, or nobody waits any more."""
-        entry, desk = self._entry, self._desk
+        entry, session = self._entry, self._session
         path = entry.path(self._subject, self._answer)
         before: Mapping[str, Any] | None = None
         for _ in range(MAX_POLLS):
@@ -218,13 +218,13 @@ class PrivatePageDialog(Dialog):
                 if progress.stage != "waiting":
                     self._end(progress)
                     return
-            await desk.clock.sleep(POLL_S)
+            await session.clock.sleep(POLL_S)
         self._say(PageProgress("ended", "nobody completed the page in time; ask for another one"))
 
     async def _look(self, operation: str, path: Mapping[str, str]) -> Mapping[str, Any] | None:
         """What the service says of it now; ``None`` where it did not answer this time."""
         try:
-            return await read_object(self._desk, operation, path)
+            return await read_object(self._session, operation, path)
         except RunwatchError as error:
             self._say(PageProgress("waiting", f"how far it is could not be read: {error}"))
             return None

@@ -60,7 +60,7 @@ def _go(screen: ConsoleScreen, profile: str, arrive: Callable[[], Awaitable[None
 
 
 def open_chosen_profiles(screen: ConsoleScreen, opened: partial[None]) -> None:
-    """Open the desks of the profiles that are shown, each by itself, and tell of each one."""
+    """Open the sessions of the profiles that are shown, each by itself, and tell of each one."""
     profiles = screen.console.profiles
 
     async def one(name: str) -> None:

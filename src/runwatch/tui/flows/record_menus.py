@@ -26,7 +26,7 @@ _FROM_A_FILE = line("this is a file")
 
 
 def open_copy_menu(screen: RecordScreen) -> None:
-    """Let a person choose what to copy of the record under the cursor."""
+    """Let the user choose what to copy of the record under the cursor."""
     row = screen.row
     if row is None:
         screen.notify_user("There is nothing to copy.", Role.WARN)
@@ -54,13 +54,13 @@ def open_action_menu(screen: RecordScreen) -> None:
 
 
 def open_create_menu(screen: RecordScreen) -> None:
-    """Let a person choose what to make here."""
+    """Let the user choose what to make here."""
     items = [_item(screen, action, (None, action), None) for action in screen.spec.create_actions]
     screen.open_overlay(Menu((label_span(f"New {screen.spec.singular}", Role.PLAIN),), items, id="make-menu"))
 
 
 def create_record(screen: RecordScreen) -> None:
-    """Make what is made here, or let a person choose where there are several things."""
+    """Make what is made here, or let the user choose where there are several things."""
     makes = screen.spec.create_actions
     if len(makes) > 1:
         open_create_menu(screen)
@@ -124,19 +124,19 @@ def _actions(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
 
 
 def _item(screen: RecordScreen, action: ResourceAction[Any], target: object, row: RecordRow[Any] | None) -> MenuItem:
-    """An action with its key or its verb, or why it is off."""
-    desk = screen.console.session
+    """An action with its key or its command, or why it is off."""
+    session = screen.console.session
     off: SafeText | None = None
     if not action.enabled_when(None if row is None else row.subject):
         off = line(action.off_because)
     elif screen.console.has_file and not _is_read(action):
         off = _FROM_A_FILE
-    elif desk is not None and desk.client.read_only and is_write(action):
+    elif session is not None and session.client.read_only and is_write(action):
         off = _READ_ONLY
     here = screen.console.keys.shown(key) if (key := _key_of(screen, action, row)) else line("")
     verb = line(runwatch_command(action.command, *([] if row is None else [row.id])) if action.command else "")
     if action.mutation is None:
-        # Without a screen that does it the verb alone does.
+        # Without a screen that does it the command alone does.
         return MenuItem(line(action.label), target, verb or here, off)
     return MenuItem(line(action.label), target, line("   ".join(part for part in (here, verb) if part)), off)
 

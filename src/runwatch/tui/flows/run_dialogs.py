@@ -1,4 +1,4 @@
-"""Starting and cancelling runs: the sheets that say what will happen."""
+"""Starting and cancelling runs: the dialogs that say what will happen."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 
-def build_cancel_dialog(screen: ConsoleScreen, desk: ServiceSession, runs: Sequence[RunFacts]) -> WriteDialog:
-    """The sheet that cancels runs, those that are final left out of the count but not of the list."""
+def build_cancel_dialog(screen: ConsoleScreen, session: ServiceSession, runs: Sequence[RunFacts]) -> WriteDialog:
+    """The dialog that cancels runs, those that are final left out of the count but not of the list."""
     live = [run for run in runs if not run.is_final]
     glyphs = screen.console.glyphs
     many = len(live) != 1
     noun = f"{len(live)} runs" if many else f"run {short_id(live[0].id, glyphs)}"
     rows = tuple(DialogRow(run.id, _run_line(screen, run)) for run in live) if many else ()
-    if many and desk.target.production:
+    if many and session.target.production:
         typed: TypedConfirmation | None = TypedConfirmation(
             line("production profile: type the number of runs"), str(len(live))
         )
     else:
-        typed = make_typed_confirmation(desk, live[0].id)
+        typed = make_typed_confirmation(session, live[0].id)
     writes = [
         DialogWrite(
             run.id,
@@ -52,10 +52,10 @@ def build_cancel_dialog(screen: ConsoleScreen, desk: ServiceSession, runs: Seque
         )
         for run in live
     ]
-    left = desk.live.budget.left
+    left = session.live.budget.left
     within = "" if left is None else f"   within {left} requests left this minute"
     order = DialogText(
-        title=line(f"Cancel {noun} on {line(desk.target.profile)}"),
+        title=line(f"Cancel {noun} on {line(session.target.profile)}"),
         sentence=line(
             f"Cancels {noun}. A provider call already under way is not reversed; a run that has ended in the meantime "
             "stays as it is."
@@ -67,27 +67,27 @@ def build_cancel_dialog(screen: ConsoleScreen, desk: ServiceSession, runs: Seque
         ),
         keep=line("Keep them running" if many else "Keep it running"),
         confirm=line(f"Cancel {noun}"),
-        profile=profile_label(desk),
+        profile=profile_label(session),
         key=None if many else line(writes[0].write.key),
         rows=rows,
         typed=typed,
-        age=_age(desk),
-        off=read_only_text(desk),
+        age=_age(session),
+        off=read_only_text(session),
     )
 
     def done(run_id: str, answer: Any) -> None:
         if isinstance(answer, dict):
-            now, monotonic = desk.clock.now(), desk.clock.monotonic()
-            desk.store.apply(RecordRead(desk.scope.profile, Run.KIND, now, monotonic, Run(answer)))
+            now, monotonic = session.clock.now(), session.clock.monotonic()
+            session.store.apply(RecordRead(session.scope.profile, Run.KIND, now, monotonic, Run(answer)))
         # A replayed answer may be old, so that the run itself is read again.
-        desk.live.refresh(Run)
+        session.live.refresh(Run)
 
-    return WriteDialog(screen, desk, order, writes, done)
+    return WriteDialog(screen, session, order, writes, done)
 
 
 def build_submit_dialog(
     screen: ConsoleScreen,
-    desk: ServiceSession,
+    session: ServiceSession,
     body: bytes,
     shown: Any,
     *,
@@ -95,11 +95,11 @@ def build_submit_dialog(
     done: Callable[[str], None],
     refused: Callable[[RunwatchError], SafeText | None] = no_extra_step,
 ) -> WriteDialog:
-    """The sheet that submits a run.
+    """The dialog that submits a run.
 
     Args:
         screen: The screen that opened it.
-        desk: Where it goes.
+        session: Where it goes.
         body: The exact bytes.
         shown: The same as a value, for the preview.
         key: The idempotency key.
@@ -108,7 +108,7 @@ def build_submit_dialog(
     """
     is_test = isinstance(shown, dict) and shown.get("mode") == "echo"
     order = DialogText(
-        title=line(f"Start a {'test' if is_test else 'live'} run on {line(desk.target.profile)}"),
+        title=line(f"Start a {'test' if is_test else 'live'} run on {line(session.target.profile)}"),
         sentence=line(
             "Starts a test run. It calls no model, costs nothing and leaves a receipt."
             if is_test
@@ -117,30 +117,32 @@ def build_submit_dialog(
         request=line("POST /v1/executions"),
         keep=line("Do not start it"),
         confirm=line("Start the run"),
-        profile=profile_label(desk),
+        profile=profile_label(session),
         key=line(key),
         body=render_request_body(shown),
-        off=read_only_text(desk),
+        off=read_only_text(session),
     )
 
     def accepted(_: str, answer: Any) -> None:
         run = Run(answer) if isinstance(answer, dict) else None
         if run is not None and run.id:
-            now, monotonic = desk.clock.now(), desk.clock.monotonic()
-            desk.store.apply(RecordRead(desk.scope.profile, Run.KIND, now, monotonic, run))
+            now, monotonic = session.clock.now(), session.clock.monotonic()
+            session.store.apply(RecordRead(session.scope.profile, Run.KIND, now, monotonic, run))
             done(run.id)
-        desk.live.refresh(Run)
+        session.live.refresh(Run)
 
     return WriteDialog(
-        screen, desk, order, [DialogWrite("run", Write(SUBMIT, {}, body, key))], accepted, refused=refused
+        screen, session, order, [DialogWrite("run", Write(SUBMIT, {}, body, key))], accepted, refused=refused
     )
 
 
-def _age(desk: ServiceSession) -> SafeText | None:
+def _age(session: ServiceSession) -> SafeText | None:
     """How old the list is that this is decided on."""
-    read_at = desk.store.collection(desk.scope.profile, Run.KIND).read_at
+    read_at = session.store.collection(session.scope.profile, Run.KIND).read_at
     return (
-        None if read_at is None else line(f"data is {short_duration(max(0.0, desk.clock.monotonic() - read_at))} old")
+        None
+        if read_at is None
+        else line(f"data is {short_duration(max(0.0, session.clock.monotonic() - read_at))} old")
     )
 
 

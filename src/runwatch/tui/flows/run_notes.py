@@ -21,40 +21,42 @@ _PURPOSES: Final[tuple[NotePurpose, ...]] = ("label", "note")
 
 
 def open_run_notes(screen: RowScreen, run_ids: Sequence[str]) -> None:
-    """Let a person write about one run, or give several the same label; why that cannot be is said on the screen.
+    """Let the user write about one run, or give several the same label; why that cannot be is said on the screen.
 
     Args:
         screen: The list of runs.
         run_ids: Which of them.
     """
-    desk = screen.connected_session()
-    if desk is None:
+    session = screen.connected_session()
+    if session is None:
         return
     if not run_ids:
         screen.notify_user("There is no run to write about.", Role.WARN)
         return
-    screen.open_overlay_when_loaded(partial(_editor, screen, desk, run_ids), "reading the label")
+    screen.open_overlay_when_loaded(partial(_editor, screen, session, run_ids), "reading the label")
 
 
-async def _editor(screen: RowScreen, desk: ServiceSession, run_ids: Sequence[str]) -> NoteEditor:
-    notes = {(note.record_id, note.purpose): note.text for note in await desk.notes.list_for(desk.scope, Run.KIND)}
+async def _editor(screen: RowScreen, session: ServiceSession, run_ids: Sequence[str]) -> NoteEditor:
+    notes = {
+        (note.record_id, note.purpose): note.text for note in await session.notes.list_for(session.scope, Run.KIND)
+    }
     seen = {run_id: {purpose: notes.get((run_id, purpose), "") for purpose in _PURPOSES} for run_id in run_ids}
-    labelling = _Labelling(screen, desk, seen)
+    labelling = _Labelling(screen, session, seen)
     return NoteEditor(screen.console, line(f"Label of {labelling.about}"), labelling.texts, labelling.keep)
 
 
 class _Labelling:
-    """What a person is about to write about runs.
+    """What the user is about to write about runs.
 
     Args:
         screen: The list that shows it.
-        desk: What keeps it.
+        session: What keeps it.
         seen: The texts about each run that the person has seen, by its id and what they are for.
     """
 
-    def __init__(self, screen: RowScreen, desk: ServiceSession, seen: dict[str, dict[NotePurpose, str]]) -> None:
+    def __init__(self, screen: RowScreen, session: ServiceSession, seen: dict[str, dict[NotePurpose, str]]) -> None:
         self._screen: Final = screen
-        self._desk: Final = desk
+        self._session: Final = session
         self._seen: Final = seen
 
     @property
@@ -71,7 +73,7 @@ class _Labelling:
         return {purpose: text for purpose, text in first.items() if purpose == "label" or len(self._seen) == 1}
 
     async def keep(self, typed: Mapping[str, str]) -> SaveResult:
-        """Write what a person changed. What another console wrote meanwhile stays until the person has seen it.
+        """Write what the user changed. What another console wrote meanwhile stays until the person has seen it.
 
         Raises:
             DataError: it cannot be written; what was written before that stands.
@@ -83,8 +85,8 @@ class _Labelling:
                     text = typed.get(purpose, seen[purpose])
                     if text == seen[purpose]:
                         continue
-                    other = await self._desk.notes.write(
-                        self._desk.scope, Run.KIND, run_id, purpose, text, seen=seen[purpose]
+                    other = await self._session.notes.write(
+                        self._session.scope, Run.KIND, run_id, purpose, text, seen=seen[purpose]
                     )
                     seen[purpose] = text if other is None else other
                     if other is not None:

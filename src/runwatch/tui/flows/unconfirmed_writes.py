@@ -1,6 +1,6 @@
-"""Settling writes whose answer never came: what is told of them, the list of them, and the sheets that settle one.
+"""Settling writes whose answer never came: what is told of them, the list of them, and the dialogs that settle one.
 
-The outbox keeps such a write with its key and its bytes (:mod:`runwatch.store.repositories.outbox`). A person asks
+The outbox keeps such a write with its key and its bytes (:mod:`runwatch.store.repositories.outbox`). The user asks
 again with exactly these, which does nothing twice, or gives it up and looks whether it took effect.
 """
 
@@ -77,28 +77,30 @@ class UnconfirmedWrites:
         start_worker(self._console, self._open(screen), "reading the kept writes", group="kept")
 
     def settle(self, screen: ConsoleScreen, kept: UnconfirmedWrite, *, asks_again: bool) -> None:
-        """Open the sheet of a write that was chosen in the list, to send it again or to forget it."""
-        desk = self._console.session
-        if desk is not None:
+        """Open the dialog of a write that was chosen in the list, to send it again or to forget it."""
+        session = self._console.session
+        if session is not None:
             make = _ask_again if asks_again else _Dismissal
-            screen.open_dialog(make(screen, desk, kept))
+            screen.open_dialog(make(screen, session, kept))
 
     async def _open(self, screen: ConsoleScreen) -> None:
-        desk = screen.connected_session()
-        if desk is None:
+        session = screen.connected_session()
+        if session is None:
             return
-        kept = await desk.unconfirmed_writes()
+        kept = await session.unconfirmed_writes()
         await self.tell()
         if kept:
             title = (label_span("Kept writes   ", Role.PLAIN), label_span("sent, and their outcome is unknown"))
-            screen.open_overlay(Menu(title, list(self._items(screen, desk, kept)), id="kept-writes"))
+            screen.open_overlay(Menu(title, list(self._items(screen, session, kept)), id="kept-writes"))
         else:
             screen.notify_user("Nothing is kept: the outcome of every write is known.")
 
-    def _items(self, screen: ConsoleScreen, desk: ServiceSession, kept: list[UnconfirmedWrite]) -> Iterator[MenuItem]:
+    def _items(
+        self, screen: ConsoleScreen, session: ServiceSession, kept: list[UnconfirmedWrite]
+    ) -> Iterator[MenuItem]:
         for write in kept:
             what = OPERATIONS[write.order.operation].title
-            off = read_only_text(desk) if write.is_offered else _TOO_OLD
+            off = read_only_text(session) if write.is_offered else _TOO_OLD
             again = partial(self.settle, screen, write, asks_again=True)
             dismiss = partial(self.settle, screen, write, asks_again=False)
             yield MenuItem(line(f"Ask again: {what}"), again, self._about(write), off)
@@ -122,13 +124,13 @@ class UnconfirmedWrites:
         return f"{what}, outcome unknown; {console.keys.shown('app.outbox')} or :outbox settles this"
 
 
-def _ask_again(screen: ConsoleScreen, desk: ServiceSession, kept: UnconfirmedWrite) -> WriteDialog:
-    """The sheet that sends a kept write once more."""
+def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: UnconfirmedWrite) -> WriteDialog:
+    """The dialog that sends a kept write once more."""
     from runwatch.tui.flows.action_dialog import make_retry_callbacks
 
     facts, written = OPERATIONS[kept.order.operation], kept.order
     order = DialogText(
-        title=line(f"Ask again on {line(desk.target.profile)}: {facts.title}"),
+        title=line(f"Ask again on {line(session.target.profile)}: {facts.title}"),
         sentence=line(
             "Sends the same bytes with the same key once more. If the first sending took effect, the service repeats"
             " its answer; nothing is done twice."
@@ -136,40 +138,40 @@ def _ask_again(screen: ConsoleScreen, desk: ServiceSession, kept: UnconfirmedWri
         request=request_text(kept.order.operation, kept.order.path),
         keep=_KEEP,
         confirm=line("Ask again"),
-        profile=profile_label(desk),
+        profile=profile_label(session),
         key=line(written.key),
         body=None if written.body is None else _body(written.body),
-        typed=make_typed_confirmation(desk, next(iter(written.path.values()))) if written.path else None,
+        typed=make_typed_confirmation(session, next(iter(written.path.values()))) if written.path else None,
         age=_sent(screen, kept),
-        off=read_only_text(desk),
+        off=read_only_text(session),
     )
 
-    declared = make_retry_callbacks(screen, desk, written)
+    declared = make_retry_callbacks(screen, session, written)
     if declared is not None:
         told, take, after = declared
         items = [DialogWrite("kept", written, kept)]
-        return WriteDialog(screen, desk, order, items, lambda _, answer: take(answer), told=told, after=after)
+        return WriteDialog(screen, session, order, items, lambda _, answer: take(answer), told=told, after=after)
 
     def done(_: str, answer: Any) -> None:
         run = Run(answer) if isinstance(answer, dict) and facts.record is Run else Run({})
         # A repeated answer is as old as the first sending, so that it counts only where nothing newer is known.
-        if run.id and desk.store.get(desk.scope.profile, Run.KIND, run.id) is None:
-            now, monotonic = desk.clock.now(), desk.clock.monotonic()
-            desk.store.apply(RecordRead(desk.scope.profile, Run.KIND, now, monotonic, run))
+        if run.id and session.store.get(session.scope.profile, Run.KIND, run.id) is None:
+            now, monotonic = session.clock.now(), session.clock.monotonic()
+            session.store.apply(RecordRead(session.scope.profile, Run.KIND, now, monotonic, run))
         if run.id and written.operation == SUBMIT:
             screen.console.show_run(run.id)
-        desk.live.refresh(Run)
+        session.live.refresh(Run)
 
-    return WriteDialog(screen, desk, order, [DialogWrite("kept", written, kept)], done)
+    return WriteDialog(screen, session, order, [DialogWrite("kept", written, kept)], done)
 
 
 class _Dismissal(WriteDialog):
-    """The sheet that gives a kept write up."""
+    """The dialog that gives a kept write up."""
 
-    def __init__(self, screen: ConsoleScreen, desk: ServiceSession, kept: UnconfirmedWrite) -> None:
+    def __init__(self, screen: ConsoleScreen, session: ServiceSession, kept: UnconfirmedWrite) -> None:
         self._kept = kept
         order = DialogText(
-            title=line(f"Dismiss on {line(desk.target.profile)}: {OPERATIONS[kept.order.operation].title}"),
+            title=line(f"Dismiss on {line(session.target.profile)}: {OPERATIONS[kept.order.operation].title}"),
             sentence=line(
                 "Forgets the request on this machine; whether it took effect stays unknown. Look in the list of runs"
                 " first: a new request has a new key, and does the same a second time."
@@ -177,17 +179,17 @@ class _Dismissal(WriteDialog):
             request=line("nothing is sent"),
             keep=_KEEP,
             confirm=line("Dismiss it"),
-            profile=profile_label(desk),
+            profile=profile_label(session),
             key=line(kept.order.key),
             age=_sent(screen, kept),
         )
-        super().__init__(screen, desk, order, (), lambda _, __: None)
+        super().__init__(screen, session, order, (), lambda _, __: None)
 
     async def _send(self) -> None:
         try:
-            await self._desk.outbox.discard(self._kept)
+            await self._session.outbox.discard(self._kept)
         except RunwatchError as error:
-            self.dialog.show_refusal(make_problem_entry(self._desk, self._kept.order.operation, error))
+            self.dialog.show_refusal(make_problem_entry(self._session, self._kept.order.operation, error))
         else:
             self.dialog.finish((label_span("forgotten here", Role.GOOD),))
         await self._screen.console.report_unconfirmed_writes()

@@ -1,6 +1,6 @@
-"""A sheet on the screen and the writes behind it: what was sent, and what came of it row by row.
+"""A dialog on the screen and the writes behind it: what was sent, and what came of it row by row.
 
-Everything goes through the outbox of the desk, so that a write whose answer is lost can be asked for again with the
+Everything goes through the outbox of the session, so that a write whose answer is lost can be asked for again with the
 same key and the same bytes.
 """
 
@@ -40,7 +40,7 @@ TYPED_CHARACTERS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class DialogWrite:
-    """One write of a sheet.
+    """One write of a dialog.
 
     Attributes:
         id: The record it is about; names its row.
@@ -84,24 +84,24 @@ def _nothing_after(_: Any) -> None:
 
 
 class WriteDialog:
-    """A sheet on the screen and the writes behind it.
+    """A dialog on the screen and the writes behind it.
 
     Args:
         screen: The screen that opened it.
-        desk: Where the writes go.
-        order: What the sheet says.
+        session: Where the writes go.
+        order: What the dialog says.
         items: The writes, in order.
         done: Called with the id of each record that was changed, and the answer's JSON.
-        told: What the sheet says of the good answer of a single write, beside that it is done.
+        told: What the dialog says of the good answer of a single write, beside that it is done.
         refused: Called with the error of a single write that did nothing; what it answers is the next step that the
             problem names, ``None`` for the one of the error's code.
-        after: Called with the answer when the sheet of a single write that is done has been left.
+        after: Called with the answer when the dialog of a single write that is done has been left.
     """
 
     def __init__(
         self,
         screen: ConsoleScreen,
-        desk: ServiceSession,
+        session: ServiceSession,
         order: DialogText,
         items: Sequence[DialogWrite],
         done: Callable[[str, Any], None],
@@ -115,7 +115,7 @@ class WriteDialog:
         self._refused = refused
         self._answer: Any = None
         self._screen = screen
-        self._desk = desk
+        self._session = session
         self._items = tuple(items)
         self._done = done
         self._work: Worker[None] | None = None
@@ -123,13 +123,13 @@ class WriteDialog:
         self.dialog: Final = ConfirmDialog(order, screen)
 
     def send(self) -> None:
-        """Send what the sheet says, or ask again for what is unknown; for the messages of the sheet."""
+        """Send what the dialog says, or ask again for what is unknown; for the messages of the dialog."""
         self._work = start_worker(self._screen, self._send(), "sending", group="mutation")
 
     def leave(self) -> None:
-        """Send nothing more when the sheet is left while a 429 holds it; what is under way goes on.
+        """Send nothing more when the dialog is left while a 429 holds it; what is under way goes on.
 
-        What comes after a write that is done comes once the screen has heard that the sheet is gone.
+        What comes after a write that is done comes once the screen has heard that the dialog is gone.
         """
         if self.dialog.state == "done" and len(self._items) == 1:
             self._screen.console.call_later(self._after, self._answer)
@@ -144,11 +144,11 @@ class WriteDialog:
         outcomes = [await self._deliver(item) for item in self._items]
         is_one = len(outcomes) == 1 and outcomes[0] is None
         self._show(outcomes, await self._told(self._answer) if is_one else line(""))
-        # What could not be settled stays said after the sheet is gone.
+        # What could not be settled stays said after the dialog is gone.
         await self._screen.console.report_unconfirmed_writes()
 
     def _show(self, outcomes: Sequence[RunwatchError | None], told: StyledSpans) -> None:
-        """Say on the sheet what came of it all."""
+        """Say on the dialog what came of it all."""
         if len(self._items) > 1:
             good = sum(error is None for error in outcomes)
             role = Role.GOOD if good == len(outcomes) else Role.WARN
@@ -163,11 +163,11 @@ class WriteDialog:
         elif self._items[0].kept is not None and _is_over(error):
             self.dialog.finish((label_span("settled: the run has ended, and nothing is left to cancel", Role.GOOD),))
         else:
-            entry = make_problem_entry(self._desk, self._items[0].write.operation, error)
+            entry = make_problem_entry(self._session, self._items[0].write.operation, error)
             self.dialog.show_refusal(entry, next_step=self._refused(error))
 
     def _offer_secret(self) -> None:
-        """Have the sheet offer the secret that the answer tells this once, where the action says that it does."""
+        """Have the dialog offer the secret that the answer tells this once, where the action says that it does."""
         from runwatch.view.resources.registry import mutation_for_operation
 
         mutation = mutation_for_operation(self._items[0].write.operation)
@@ -186,16 +186,16 @@ class WriteDialog:
                 self.dialog.show_rate_limit(line(f"held by a 429; it goes at {goes_at}"))
 
         # Waiting comes before sending, because only what has not begun can be given up without a doubt.
-        await self._desk.live.scheduler.wait_for_user_turn(told)
+        await self._session.live.scheduler.wait_for_user_turn(told)
         if self._is_held:
             self._is_held = False
             self.dialog.go()
         self._tell(item, label_span("sending", Role.LIVE))
         try:
             if item.kept is None:
-                answer = await self._desk.send_write(item.write, told)
+                answer = await self._session.send_write(item.write, told)
             else:
-                answer = await self._desk.retry_write(item.kept, told)
+                answer = await self._session.retry_write(item.kept, told)
         except RunwatchError as error:
             self._tell(item, _outcome(error))
             return error
@@ -228,9 +228,9 @@ def _outcome(error: RunwatchError) -> StyledSpan:
     return label_span(error.title, Role.BAD)
 
 
-def make_problem_entry(desk: ServiceSession, operation: str, error: RunwatchError) -> ProblemEntry:
-    """An error of the desk's service as the problem panel shows it."""
-    return problem_entry_from_error(error, operation, desk.target, desk.clock.now())
+def make_problem_entry(session: ServiceSession, operation: str, error: RunwatchError) -> ProblemEntry:
+    """An error of the session's service as the problem panel shows it."""
+    return problem_entry_from_error(error, operation, session.target, session.clock.now())
 
 
 def problem_entry_from_error(error: RunwatchError, operation: str, target: Target, at: datetime) -> ProblemEntry:
@@ -268,20 +268,20 @@ def request_text(operation: str, path: Mapping[str, str]) -> SafeText:
     return line(f"{facts.method} {shown}", None)
 
 
-def make_typed_confirmation(desk: ServiceSession, record_id: str) -> TypedConfirmation | None:
+def make_typed_confirmation(session: ServiceSession, record_id: str) -> TypedConfirmation | None:
     """What has to be typed before something is done to one record; ``None`` where the profile is no production one."""
-    if not desk.target.production:
+    if not session.target.production:
         return None
     prompt = f"production profile: type the last {TYPED_CHARACTERS} characters of the id"
     return TypedConfirmation(line(prompt), record_id[-TYPED_CHARACTERS:])
 
 
-def profile_label(desk: ServiceSession) -> StyledSpans:
-    """Profile and mode, for the frame of a sheet."""
-    mode = label_span("READ-ONLY", Role.WARN) if desk.client.read_only else label_span("write", Role.PLAIN)
-    return (label_span(f"{line(desk.target.profile)} ", Role.PLAIN), mode)
+def profile_label(session: ServiceSession) -> StyledSpans:
+    """Profile and mode, for the frame of a dialog."""
+    mode = label_span("READ-ONLY", Role.WARN) if session.client.read_only else label_span("write", Role.PLAIN)
+    return (label_span(f"{line(session.target.profile)} ", Role.PLAIN), mode)
 
 
-def read_only_text(desk: ServiceSession) -> SafeText | None:
+def read_only_text(session: ServiceSession) -> SafeText | None:
     """Why nothing can be sent, where that is so."""
-    return line("This profile is read-only; nothing can be sent.") if desk.client.read_only else None
+    return line("This profile is read-only; nothing can be sent.") if session.client.read_only else None

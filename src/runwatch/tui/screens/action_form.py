@@ -1,4 +1,4 @@
-"""Doing what an action declares: a form where something is asked, then the sheet.
+"""Doing what an action declares: a form where something is asked, then the dialog.
 
 There is no other way from a specification to the service (:mod:`runwatch.view.spec.action`): what stops an action, such
 as a profile that is read-only, is said here once for every action there is. What is sent, and what comes of it, is in
@@ -49,16 +49,16 @@ def perform_action(
         subject.subject if mutation.prerequisite and isinstance(subject, PageResult) else subject
     ):
         screen.notify_user(action.off_because, Role.WARN)
-    elif (desk := screen.connected_session()) is None:
+    elif (session := screen.connected_session()) is None:
         return
-    elif desk.client.read_only and (mutation.fields or mutation.prerequisite is not None):
-        screen.notify_user(str(read_only_text(desk)), Role.WARN)
+    elif session.client.read_only and (mutation.fields or mutation.prerequisite is not None):
+        screen.notify_user(str(read_only_text(session)), Role.WARN)
     elif mutation.prerequisite is not None and not isinstance(subject, PageResult):
-        start_worker(screen, _read_first(screen, desk, subject, action), action.label, group="first", exclusive=True)
+        start_worker(screen, _read_first(screen, session, subject, action), action.label, group="first", exclusive=True)
     elif mutation.fields:
         screen.app.push_screen(ActionForm(screen, subject, action, values))
     else:
-        _open(screen, desk, subject, action)
+        _open(screen, session, subject, action)
 
 
 class ActionForm(FormScreen):
@@ -99,10 +99,10 @@ class ActionForm(FormScreen):
         """Below the screen that opened it."""
         return (*self._behind.breadcrumbs(), self._action.label)
 
-    def build_dialog(self, desk: ServiceSession, body: bytes, shown: Any, key: str) -> WriteDialog:
-        """The sheet of the action."""
+    def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteDialog:
+        """The dialog of the action."""
         return build_action_dialog(
-            self, self._behind, desk, self._subject, self._action, body, shown, key=key, refused=self.refused
+            self, self._behind, session, self._subject, self._action, body, shown, key=key, refused=self.refused
         )
 
     @property
@@ -111,25 +111,27 @@ class ActionForm(FormScreen):
         return self._action.mutation
 
 
-def _open(screen: ConsoleScreen, desk: ServiceSession, subject: Any, action: ResourceAction[Any]) -> None:
-    """Open the sheet of an action that asks nothing, and look for what hangs on the record where it destroys it."""
+def _open(screen: ConsoleScreen, session: ServiceSession, subject: Any, action: ResourceAction[Any]) -> None:
+    """Open the dialog of an action that asks nothing, and look for what hangs on the record where it destroys it."""
     assert action.mutation is not None
     body = build_form(action.mutation, subject).body({}) if has_body(action.mutation) else None
     content = None if body is None else encode_body(body)
-    opened = build_action_dialog(screen, screen, desk, subject, action, content, body, key=str(uuid.uuid4()))
+    opened = build_action_dialog(screen, screen, session, subject, action, content, body, key=str(uuid.uuid4()))
     screen.open_dialog(opened)
     if action.is_destructive and subject is not None:
         from runwatch.tui.flows.action_dialog import show_dependents
 
-        start_worker(screen, show_dependents(desk, opened.dialog, subject), "looking for what hangs on it")
+        start_worker(screen, show_dependents(session, opened.dialog, subject), "looking for what hangs on it")
 
 
-async def _read_first(screen: ConsoleScreen, desk: ServiceSession, subject: Any, action: ResourceAction[Any]) -> None:
-    """Read what an action has to know before its form or sheet opens."""
+async def _read_first(
+    screen: ConsoleScreen, session: ServiceSession, subject: Any, action: ResourceAction[Any]
+) -> None:
+    """Read what an action has to know before its form or dialog opens."""
     assert action.mutation is not None
     first = action.mutation.prerequisite
     assert first is not None
-    state = await read_object(desk, first.operation, first.path(subject))
+    state = await read_object(session, first.operation, first.path(subject))
     lacking = first.lacks(state)
     if lacking:
         screen.notify_user(lacking, Role.WARN)

@@ -1,4 +1,4 @@
-"""Help: the keys of the pane one came from, then all others, and whatever else a person may look up."""
+"""Help: the keys of the pane one came from, then all others, and whatever else the user may look up."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class HelpScreen(ConsoleScreen):
         self._show()
 
     def on_filter_changed(self, message: FilterChanged) -> None:
-        """Search in all parts while a person types."""
+        """Search in all parts while the user types."""
         message.stop()
         self._look_for(message.text)
 

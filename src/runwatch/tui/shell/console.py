@@ -38,24 +38,24 @@ if TYPE_CHECKING:
 
 
 class DialogWriter(Protocol):
-    """A sheet and what it sends."""
+    """A dialog and what it sends."""
 
     @property
     def dialog(self) -> ConfirmDialog:
-        """The sheet."""
+        """The dialog."""
         ...
 
     def send(self) -> None:
-        """Send what the sheet says, or the same once more where the outcome is unknown."""
+        """Send what the dialog says, or the same once more where the outcome is unknown."""
         ...
 
     def leave(self) -> None:
-        """The sheet is gone; what is under way goes on."""
+        """The dialog is gone; what is under way goes on."""
         ...
 
 
 class ProfileSessions(Protocol):
-    """The profiles of the settings file, with a desk for each that is open."""
+    """The profiles of the settings file, with a session for each that is open."""
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ class ProfileSessions(Protocol):
 
     @property
     def failures(self) -> dict[str, RunwatchError]:
-        """Why the desk of a profile could not be opened; without an entry that profile is tried again."""
+        """Why the session of a profile could not be opened; without an entry that profile is tried again."""
         ...
 
     def choose(self, names: tuple[str, ...] | None) -> None:
@@ -82,15 +82,15 @@ class ProfileSessions(Protocol):
         ...
 
     def session(self, name: str) -> ServiceSession | None:
-        """The desk of a profile, once it is open."""
+        """The session of a profile, once it is open."""
         ...
 
     async def open(self, name: str) -> None:
-        """Open the desk of a profile, unless it is open or being opened; a failure is in :attr:`failures`."""
+        """Open the session of a profile, unless it is open or being opened; a failure is in :attr:`failures`."""
         ...
 
     def go_to(self, name: str) -> bool:
-        """Have the console work with a profile from now on; answer whether its desk is open."""
+        """Have the console work with a profile from now on; answer whether its session is open."""
         ...
 
 
@@ -101,18 +101,18 @@ class Console(WidgetApp):
         settings: What holds now.
         loaded: The settings file as it was read.
         resolver: Where each setting comes from.
-        opening: How the console was opened.
+        launch: How the console was opened.
         theme_directories: Where themes are looked for.
         warnings: What is said above the hints until the user hides it.
         store: The records in memory.
-        desk: What reaches the service; ``None`` until it is open, and for a file.
-        failure: Why the desk could not be opened.
-        opening_words: How far the opening of the desk is.
+        session: What reaches the service; ``None`` until it is open, and for a file.
+        failure: Why the session could not be opened.
+        startup_status: How far the opening of the session is.
         time_mode: How times are shown.
-        kept_rows: The rows of the long list that was left last.
-        draft: What was typed into the form for runs and not submitted yet, by field.
+        row_cache: The rows of the long list that was left last.
+        run_draft: What was typed into the form for runs and not submitted yet, by field.
         history: The views that the user has been to.
-        keyboard: The queue of keys.
+        key_queue: The queue of keys.
     """
 
     settings: Settings
@@ -266,7 +266,7 @@ class Console(WidgetApp):
         raise NotImplementedError
 
     def open_cancel(self, runs: list[RunFacts]) -> None:
-        """Cancel runs through the sheet; what is final is left out."""
+        """Cancel runs through the dialog; what is final is left out."""
         raise NotImplementedError
 
     def open_add_runs(self) -> None:
@@ -274,7 +274,7 @@ class Console(WidgetApp):
         raise NotImplementedError
 
     def refresh_resource(self, spec: ResourceSpec[Any]) -> None:
-        """Read a list now, also one that was given up; and open the desk again where that failed."""
+        """Read a list now, also one that was given up; and open the session again where that failed."""
         raise NotImplementedError
 
     async def report_unconfirmed_writes(self) -> None:

@@ -142,7 +142,7 @@ class ConsoleScreen(Screen[None]):
         return ViewState(name)
 
     def restore_view(self, view: ViewState) -> None:
-        """Look as it did when a person left it; called once the screen has its parts."""
+        """Look as it did when the user left it; called once the screen has its parts."""
 
     def data_changed(self, kinds: frozenset[str]) -> None:
         """Records of these kinds changed; empty when nothing is known to have."""
@@ -156,8 +156,8 @@ class ConsoleScreen(Screen[None]):
     def on_write_succeeded(self, operation: str, answer: Any) -> None:
         """What was done from this screen was answered well, with this JSON and without its secrets."""
 
-    def sheet_left(self, sheet: ConfirmDialog) -> None:
-        """A sheet that this screen opened is gone."""
+    def dialog_closed(self, dialog: ConfirmDialog) -> None:
+        """A dialog that this screen opened is gone."""
 
     def tick(self) -> None:
         """A second went by: ages grow."""
@@ -206,10 +206,10 @@ class ConsoleScreen(Screen[None]):
 
     def connected_session(self) -> ServiceSession | None:
         """What reaches the service; where nothing does, this says why."""
-        desk = self.console.session
-        if desk is None:
+        session = self.console.session
+        if session is None:
             self.notify_user(_ON_A_FILE if self.console.has_file else _NOT_CONNECTED, Role.WARN)
-        return desk
+        return session
 
     @property
     def is_in_front(self) -> bool:
@@ -263,31 +263,31 @@ class ConsoleScreen(Screen[None]):
         self.console.key_queue.resume_for(message.overlay)
 
     def open_dialog(self, sending: DialogWriter) -> None:
-        """Put a sheet in front; what it sends is sent when a person confirms it."""
+        """Put a dialog in front; what it sends is sent when the user confirms it."""
         self._sending = sending
         self.app.push_screen(sending.dialog)
 
     # What people do.
 
     def on_confirmed(self, message: Confirmed) -> None:
-        """Send what the sheet says."""
+        """Send what the dialog says."""
         message.stop()
-        if self._sending is not None and self._sending.dialog is message.sheet:
+        if self._sending is not None and self._sending.dialog is message.dialog:
             self._sending.send()
 
     def on_asked_again(self, message: AskedAgain) -> None:
         """Send the same once more."""
         message.stop()
-        if self._sending is not None and self._sending.dialog is message.sheet:
+        if self._sending is not None and self._sending.dialog is message.dialog:
             self._sending.send()
 
     def on_left(self, message: Left) -> None:
         """What was sent goes on; the screen shows what came of it."""
         message.stop()
-        if self._sending is not None and self._sending.dialog is message.sheet:
+        if self._sending is not None and self._sending.dialog is message.dialog:
             self._sending.leave()
         self.data_changed(frozenset())
-        self.sheet_left(message.sheet)
+        self.dialog_closed(message.dialog)
 
     async def on_menu_item_chosen(self, message: Menu.ItemChosen) -> None:
         """Do what was chosen."""

@@ -58,7 +58,7 @@ class KeyQueue:
         self._deadline: asyncio.TimerHandle | None = None
 
     async def begin(self) -> None:
-        """There is a screen now; until then everything that a person does waits for it."""
+        """There is a screen now; until then everything that the user does waits for it."""
         await self._let_go(self)
 
     async def take(self, event: events.Event) -> None:

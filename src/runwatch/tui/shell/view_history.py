@@ -1,4 +1,4 @@
-"""The views that a person has been to, in order, and the way back and forth between them."""
+"""The views that the user has been to, in order, and the way back and forth between them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_VIEWS: Final = 100
 
 
 class ViewHistory:
-    """Where a person has been. Going somewhere new forgets what lay ahead, as in a browser."""
+    """Where the user has been. Going somewhere new forgets what lay ahead, as in a browser."""
 
     def __init__(self) -> None:
         self._views: list[ViewState] = []

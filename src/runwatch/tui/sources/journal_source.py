@@ -29,7 +29,7 @@ class JournalSource:
     Args:
         spec: Which of them.
         clock: For ages.
-        desk: The desk, or ``None`` before it is open.
+        session: The session, or ``None`` before it is open.
         profiles: The profiles whose problems are listed; ``None`` for all that the journal knows.
     """
 
@@ -37,14 +37,14 @@ class JournalSource:
         self,
         spec: ResourceSpec[Any],
         clock: Clock,
-        desk: ServiceSession | None,
+        session: ServiceSession | None,
         *,
         profiles: Callable[[], Sequence[str] | None] = lambda: None,
     ) -> None:
         self._profiles = profiles
         self._spec = spec
         self._clock = clock
-        self._desk = desk
+        self._session = session
         self._read_at: float | None = None
         self._items: Sequence[Any] = ()
         self._sought = ""
@@ -84,9 +84,9 @@ class JournalSource:
 
     async def read(self) -> None:
         """Read the journal again."""
-        if self._desk is None:
+        if self._session is None:
             return
-        journal = self._desk.journal
+        journal = self._session.journal
         await journal.flush()
         if self._spec.kind == "problem":
             from runwatch.store.repositories.activity import list_latest_problems

@@ -73,14 +73,16 @@ class UsageReconciler:
     """All receipts against the usage report of the same days.
 
     Args:
-        desk: Asks for the report, again once a minute.
+        session: Asks for the report, again once a minute.
     """
 
-    def __init__(self, desk: ServiceSession) -> None:
+    def __init__(self, session: ServiceSession) -> None:
         from runwatch.store.live.report_poller import ReportPoller
 
-        self._desk = desk
-        self._reports: ReportPoller = ReportPoller(desk.client, desk.scope, desk.store, desk.live.scheduler, desk.clock)
+        self._session = session
+        self._reports: ReportPoller = ReportPoller(
+            session.client, session.scope, session.store, session.live.scheduler, session.clock
+        )
         self._made_of: tuple[object, ...] = ()
         self._made: UsageReconciliation | SafeText = line("")
 
@@ -95,13 +97,13 @@ class UsageReconciler:
 
         if sums is None:
             return line("not compared yet: the receipts are being added up")
-        today = self._desk.clock.now().astimezone(UTC).date().isoformat()
+        today = self._session.clock.now().astimezone(UTC).date().isoformat()
         days = comparable_days(sums, today, is_whole=is_whole)
         if days is None:
             return line("not compared: there is no day whose receipts are all known")
         report = ReportQuery("getUsage", Usage, (("from", days[0]), ("to", days[1])))
         self._reports.show(report)
-        collection = self._desk.store.collection(self._desk.scope.profile, report.kind)
+        collection = self._session.store.collection(self._session.scope.profile, report.kind)
         usage = next((record for record in collection.records if isinstance(record, Usage)), None)
         if usage is None:
             failure = collection.failure

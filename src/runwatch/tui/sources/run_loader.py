@@ -1,4 +1,4 @@
-"""Receipt and result of a run, read when a person looks at their view, once a run."""
+"""Receipt and result of a run, read when the user looks at their view, once a run."""
 
 from __future__ import annotations
 
@@ -54,52 +54,52 @@ class RunLoader:
             facts: The run.
             events: How many of its events are kept; the story is told anew when there are more.
         """
-        desk = self._screen.console.session
-        if desk is None:
+        session = self._screen.console.session
+        if session is None:
             return
         if tab == "summary" and self._asks(f"events {events}"):
             start_worker(
-                self._screen, self._read_events(desk, facts.id), "reading events", group="story", exclusive=True
+                self._screen, self._read_events(session, facts.id), "reading events", group="story", exclusive=True
             )
         if not facts.is_final:
             return
         if tab in {"receipt", "summary"} and facts.receipt is None and self._asks("receipt"):
-            work = self._read_receipt(desk, facts.id)
+            work = self._read_receipt(session, facts.id)
             start_worker(self._screen, work, "reading the receipt", group="receipt", exclusive=True)
         if tab == "result" and not facts.is_test and self._asks("result"):
-            work = self._read_result(desk, facts.id)
+            work = self._read_result(session, facts.id)
             start_worker(self._screen, work, "reading the result", group="result", exclusive=True)
 
     def _asks(self, what: str) -> bool:
-        """Whether something is still to be read; each is read once a run, and again when a person asks."""
+        """Whether something is still to be read; each is read once a run, and again when the user asks."""
         is_new = what not in self._asked
         self._asked.add(what)
         return is_new
 
-    async def _read_events(self, desk: ServiceSession, run_id: str) -> None:
+    async def _read_events(self, session: ServiceSession, run_id: str) -> None:
         """The run's first events, for its story; the whole of it stands under Events."""
-        found = await desk.events.window(desk.scope, run_id, 0, MAX_NARRATED_EVENTS + 1)
+        found = await session.events.window(session.scope, run_id, 0, MAX_NARRATED_EVENTS + 1)
         self._show_events(run_id, found[:MAX_NARRATED_EVENTS], len(found) > MAX_NARRATED_EVENTS)
 
-    async def _read_receipt(self, desk: ServiceSession, run_id: str) -> None:
+    async def _read_receipt(self, session: ServiceSession, run_id: str) -> None:
         from runwatch.api.errors import ApiError
         from runwatch.store.state.changes import RecordRead
 
-        await desk.live.scheduler.wait_for_user_turn()
+        await session.live.scheduler.wait_for_user_turn()
         try:
-            receipt = await desk.client.get_receipt(run_id)
+            receipt = await session.client.get_receipt(run_id)
         except ApiError as error:
             self._tell(run_id, "receipt", error)
             return
-        now = desk.clock.now()
-        desk.store.apply(RecordRead(desk.scope.profile, Receipt.KIND, now, desk.clock.monotonic(), receipt))
+        now = session.clock.now()
+        session.store.apply(RecordRead(session.scope.profile, Receipt.KIND, now, session.clock.monotonic(), receipt))
 
-    async def _read_result(self, desk: ServiceSession, run_id: str) -> None:
+    async def _read_result(self, session: ServiceSession, run_id: str) -> None:
         from runwatch.api.errors import ApiError
 
-        await desk.live.scheduler.wait_for_user_turn()
+        await session.live.scheduler.wait_for_user_turn()
         try:
-            result = await desk.client.get_result(run_id)
+            result = await session.client.get_result(run_id)
         except ApiError as error:
             self._tell(run_id, "result", error)
             return

@@ -29,7 +29,7 @@ class ServerFilterSource:
     Args:
         whole: The source of the whole list.
         kind: The kind of record.
-        desk: Reads it.
+        session: Reads it.
         query: The filter.
         asked: The part of a filter that the service does, as query parameters; worked out anew for every read,
             because spans of time move on.
@@ -42,14 +42,14 @@ class ServerFilterSource:
         self,
         whole: RowSource,
         kind: type[Record],
-        desk: ServiceSession,
+        session: ServiceSession,
         query: Query,
         asked: Callable[[Query, datetime], Mapping[str, str]],
     ) -> None:
         self.query: Final = query
         self._whole = whole
         self._kind = kind
-        self._desk = desk
+        self._session = session
         self._asked = asked
         self._name = f"{kind.KIND} where {query.text}"
         self._items: Sequence[Any] = ()
@@ -59,7 +59,7 @@ class ServerFilterSource:
     @property
     def parameters(self) -> Mapping[str, str]:
         """What the service is asked for now."""
-        return self._asked(self.query, self._desk.clock.now())
+        return self._asked(self.query, self._session.clock.now())
 
     @property
     def is_refused(self) -> bool:
@@ -74,12 +74,12 @@ class ServerFilterSource:
 
     def open(self) -> None:
         """Read it now, and from now on."""
-        self._desk.live.start_filtered_list(self._kind, self._name, lambda: self.parameters)
+        self._session.live.start_filtered_list(self._kind, self._name, lambda: self.parameters)
 
     def close(self) -> None:
         """Read it no longer, and forget it."""
-        self._desk.live.stop_filtered_list(self._name)
-        self._desk.store.forget(self._desk.scope.profile, self._name)
+        self._session.live.stop_filtered_list(self._name)
+        self._session.store.forget(self._session.scope.profile, self._name)
 
     def items(self) -> Sequence[Any]:
         """What the service kept; the whole list until then."""
@@ -94,7 +94,7 @@ class ServerFilterSource:
         """Of the narrower list, unless the service does not give one."""
         if self.is_refused:
             return self._whole.state()
-        clock, live = self._desk.clock, self._desk.live
+        clock, live = self._session.clock, self._session.live
         return pane_state(
             self._collection,
             now=clock.now(),
@@ -113,4 +113,4 @@ class ServerFilterSource:
 
     @property
     def _collection(self) -> Collection:
-        return self._desk.store.collection(self._desk.scope.profile, self._name)
+        return self._session.store.collection(self._session.scope.profile, self._name)

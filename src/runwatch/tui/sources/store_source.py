@@ -30,17 +30,17 @@ class StoreSource:
         store: What is known.
         profile: Whose records.
         clock: For ages.
-        desk: The desk, or ``None`` before it is open.
+        session: The session, or ``None`` before it is open.
     """
 
     def __init__(
-        self, spec: ResourceSpec[Any], store: Store, profile: str, clock: Clock, desk: ServiceSession | None
+        self, spec: ResourceSpec[Any], store: Store, profile: str, clock: Clock, session: ServiceSession | None
     ) -> None:
         self._spec = spec
         self._store = store
         self._profile = profile
         self._clock = clock
-        self._desk = desk
+        self._session = session
         self._requests: dict[str, SubmittedRequest] = {}
         self._notes: dict[tuple[str, str], str] = {}
         self._local_read = 0
@@ -64,7 +64,7 @@ class StoreSource:
         if self._spec.record is not Run:
             return self._collection.revision
         receipts = self._store.collection(self._profile, Receipt.KIND)
-        heard = 0 if self._desk is None else self._desk.live.tails.heard
+        heard = 0 if self._session is None else self._session.live.tails.heard
         return self._collection.revision, receipts.revision, self._local_read, heard
 
     def _make(self) -> Sequence[Any]:
@@ -72,7 +72,7 @@ class StoreSource:
         if self._spec.record is not Run:
             return records
         receipts = self._store.collection(self._profile, Receipt.KIND).by_id
-        live = self._desk.live if self._desk is not None else None
+        live = self._session.live if self._session is not None else None
         return [
             RunFacts(
                 record,
@@ -93,13 +93,13 @@ class StoreSource:
             now=self._clock.now(),
             monotonic=self._clock.monotonic(),
             interval_s=self._interval_s(),
-            held_s=self._desk.live.held_s if self._desk else 0.0,
+            held_s=self._session.live.held_s if self._session else 0.0,
         )
 
     def _interval_s(self) -> float:
-        if self._desk is None:
+        if self._session is None:
             return LEAST_INTERVAL_S
-        live = self._desk.live
+        live = self._session.live
         return max(LEAST_INTERVAL_S, live.sweep_s) if self._spec.record is Run else live.intervals.lists_s
 
     def end_is_proven(self) -> bool:
@@ -108,8 +108,8 @@ class StoreSource:
 
     async def read(self) -> None:
         """Read our own requests for runs and what people wrote about them; the service's records come by themselves."""
-        if self._desk is not None and self._spec.record is Run:
-            watched = await self._desk.watch_list.list(self._desk.scope)
+        if self._session is not None and self._spec.record is Run:
+            watched = await self._session.watch_list.list(self._session.scope)
             self._requests = {
                 entry.run_id: SubmittedRequest(dict(entry.request)) for entry in watched if entry.request is not None
             }
@@ -118,11 +118,11 @@ class StoreSource:
 
     async def read_notes(self) -> None:
         """Read what people wrote about the records, here or in another console on this machine."""
-        if self._desk is None:
+        if self._session is None:
             return
         notes: dict[tuple[str, str], str] = {
             (note.record_id, note.purpose): note.text
-            for note in await self._desk.notes.list_for(self._desk.scope, self._spec.kind)
+            for note in await self._session.notes.list_for(self._session.scope, self._spec.kind)
         }
         if notes != self._notes:
             self._notes = notes

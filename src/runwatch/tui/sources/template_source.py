@@ -23,12 +23,12 @@ class TemplateSource:
 
     Args:
         inner: Where the templates come from.
-        desk: Where the rest is kept; gives ``None`` before there is a service.
+        session: Where the rest is kept; gives ``None`` before there is a service.
     """
 
-    def __init__(self, inner: RowSource, desk: Callable[[], ServiceSession | None]) -> None:
+    def __init__(self, inner: RowSource, session: Callable[[], ServiceSession | None]) -> None:
         self._inner = inner
-        self._desk = desk
+        self._session = session
         self._notes: list[LocalNote] = []
         self._decisions: dict[str, ReviewDecision] = {}
         self._applications: dict[str, str] = {}
@@ -59,11 +59,11 @@ class TemplateSource:
             DataError: the database cannot be read.
         """
         await self._inner.read()
-        desk = self._desk()
-        if desk is None:
+        session = self._session()
+        if session is None:
             return
         await self.read_notes()
-        self._versions = await desk.versions.of(desk.scope, Template)
+        self._versions = await session.versions.of(session.scope, Template)
         self._made_of = None
 
     async def read_notes(self) -> None:
@@ -72,10 +72,10 @@ class TemplateSource:
         Raises:
             DataError: the database cannot be read.
         """
-        desk = self._desk()
-        if desk is None:
+        session = self._session()
+        if session is None:
             return
-        notes = await desk.notes.list_for(desk.scope, Template.KIND)
+        notes = await session.notes.list_for(session.scope, Template.KIND)
         if notes != self._notes:
             self._notes = notes
             self._decisions = group_decisions(notes)

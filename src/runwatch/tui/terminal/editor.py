@@ -1,4 +1,4 @@
-"""Writing a text in the editor that a person has chosen for everything: ``$VISUAL``, else ``$EDITOR``."""
+"""Writing a text in the editor that the user has chosen for everything: ``$VISUAL``, else ``$EDITOR``."""
 
 from __future__ import annotations
 

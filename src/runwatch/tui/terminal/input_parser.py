@@ -24,7 +24,7 @@ ESCAPE_TIMEOUT_S: Final = 0.5
 """How long the rest of a sequence is waited for; a half one is left out then."""
 
 PASTE_TIMEOUT_S: Final = 2.0
-"""After such a pause within a paste a single key is a person's: the end of the paste was lost."""
+"""After such a pause within a paste a single key is the user's: the end of the paste was lost."""
 
 MAX_SEQUENCE_CHARACTERS: Final = 4096
 """Bytes of an unfinished sequence that are kept; none that means something is as long."""

@@ -101,7 +101,7 @@ class TerminalApp(App[None]):
         self.refresh(layout=True)
 
     def action_interrupt(self) -> None:
-        """End because a person pressed ctrl+c."""
+        """End because the user pressed ctrl+c."""
         self.exit(return_code=INTERRUPTED)
 
     def panic(self, *renderables: Any) -> None:
@@ -209,7 +209,7 @@ class _Ending:
             if self._loop is not None and not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(lambda: self._app.exit(return_code=code))
         elif number == signal.SIGINT:
-            # A person who asks twice does not want to wait. A closing terminal sends its signal twice by itself.
+            # The user who asks twice does not want to wait. A closing terminal sends its signal twice by itself.
             self._end_now()
 
     def _end_now(self) -> None:

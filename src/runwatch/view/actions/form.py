@@ -1,4 +1,4 @@
-"""A form while a person fills it in: what was typed, the body it makes, and what is still wrong with it.
+"""A form while the user fills it in: what was typed, the body it makes, and what is still wrong with it.
 
 Pure: the console draws it, and the rules are those that the service checks too (:mod:`runwatch.records.requests`).
 """

@@ -31,7 +31,7 @@ def find_page_address(answer: object) -> str | None:
 def explain_browser_refusal(address: str) -> str | None:
     """Why an address is not opened in a browser from here; ``None`` when it may be.
 
-    Only a secure address, or one of this machine, carries a secret; anything else is for a person to judge.
+    Only a secure address, or one of this machine, carries a secret; anything else is for the user to judge.
     """
     try:
         parts = urlsplit(address)

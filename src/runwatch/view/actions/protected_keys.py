@@ -27,11 +27,11 @@ from runwatch.view.spec.action import (
 
 @dataclass(frozen=True, kw_only=True)
 class KeyedEndpoint:
-    """What has a key: how it is called, its verbs, and the operations on its connection.
+    """What has a key: how it is called, its commands, and the operations on its connection.
 
     Attributes:
         noun: What one is called.
-        verbs: The noun of its verbs.
+        commands: The noun of its commands.
         parameter: The name of its id in paths.
         kind: The record.
         read: Reads the connection.
@@ -51,7 +51,7 @@ class KeyedEndpoint:
 
     @property
     def singular(self) -> str:
-        """What verbs call one."""
+        """What commands call one."""
         return self.verbs.removesuffix("s")
 
     def path(self, subject: Any) -> Mapping[str, str]:

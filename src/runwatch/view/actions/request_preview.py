@@ -1,4 +1,4 @@
-"""The body of a request as a person reads it before it is sent."""
+"""The body of a request as the user reads it before it is sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run request while a person fills it in: what was typed, the body it makes, and what is still wrong with it."""
+"""A run request while the user fills it in: what was typed, the body it makes, and what is still wrong with it."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ FACTS: Final = (
         "Cancelling ends a run, but a call to a provider that is under way is not reversed, and may be charged.",
     ),
 )
-"""How the service works, as far as a person meets it (console-anchors 0, as the wire reference corrects it); keys stand
+"""How the service works, as far as the user meets it (console-anchors 0, as the wire reference corrects it); keys stand
 in it by the ids of their actions."""
 
 

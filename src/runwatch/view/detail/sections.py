@@ -36,7 +36,7 @@ class DetailLine:
         text: The value, on as many lines as it has.
         role: The colour role that repeats what it says.
         note: What is wrong with it; empty when nothing is.
-        target: What the screen gets when a person opens the line; ``None`` where it leads nowhere.
+        target: What the screen gets when the user opens the line; ``None`` where it leads nowhere.
         does: What opening it does, in a few words; said on the screen alone.
         level: How deep it stands in a tree, 0 outside of trees and at their outermost level; it belongs to the nearest
             line before it with a lower one.

@@ -239,7 +239,7 @@ def _stops_soon(check: Verifier) -> bool:
 
 
 def _of_arms(inventory: Inventory, context: RenderContext) -> list[Issue]:
-    """Saved models that runs reach no longer, or not surely; those that a person disabled are counted, no more."""
+    """Saved models that runs reach no longer, or not surely; those that the user disabled are counted, no more."""
     degraded = [arm for arm in inventory.arms if arm.status == "degraded"]
     held = [arm for arm in inventory.arms if arm.status not in {"degraded", "disabled"} and arm.route_availability]
     disabled = sum(arm.status == "disabled" for arm in inventory.arms)

@@ -11,7 +11,7 @@ from runwatch.view.runs.check_results import BASELINE_VERIFIER
 from runwatch.view.runs.run_facts import RunFacts
 
 FAILED_RUN_STATES: Final = frozenset({"failed", "expired"})
-"""Final statuses that nobody wanted; what ``is:broken`` keeps of runs. A cancelled run ended as a person wanted it."""
+"""Final statuses that nobody wanted; what ``is:broken`` keeps of runs. A cancelled run ended as the user wanted it."""
 
 HOUR: Final = timedelta(hours=1)
 QUARTER: Final = timedelta(minutes=15)

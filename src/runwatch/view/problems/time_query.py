@@ -1,4 +1,4 @@
-"""A moment that a person names, and the time around it; ours, no reference has it.
+"""A moment that the user names, and the time around it; ours, no reference has it.
 
 People say when something happened by the clock on their wall. A clock that is put back shows an hour twice, and one
 that is put forward leaves an hour out: both are looked at here, and said in words.
@@ -47,7 +47,7 @@ class TimeQuery:
         moments: The moment in UTC; two, the earlier first, where a clock showed it twice.
         within: How far to both sides.
         zone: The zone by which it was read, as people name it.
-        told: What a person has to know about the reading of the time; empty when there is nothing to say.
+        told: What the user has to know about the reading of the time; empty when there is nothing to say.
         text: What has to stand in what is found; empty for everything.
     """
 
@@ -74,7 +74,7 @@ class TimeQuery:
 
 
 def parse_time_query(text: str, now: datetime, zone: str = "UTC") -> TimeQuery:
-    """What a person types: ``WHEN [within SPAN] [in ZONE] [TEXT]``, as in ``03:10 within 10m in Europe/Berlin``.
+    """What the user types: ``WHEN [within SPAN] [in ZONE] [TEXT]``, as in ``03:10 within 10m in Europe/Berlin``.
 
     Args:
         text: What was typed.

@@ -64,7 +64,7 @@ def parse_filter(
     """Read a filter.
 
     Args:
-        text: What a person typed; empty keeps everything.
+        text: What the user typed; empty keeps everything.
         spec: The resource, which knows the fields and flags.
         named: The filters kept under names, without the colon.
         extra: Further member names, such as those seen in the data.

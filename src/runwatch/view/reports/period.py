@@ -74,7 +74,7 @@ _DAYS: Final = re.compile(
 
 
 def parse_period(text: str, now: datetime) -> ReportPeriod:
-    """A period as a person types it: a name, a month, a day, or the first and the last day.
+    """A period as the user types it: a name, a month, a day, or the first and the last day.
 
     Raises:
         UsageError: it is none of them.

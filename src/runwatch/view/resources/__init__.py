@@ -1,1 +1,1 @@
-"""One specification a resource: pure data, drawn alike by the verbs and the console."""
+"""One specification a resource: pure data, drawn alike by the commands and the console."""

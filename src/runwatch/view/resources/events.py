@@ -1,4 +1,4 @@
-"""Events of a run, as a resource: what the filter of the tail and the table form of the verb know of them."""
+"""Events of a run, as a resource: what the filter of the tail and the table form of the command know of them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Every resource with its specification, loaded from :mod:`runwatch.view.resources.resource_index`.
 
-Tabs, palette, help, list and show verbs and tests follow from these.
+Tabs, palette, help, list and show commands and tests follow from these.
 """
 
 from __future__ import annotations

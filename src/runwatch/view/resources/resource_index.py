@@ -20,8 +20,8 @@ class ResourceEntry(NamedTuple):
         name: Its name in the plural, which is also the first word of its commands.
         spec: Its specification: ``module:NAME`` below :mod:`runwatch.view.resources`.
         summary: What ``runwatch --help`` says of its commands; empty for a resource without commands of its own.
-        verbs: The words behind its name. ``list`` and ``show`` follow from the specification, the name of another
-            resource lists that one, and other words are the verbs of the specification's actions.
+        commands: The words behind its name. ``list`` and ``show`` follow from the specification, the name of another
+            resource lists that one, and other words are the commands of the specification's actions.
     """
 
     name: str

@@ -26,7 +26,7 @@ _ROLES: Final[Mapping[str, Role]] = {
 """``pass``, ``block`` and ``no_verdict`` are the reference's; the others are the words of code review, ours."""
 
 NEEDS_REVIEW: Final = "needs_review"
-"""The action that asks for a person."""
+"""The action that asks for the user."""
 
 
 def parse_packet(raw: Mapping[str, Any] | None) -> DecisionPacket | None:

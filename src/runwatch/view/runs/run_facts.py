@@ -71,8 +71,8 @@ class RunFacts(NamedTuple):
         request: The body that this console sent for it.
         receipt: Its receipt.
         last_event: The newest event read.
-        label: What a person calls it here; empty for nothing.
-        note: What a person wrote about it here; empty for nothing.
+        label: What the user calls it here; empty for nothing.
+        note: What the user wrote about it here; empty for nothing.
     """
 
     run: Run

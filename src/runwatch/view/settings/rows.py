@@ -77,7 +77,7 @@ class SettingsRow:
 
 @dataclass(frozen=True, slots=True)
 class KeyedAction:
-    """Something a person can do with a key.
+    """Something the user can do with a key.
 
     Attributes:
         id: Names it in the settings.
@@ -186,7 +186,7 @@ def source_cell(resolved: ResolvedSetting) -> StyledText:
 
 
 def value_text(value: object) -> str:
-    """A value as a person types it."""
+    """A value as the user types it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):

@@ -1,8 +1,8 @@
 """What can be done with a record, as pure data: the action, what it sends, what a form asks, and the private page.
 
-The console opens a form where something is asked, then the sheet; a command takes the same fields as options. The rules
-that a body has to keep are those of :mod:`runwatch.records.requests`, which the service checks too. What the data mean
-for a form is worked out in :mod:`runwatch.view.actions.form`, for a command in
+The console opens a form where something is asked, then the dialog; a command takes the same fields as options. The
+rules that a body has to keep are those of :mod:`runwatch.records.requests`, which the service checks too. What the data
+mean for a form is worked out in :mod:`runwatch.view.actions.form`, for a command in
 :mod:`runwatch.commands.resource_writes`, and the rules of private pages are in
 :mod:`runwatch.view.actions.private_page`. All of it is in one module because each part names the next: an action its
 mutation, that its page, and the page the action that comes after it.
@@ -62,7 +62,7 @@ class Suggestions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FieldOption:
-    """The option, or the argument, of a verb that gives a field its value.
+    """The option, or the argument, of a command that gives a field its value.
 
     Attributes:
         name: Its name with dashes, or without them as the placeholder of an argument: ``--url``, ``NAME``.
@@ -70,8 +70,8 @@ class FieldOption:
         help: One line for the help text.
         negative: The switch that says ``no``, and its help; empty where only ``yes`` can be said.
         names: The ``KIND`` of the record that its value names, so that a shell can offer it; empty for anything else.
-        is_required: Whether the verb needs it; ``None`` where the form decides, see :attr:`FormField.is_required`.
-        uses_start: Whether the verb takes what stands in the form at first where the option is left out and the
+        is_required: Whether the command needs it; ``None`` where the form decides, see :attr:`FormField.is_required`.
+        uses_start: Whether the command takes what stands in the form at first where the option is left out and the
             object around the member is sent.
         is_whole: Whether a number has to be a whole one, 0 or more.
         is_open: Whether the service may know other words than :attr:`FormField.choices`.
@@ -95,7 +95,7 @@ class FieldOption:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FormField:
-    """One field of a body: what a form asks, and what an option of the verb gives.
+    """One field of a body: what a form asks, and what an option of the command gives.
 
     Attributes:
         path: The member of the body that it becomes, with dots between names; empty for what only the form needs.
@@ -126,7 +126,7 @@ class FormField:
 
     @property
     def is_needed(self) -> bool:
-        """Whether the verb cannot do without it."""
+        """Whether the command cannot do without it."""
         if self.option is None:
             return False
         by_form = self.is_required and not self.option.uses_start
@@ -139,7 +139,7 @@ class FormField:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Prerequisite:
-    """What has to be read before the form or the sheet can open.
+    """What has to be read before the form or the dialog can open.
 
     The subject of everything else is an :class:`PageResult` then, which holds the record and what was read.
 
@@ -176,25 +176,26 @@ class Mutation(Generic[S]):
     Attributes:
         operation: The operation's id.
         sentence: What will happen, and what will not.
-        confirm: The label of the button that does it, in words of the thing itself.
-        keep: The label of the harmless button.
+        confirm_label: The label of the button that does it, in words of the thing itself.
+        cancel_label: The label of the harmless button.
         path: The parameters of the path.
-        asks: What the form asks; without any the sheet opens at once.
-        verb_asks: Fields that the verb alone takes, besides ``asks``.
-        members: Members of the body that nobody types; with neither these nor ``asks`` no body is sent.
+        fields: What the form asks; without any the dialog opens at once.
+        command_fields: Fields that the command alone takes, besides ``fields``.
+        members: Members of the body that nobody types; with neither these nor ``fields`` no body is sent.
         changes_only: Whether only those members are sent that differ from what stood there at first.
-        shapes: Gives the body its last form, where what is typed and what is sent differ by more than its place.
+        transform: Gives the body its last form, where what is typed and what is sent differ by more than its place.
         request: What checks the body: ``module.Class`` below :mod:`runwatch.records.requests`; empty checks nothing.
-        reads: Kinds whose lists it changes, which are read again.
-        told: What the sheet says of a good answer beside id and status, line by line; label and text, both cleaned
-            where they are drawn.
-        copies: The member of a good answer that is a secret, told this once and copied from the sheet; empty for none.
-        copy_note: What the verb says of that secret once it is printed.
-        no_copy_note: What the verb says where the answer holds no such secret.
-        done: The outcome's word of a verb that does it to several records: ``disabled``.
-        first: What has to be read before, where the record does not tell enough.
-        proof: What is read afterwards, where the answer does not tell enough.
-        entry: What a person does next on a private page, where the answer names one.
+        invalidates: Kinds whose lists it changes, which are read again.
+        summarize: What the dialog says of a good answer beside id and status, line by line; label and text, both
+            cleaned where they are drawn.
+        one_time_member: The member of a good answer that is a secret, told this once and copied from the dialog;
+            empty for none.
+        copy_note: What the command says of that secret once it is printed.
+        no_copy_note: What the command says where the answer holds no such secret.
+        done: The outcome's word of a command that does it to several records: ``disabled``.
+        prerequisite: What has to be read before, where the record does not tell enough.
+        effect_check: What is read afterwards, where the answer does not tell enough.
+        private_page: What the user does next on a private page, where the answer names one.
     """
 
     operation: str
@@ -220,7 +221,7 @@ class Mutation(Generic[S]):
 
     @property
     def option_fields(self) -> tuple[FormField, ...]:
-        """The fields that the verb takes."""
+        """The fields that the command takes."""
         return tuple(ask for ask in (*self.command_fields, *self.fields) if ask.option is not None)
 
 
@@ -231,14 +232,14 @@ class ResourceAction(Generic[A]):
     Attributes:
         id: Its name in key maps.
         label: What it does, as an imperative.
-        verb: The verb of the command line that does the same; empty where the console alone does it.
+        command: The command of the command line that does the same; empty where the console alone does it.
         operation: The operation id it calls; empty for what needs no request, and where a mutation names it.
-        is_destructive: Whether it goes through the sheet that asks.
+        is_destructive: Whether it goes through the dialog that asks.
         enabled_when: Whether the record's state allows it.
         off_because: What is said when it does not.
-        mutation: What it sends; ``None`` where a screen of its own or a verb does it.
-        summary: What the verb does, in one line of help; the label when left out.
-        notes: A further paragraph of the verb's help.
+        mutation: What it sends; ``None`` where a screen of its own or a command does it.
+        summary: What the command does, in one line of help; the label when left out.
+        notes: A further paragraph of the command's help.
     """
 
     id: str
@@ -266,7 +267,7 @@ class PageProgress:
     """How far the entry on a private page is.
 
     Attributes:
-        stage: ``waiting`` for a person, ``entered``, or ``ended`` without.
+        stage: ``waiting`` for the user, ``entered``, or ``ended`` without.
         words: What is said of it.
     """
 
@@ -301,7 +302,7 @@ class PrivatePageSpec(Generic[S]):
     """What goes on at a private page, and how one learns of it.
 
     Attributes:
-        what: What a person does there: "enter the key of the output check".
+        what: What the user does there: "enter the key of the output check".
         read: The operation that tells how far it is; empty where nothing does.
         path: The parameters of its path, from the record and the answer that named the page.
         progress: How far it is, from what was read first and what was read last.

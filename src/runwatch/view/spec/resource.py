@@ -1,7 +1,7 @@
 """What a resource looks like, as pure data: columns, filters, details, links and actions.
 
 A new resource is a record, one specification under :mod:`runwatch.view.resources` and one line in
-:mod:`runwatch.view.resources.resource_index`. The verbs and the console draw the same specification.
+:mod:`runwatch.view.resources.resource_index`. The commands and the console draw the same specification.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Field(Generic[S]):
         value: The exact value; ``None`` when it is not known.
         aliases: Other names it has in filters.
         sort_key: What it is sorted by, where that is not the value.
-        server: The query parameter by which the service filters the same; a moment's parameter is ``since``.
+        server_parameter: The query parameter by which the service filters the same; a moment's parameter is ``since``.
         choices: The values that it can have, where they are fixed.
     """
 
@@ -73,12 +73,12 @@ class Column(Field[S]):
         format: Draws the value, where the gate's own way does not do.
         cell: Draws the whole subject, where the value alone does not do.
         align: Where shorter text stands.
-        leaves: When it leaves a narrow screen: 0 never, otherwise 1 goes first.
-        least: The fewest cells in which it is of use.
-        most: The most cells it takes in a list.
-        only_used: Whether it leaves a list in which no row in sight has anything in it.
-        keeps_ends: Whether a cell that is too long loses its middle, because ids differ at their ends.
-        is_whole: Whether it leaves rather than be cut, because a part of it would say something else: a time. Where
+        hide_order: When it leaves a narrow screen: 0 never, otherwise 1 goes first.
+        min_cells: The fewest cells in which it is of use.
+        max_cells: The most cells it takes in a list.
+        hide_if_empty: Whether it leaves a list in which no row in sight has anything in it.
+        elides_middle: Whether a cell that is too long loses its middle, because ids differ at their ends.
+        never_cut: Whether it leaves rather than be cut, because a part of it would say something else: a time. Where
             shorter text stands on the right it is a number, and is kept whole too.
     """
 
@@ -108,7 +108,7 @@ def _nothing(_: object) -> str:
 
 
 class LineTarget(NamedTuple):
-    """Where a line of a detail leads a person who stands on it.
+    """Where a line of a detail leads the user who stands on it.
 
     Attributes:
         target: What the screen gets when the line is followed.
@@ -205,7 +205,7 @@ class ResourceSpec(Generic[S]):
 
     Attributes:
         record: The record.
-        name: The noun of its verbs and of the command line, in the plural.
+        name: The noun of its commands and of the command line, in the plural.
         singular: The same for one.
         title: The human word and, where it is another one, the API's.
         columns: Its table, in order.
@@ -217,12 +217,12 @@ class ResourceSpec(Generic[S]):
         flags: What ``is:`` knows.
         facets: Columns and fields whose values are counted above the list, by name.
         actions: What can be done with a record.
-        makes: What can be done without one, such as making one.
+        create_actions: What can be done without one, such as making one.
         links: Ways to other records.
         subject: Makes a row's subject from a bare record.
-        list_summary: What the ``list`` verb does, in one line of help; made from the title when left out.
-        show_summary: The same of the ``show`` verb; made from ``singular``.
-        id_help: What the ``show`` verb takes; made from ``singular``.
+        list_summary: What the ``list`` command does, in one line of help; made from the title when left out.
+        show_summary: The same of the ``show`` command; made from ``singular``.
+        id_help: What the ``show`` command takes; made from ``singular``.
     """
 
     record: type[Record]

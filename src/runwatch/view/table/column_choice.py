@@ -27,7 +27,7 @@ class ColumnChoice:
 
 
 def choose_columns(spec: ResourceSpec[Any], settings: Mapping[str, Sequence[str]]) -> ColumnChoice:
-    """The columns that a person wants a list to have.
+    """The columns that the user wants a list to have.
 
     Args:
         spec: The resource.

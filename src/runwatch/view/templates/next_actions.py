@@ -1,4 +1,4 @@
-"""What can be done about a next action that the service names: the one table for the console and the verbs.
+"""What can be done about a next action that the service names: the one table for the console and the commands.
 
 The references name the types of next actions and what most of them ask for (wire reference 2.7); ``connect_source``,
 ``test_source_connection``, ``test_connection``, ``sync_source_deployments``, ``enter_credential`` and ``select_model``
@@ -83,11 +83,11 @@ COPY_HINT: Final = "enter copies it"
 
 @dataclass(frozen=True, slots=True)
 class NextActionTarget:
-    """A next action that a person can stand on.
+    """A next action that the user can stand on.
 
     Attributes:
         action: What the service says.
-        step: What does it; ``None`` where only a person can, so that it is copied.
+        step: What does it; ``None`` where only the user can, so that it is copied.
         template_id: The template that it is about; empty for an application's.
         blocker: What it clears; ``None`` for the next action of anything else.
     """

@@ -1,4 +1,4 @@
-"""Text that a person pastes: freed from what a terminal acts on, and searched for ids."""
+"""Text that the user pastes: freed from what a terminal acts on, and searched for ids."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def strip_controls(text: str) -> str:
 
 
 def clean_multiline(text: str) -> tuple[str, int]:
-    """A text of several lines, as a person may write one, and how many characters of it were left out.
+    """A text of several lines, as the user may write one, and how many characters of it were left out.
 
     What a terminal would act on and what nobody sees is left out; tabs and the ends of lines stay, as newlines.
     """

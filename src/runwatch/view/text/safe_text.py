@@ -36,7 +36,7 @@ class SafeText(str):
         """Refuse everybody but this module.
 
         Raises:
-            TypeError: somebody else called it.
+            TypeError: another user called it.
         """
         if gate is not _GATE:
             raise TypeError("drawn text is made by line(), block() and the functions that compose it")

@@ -44,7 +44,7 @@ def service() -> ScriptedService:
 
 def met(driven: Driven, said: Problem | None, *, minutes: float, path: str = "/v1/executions") -> None:
     """Have the console send a request, so many minutes ago, and meet a problem with it."""
-    driven.desk.journal.note(
+    driven.session.journal.note(
         RequestAttempt(
             at=NOON - timedelta(minutes=minutes), operation="getExecutions", method="GET", path=path, query="",
             status=said.status if said else 200, elapsed_s=0.1, attempt=1, key=None, sent_bytes=0, received_bytes=0,
@@ -57,7 +57,7 @@ async def three(driven: Driven) -> None:
     met(driven, problem("not_found", instance=INSTANCE), minutes=90, path="/v1/executions/ex_1")
     met(driven, None, minutes=88, path="/v1/account")
     met(driven, problem("rate_limited", instance=OTHER), minutes=2)
-    await driven.desk.journal.flush()
+    await driven.session.journal.flush()
 
 
 async def ask(driven: Driven, question: str) -> None:
@@ -102,7 +102,7 @@ async def test_the_moment_is_in_sight_where_more_was_found_than_the_window_shows
     async with console(service, tmp_path, open_at="problems", size=NARROW) as driven:
         for number in range(60):
             met(driven, problem("not_found"), minutes=90 - number / 10)
-        await driven.desk.journal.flush()
+        await driven.session.journal.flush()
         await ask(driven, "10:37 within 5m")
         await driven.shows(re.compile(r"▸ 10:3[67]:"))
 

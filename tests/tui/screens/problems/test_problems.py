@@ -38,7 +38,7 @@ def service() -> ScriptedService:
 def met(driven: Driven, problem: Problem, *, operation: str = "getExecutions", minutes: float = 0) -> None:
     """Have the console meet a problem, so many minutes ago."""
     submit = operation == "postExecutions"
-    driven.desk.journal.note(
+    driven.session.journal.note(
         RequestAttempt(
             at=NOON - timedelta(minutes=minutes), operation=operation, method="POST" if submit else "GET",
             path="/v1/executions", query="", status=problem.status, elapsed_s=0.1, attempt=1,
@@ -221,7 +221,7 @@ async def test_what_comes_back_while_somebody_looks_is_there_at_once(service: Sc
     async with console(service, tmp_path) as driven:
         await three(driven)
         with pytest.raises(Exception, match="no such"):
-            await driven.desk.client.get_run("ex_nowhere")
+            await driven.session.client.get_run("ex_nowhere")
         await driven.shows("Problems   4")
 
 
@@ -232,7 +232,7 @@ async def test_a_refused_action_is_in_the_journal_as_soon_as_the_sheet_says_so(
     async with console(service, tmp_path) as driven:
         order = WriteRequest("postExecutions", {}, b"{}", "k-1")
         with pytest.raises(ApiProblem):
-            await driven.desk.send_write(order, lambda _: None)
+            await driven.session.send_write(order, lambda _: None)
         with sqlite3.connect(tmp_path / "runwatch-data" / "console.db") as other:
             kept = other.execute("SELECT count(*) FROM problem WHERE instance = ?", (INSTANCE,)).fetchone()
         other.close()
@@ -244,7 +244,7 @@ async def test_a_problem_leads_to_its_request_and_its_request_back_to_it(
 ) -> None:
     async with console(service, tmp_path, open_at="problems") as driven:
         with pytest.raises(Exception, match="no such"):
-            await driven.desk.client.get_run("ex_nowhere")
+            await driven.session.client.get_run("ex_nowhere")
         await driven.shows("Problems   1 ")
         await driven.shows("request   GET /v1/executions/ex_nowhere")
         await driven.press("enter")
@@ -264,7 +264,7 @@ async def test_a_problem_leads_to_the_run_that_its_path_names(service: ScriptedS
         await three(driven)
         assert "run       ex_" not in driven.text, "a submit names no run yet"
         await driven.press("up")
-        driven.desk.journal.note(
+        driven.session.journal.note(
             RequestAttempt(
                 at=NOON, operation="getReceiptsByExecutionId", method="GET", path="/v1/receipts/ex_%C3%A4", query="",
                 status=404, elapsed_s=0.1, attempt=1, key=None, sent_bytes=0, received_bytes=0, error=None,

@@ -31,7 +31,7 @@ def listen(driven: Driven) -> list[str]:
 async def test_every_attempt_is_a_row_and_its_answer_is_told(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         with pytest.raises(Exception, match="no such"):
-            await driven.desk.client.get_run("ex_nowhere")
+            await driven.session.client.get_run("ex_nowhere")
         await driven.press("H")
         assert isinstance(driven.app.screen, RequestsScreen)
         await driven.shows("✗ 404")
@@ -84,7 +84,7 @@ async def test_a_request_that_is_sent_meanwhile_is_there_at_once(service: Script
         await driven.press("H")
         await driven.shows("/v1/account")
         with pytest.raises(Exception, match="no such"):
-            await driven.desk.client.get_run("ex_later")
+            await driven.session.client.get_run("ex_later")
         await driven.shows("/v1/executions/ex_later")
 
 
@@ -93,7 +93,7 @@ async def test_what_is_listed_already_is_neither_read_nor_made_again(
 ) -> None:
     async with console(service, tmp_path) as driven:
         with pytest.raises(Exception, match="no such"):
-            await driven.desk.client.get_run("ex_first")
+            await driven.session.client.get_run("ex_first")
         await driven.press("H")
         await driven.shows("/v1/executions/ex_first")
         screen = driven.app.screen
@@ -107,7 +107,7 @@ async def test_what_is_listed_already_is_neither_read_nor_made_again(
 
         monkeypatch.setattr(journal_source, "request_from_journal", read_line)
         with pytest.raises(Exception, match="no such"):
-            await driven.desk.client.get_run("ex_later")
+            await driven.session.client.get_run("ex_later")
         await driven.shows("/v1/executions/ex_later")
         assert "/v1/executions/ex_first" not in read
         after = {row.key: row for row in screen.rows_to_export()}

@@ -35,7 +35,7 @@ def met(driven: Driven, profile: str, problem: Problem, *, minutes: float, **ove
         "sent_bytes": 0, "received_bytes": 0, "error": None, "problem": problem, "profile": profile,
         "origin": "https://service.example.test",
     }  # fmt: skip
-    driven.desk.journal.note(RequestAttempt(**{**exchange, **over}))
+    driven.session.journal.note(RequestAttempt(**{**exchange, **over}))
 
 
 def problems_of(tmp_path: Path, home: ScriptedService, size: tuple[int, int] = (120, 36)) -> Any:
@@ -88,7 +88,7 @@ async def test_nothing_is_asked_of_any_service(tmp_path: Path) -> None:
     async with problems_of(tmp_path, home) as driven:
         await three(driven)
         await across(driven, "all", 3)
-        assert driven.app.profiles.desk("home") is None
+        assert driven.app.profiles.session("home") is None
         assert home.requests() == []
 
 
@@ -130,7 +130,7 @@ async def test_a_profile_that_answers_late_takes_nobody_away(tmp_path: Path) -> 
         await driven.press("6")
         await driven.until(lambda: isinstance(driven.app.screen, TemplatesScreen), "the templates")
         late.may_answer.set()
-        await driven.until(lambda: driven.app.profiles.desk("home") is not None, "the profile to open")
+        await driven.until(lambda: driven.app.profiles.session("home") is not None, "the profile to open")
         await driven.settle()
         assert driven.app.profile_name == "work"
         assert isinstance(driven.app.screen, TemplatesScreen)

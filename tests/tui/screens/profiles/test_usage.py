@@ -76,7 +76,7 @@ async def test_a_profile_that_is_not_connected_says_so_in_its_row_and_is_tried_a
         assert driven.app.profile_name == "work"
         (tmp_path / "home.key").write_text(f"{HOME_KEY}\n", "utf-8")
         await driven.press("r")
-        await driven.until(lambda: driven.app.profiles.desk("home") is not None, "the profile to open")
+        await driven.until(lambda: driven.app.profiles.session("home") is not None, "the profile to open")
         await driven.comes("14.2107")
 
 

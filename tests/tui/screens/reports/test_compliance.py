@@ -1,4 +1,4 @@
-"""The compliance export on the screen: counted first, with its decisions, and written when a person asks for it."""
+"""The compliance export on the screen: counted first, with its decisions, and written when the user asks for it."""
 
 from __future__ import annotations
 

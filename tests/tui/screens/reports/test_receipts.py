@@ -108,12 +108,12 @@ async def test_the_whole_list_is_kept_and_comes_back_with_escape(tmp_path: Path)
         await driven.shows("Receipts   6")
         await filtered(driven, "status=failed")
         await driven.comes("Receipts   2 ")
-        assert len(driven.desk.store.collection(driven.desk.scope.profile, Receipt.KIND).by_id) == 6
-        assert "list receipt" not in driven.desk.live.scheduler
+        assert len(driven.session.store.collection(driven.session.scope.profile, Receipt.KIND).by_id) == 6
+        assert "list receipt" not in driven.session.live.scheduler
         await driven.press("escape")
         await driven.comes("Receipts   6")
         assert "sent to the service" not in driven.text
-        assert "list receipt" in driven.desk.live.scheduler
+        assert "list receipt" in driven.session.live.scheduler
         assert not [kind for _, kind in driven.app.store._collections if " where " in kind], "nothing is left behind"
 
 
@@ -159,7 +159,7 @@ async def test_leaving_the_screen_ends_the_reading_of_the_filtered_list(tmp_path
         await driven.shows("Receipts   6")
         await filtered(driven, "status=failed")
         await driven.comes("Receipts   2 ")
-        jobs = driven.desk.live.scheduler._jobs
+        jobs = driven.session.live.scheduler._jobs
         assert "list receipt where status=failed" in jobs
         await driven.press("8")
         await driven.shows("Credential references")
@@ -317,7 +317,7 @@ async def test_hostile_receipts_are_only_text(tmp_path: Path) -> None:
         assert not [character for character in driven.text if character < " " and character != "\n"]
 
 
-# As a person sees it.
+# As the user sees it.
 
 
 @pytest.mark.parametrize("size", [NARROW, MIDDLE], ids=["80x24", "120x36"])

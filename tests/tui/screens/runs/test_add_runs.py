@@ -36,7 +36,7 @@ async def paste(driven: Driven, text: str) -> None:
 
 async def added(driven: Driven) -> list[str]:
     """What is on the watch list."""
-    return sorted(watched.run_id for watched in await driven.desk.watch_list.list(driven.desk.scope))
+    return sorted(watched.run_id for watched in await driven.session.watch_list.list(driven.session.scope))
 
 
 def focus(driven: Driven) -> str:
@@ -96,7 +96,7 @@ async def test_an_id_is_kept_when_nobody_could_say_whether_it_is_there(tmp_path:
     service = ScriptedService(runs=[run("ex_live01", "running")])
     service.say("GET", "/v1/executions/ex_later04", Said(503, problem("internal", status=503)))
     async with console(service, tmp_path, settings="retries = 0\n") as driven:
-        outcome = await add_to_watch_list(driven.desk, "ex_later04")
+        outcome = await add_to_watch_list(driven.session, "ex_later04")
         assert not outcome.is_found
         assert outcome.words.startswith("added, not read yet: ")
         assert await added(driven) == ["ex_later04"]

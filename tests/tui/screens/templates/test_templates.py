@@ -186,9 +186,9 @@ async def test_what_another_console_decided_meanwhile_is_written_over_only_when_
         await at_templates(driven)
         await driven.press("n")
         await driven.shows("No-go")
-        desk, template = driven.desk, driven.table.rows[0].subject.template  # type: ignore[attr-defined]
+        session, template = driven.session, driven.table.rows[0].subject.template  # type: ignore[attr-defined]
         theirs = ReviewDecision("no-go", "theirs", compute_digest(template), driven.clock.now()).text
-        await desk.notes.write(desk.scope, Template.KIND, template.id, "decision", theirs)
+        await session.notes.write(session.scope, Template.KIND, template.id, "decision", theirs)
         await driven.press("enter")
         await driven.type("fine by me")
         await driven.press("enter")
@@ -199,7 +199,7 @@ async def test_what_another_console_decided_meanwhile_is_written_over_only_when_
         await driven.shows("✓ go, 0 s ago: fine by me")
         await driven.press("n")
         await driven.shows("Take it back")
-        await desk.notes.write(desk.scope, Template.KIND, template.id, "decision", theirs)
+        await session.notes.write(session.scope, Template.KIND, template.id, "decision", theirs)
         await driven.press("down", "down", "enter")
         await driven.shows("Another console decided no-go meanwhile; that stands")
 
@@ -210,9 +210,9 @@ async def test_what_another_console_decides_is_shown_by_itself(
     monkeypatch.setattr(resource_screen, "NOTES_REFRESH_S", 0.05)
     async with reviewing(service, tmp_path) as driven:
         await at_templates(driven)
-        desk, template = driven.desk, driven.table.rows[0].subject.template  # type: ignore[attr-defined]
+        session, template = driven.session, driven.table.rows[0].subject.template  # type: ignore[attr-defined]
         theirs = ReviewDecision("no-go", "theirs", compute_digest(template), driven.clock.now()).text
-        await desk.notes.write(desk.scope, Template.KIND, template.id, "decision", theirs)
+        await session.notes.write(session.scope, Template.KIND, template.id, "decision", theirs)
         await driven.until(lambda: driven.table.rows[0].subject.decision is not None, "the decision")  # type: ignore[attr-defined]
 
 
@@ -396,8 +396,8 @@ async def test_an_application_that_was_begun_is_resumed_in_a_later_session(
     waiting = resources.application(next_action=PROVED, template_id="starter")
     service.say("GET", f"{APPLICATIONS}/app_01", Said(200, waiting))
     async with reviewing(service, tmp_path) as driven:
-        await driven.desk.notes.write(
-            driven.desk.scope, Template.KIND, "starter", "intent", '{"application_id": "app_01"}'
+        await driven.session.notes.write(
+            driven.session.scope, Template.KIND, "starter", "intent", '{"application_id": "app_01"}'
         )
         await at_templates(driven)
         await driven.press("r", "G")
@@ -484,8 +484,8 @@ async def test_the_private_page_of_an_application_is_offered_and_stands_in_no_fi
     waiting = resources.application("consent_pending", template_id="starter", consent=consent, live_proof=None)
     service.say("GET", f"{APPLICATIONS}/app_01", Said(200, waiting))
     async with reviewing(service, tmp_path) as driven:
-        await driven.desk.notes.write(
-            driven.desk.scope, Template.KIND, "starter", "intent", '{"application_id": "app_01"}'
+        await driven.session.notes.write(
+            driven.session.scope, Template.KIND, "starter", "intent", '{"application_id": "app_01"}'
         )
         await at_templates(driven)
         await driven.press("r", "G")

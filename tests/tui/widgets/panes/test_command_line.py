@@ -255,14 +255,16 @@ async def test_an_unknown_run_is_read_watched_and_opened(tmp_path: Path) -> None
         await say(driven, "open ex_other99")
         await driven.shows("added")
         assert driven.table.cursor_key == "ex_other99"
-        assert [watched.run_id for watched in await driven.desk.watch_list.list(driven.desk.scope)] == ["ex_other99"]
+        assert [watched.run_id for watched in await driven.session.watch_list.list(driven.session.scope)] == [
+            "ex_other99"
+        ]
 
 
 async def test_a_run_that_is_not_there_is_not_watched(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await say(driven, "open ex_nothing")
         await driven.shows("ex_nothing: not found, not added")
-        assert await driven.desk.watch_list.list(driven.desk.scope) == []
+        assert await driven.session.watch_list.list(driven.session.scope) == []
 
 
 async def test_a_run_that_is_found_late_takes_nobody_away_from_where_they_went(
@@ -270,9 +272,9 @@ async def test_a_run_that_is_found_late_takes_nobody_away_from_where_they_went(
 ) -> None:
     goes_on, watch = asyncio.Event(), add_runs.add_to_watch_list
 
-    async def slow(desk: ServiceSession, run_id: str) -> add_runs.AddedRun:
+    async def slow(session: ServiceSession, run_id: str) -> add_runs.AddedRun:
         await goes_on.wait()
-        return await watch(desk, run_id)
+        return await watch(session, run_id)
 
     monkeypatch.setattr(add_runs, "add_to_watch_list", slow)
     service = ScriptedService(runs=[run("ex_1")])

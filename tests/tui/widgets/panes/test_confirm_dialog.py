@@ -1,4 +1,4 @@
-"""The sheet starts on the harmless button, does nothing by accident, and tells what came of it."""
+"""The dialog starts on the harmless button, does nothing by accident, and tells what came of it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from runwatch.view.text.safe_text import block, line
 
 
 async def opened(app: Stage, pilot: Pilot[None], order: DialogText) -> ConfirmDialog:
-    """A sheet on the screen."""
-    sheet = ConfirmDialog(order, app)
-    await app.push_screen(sheet)
+    """A dialog on the screen."""
+    dialog = ConfirmDialog(order, app)
+    await app.push_screen(dialog)
     await pilot.pause()
-    return sheet
+    return dialog
 
 
-def state(sheet: ConfirmDialog) -> str:
-    """How far a sheet is right now."""
-    return sheet.state
+def state(dialog: ConfirmDialog) -> str:
+    """How far a dialog is right now."""
+    return dialog.state
 
 
 def focused(app: Stage) -> str:
@@ -57,8 +57,8 @@ async def test_the_whole_sheet() -> None:
 async def test_the_records_take_as_many_rows_as_there_are() -> None:
     app = Stage()
     async with app.run_test(size=(100, 30)) as pilot:
-        sheet = await opened(app, pilot, samples.cancel_six())
-        assert sheet.query_one("#sheet-rows").size.height == 6
+        dialog = await opened(app, pilot, samples.cancel_six())
+        assert dialog.query_one("#sheet-rows").size.height == 6
         rows = [row.strip("┃ ") for row in lines_of(app)]
         last = max(number for number, row in enumerate(rows) if row.endswith("waiting"))
         assert rows[last + 1] == ""
@@ -69,12 +69,12 @@ async def test_a_sheet_stands_where_it_stays_from_its_first_frame_on() -> None:
     app = Stage()
     places: list[int] = []
     async with app.run_test(size=(100, 30)) as pilot:
-        sheet = ConfirmDialog(samples.start_one(), app)
-        sheet.screen_layout_refresh_signal.subscribe(app, lambda shown: places.append(shown.query_one(Pane).region.y))
-        await app.push_screen(sheet)
+        dialog = ConfirmDialog(samples.start_one(), app)
+        dialog.screen_layout_refresh_signal.subscribe(app, lambda shown: places.append(shown.query_one(Pane).region.y))
+        await app.push_screen(dialog)
         await pilot.pause()
         assert places
-        assert set(places) == {sheet.query_one(Pane).region.y}
+        assert set(places) == {dialog.query_one(Pane).region.y}
 
 
 async def test_enter_on_the_first_button_leaves_and_changes_nothing() -> None:
@@ -102,7 +102,7 @@ async def test_no_single_key_confirms(key: str) -> None:
 async def test_tab_reaches_everything_and_the_second_button_confirms() -> None:
     app = Stage()
     async with app.run_test(size=(100, 30)) as pilot:
-        sheet = await opened(app, pilot, samples.start_one())
+        dialog = await opened(app, pilot, samples.start_one())
         await pilot.press("tab")
         assert focused(app) == "sheet-confirm"
         await pilot.press("tab")
@@ -110,7 +110,7 @@ async def test_tab_reaches_everything_and_the_second_button_confirms() -> None:
         await pilot.press("tab", "tab", "enter")
         await pilot.pause()
         assert [type(message) for message in app.told] == [Confirmed]
-        assert state(sheet) == "sending"
+        assert state(dialog) == "sending"
         assert "sending, waiting for the answer" in text_of(app)
         assert focused(app) == "sheet-keep"
         assert "[ Leave, it goes on ]" in text_of(app)
@@ -156,28 +156,28 @@ async def test_what_may_not_be_done_says_why_and_cannot_be_confirmed() -> None:
 
 
 async def confirmed(app: Stage, pilot: Pilot[None], order: DialogText) -> ConfirmDialog:
-    """A sheet that was sent."""
-    sheet = await opened(app, pilot, order)
+    """A dialog that was sent."""
+    dialog = await opened(app, pilot, order)
     await pilot.click("#sheet-confirm")
     await pilot.pause()
-    assert state(sheet) == "sending"
-    return sheet
+    assert state(dialog) == "sending"
+    return dialog
 
 
 async def test_each_row_carries_its_own_outcome() -> None:
     app = Stage()
     async with app.run_test(size=(100, 30)) as pilot:
         order = replace(samples.cancel_six(), typed=None)
-        sheet = await confirmed(app, pilot, order)
+        dialog = await confirmed(app, pilot, order)
         outcomes: list[Any] = [line("✓ cancelled"), label_span("already final"), label_span("✗ not_found", Role.BAD)]
         for row, outcome in zip(order.rows, outcomes, strict=False):
-            sheet.show_outcome(row.key, outcome if not isinstance(outcome, tuple) else (outcome,))
-        sheet.finish(label_span("1 cancelled, 1 already final, 1 refused", Role.WARN)[0])
+            dialog.show_outcome(row.key, outcome if not isinstance(outcome, tuple) else (outcome,))
+        dialog.finish(label_span("1 cancelled, 1 already final, 1 refused", Role.WARN)[0])
         await pilot.pause()
         said = [row.strip("┃ ").split("   ")[-1].strip() for row in lines_of(app) if "0:42" in row]
         assert said[:4] == ["✓ cancelled", "already final", "✗ not_found", "waiting"]
         assert "1 cancelled, 1 already final, 1 refused" in text_of(app)
-        assert state(sheet) == "done"
+        assert state(dialog) == "done"
         await pilot.press("enter")
         await pilot.pause()
         assert app.told_of(Left)[0].was_sent
@@ -186,17 +186,17 @@ async def test_each_row_carries_its_own_outcome() -> None:
 async def test_a_refusal_shows_the_problem_and_its_instance_can_be_copied() -> None:
     app = Stage()
     async with app.run_test(size=(80, 24)) as pilot:
-        sheet = await confirmed(app, pilot, samples.start_one())
-        sheet.show_refusal(samples.refused(), next_step=line("Correct the fields."))
+        dialog = await confirmed(app, pilot, samples.start_one())
+        dialog.show_refusal(samples.refused(), next_step=line("Correct the fields."))
         await pilot.pause()
-        assert state(sheet) == "refused"
+        assert state(dialog) == "refused"
         assert "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11" in text_of(app)
         assert "Correct the fields." in text_of(app)
         assert "[ Close ]" in text_of(app)
         await pilot.press("tab", "y")
         await pilot.pause()
         assert [message.text for message in app.told_of(CopyRequested)] == ["0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"]
-        sheet.tell(line("copied by tmux"))
+        dialog.tell(line("copied by tmux"))
         await pilot.pause()
         assert "━ copied by tmux ━" in text_of(app)
         await pilot.press("escape")
@@ -208,17 +208,17 @@ async def test_a_refusal_shows_the_problem_and_its_instance_can_be_copied() -> N
 async def test_an_unknown_outcome_can_be_asked_again_with_the_same_key(way: str) -> None:
     app = Stage()
     async with app.run_test(size=(80, 24)) as pilot:
-        sheet = await confirmed(app, pilot, samples.start_one())
-        sheet.show_unknown_outcome(line("the connection was cut"))
+        dialog = await confirmed(app, pilot, samples.start_one())
+        dialog.show_unknown_outcome(line("the connection was cut"))
         await pilot.pause()
-        assert state(sheet) == "unknown"
+        assert state(dialog) == "unknown"
         said = " ".join(str(app.screen.query_one("#sheet-state", Static).content).split())
         assert said == "outcome unknown: the connection was cut; r asks again with the same key and body"
         await (pilot.press("r") if way == "key" else pilot.click("#sheet-again"))
         await pilot.pause()
         assert len(app.told_of(AskedAgain)) == 1
-        assert state(sheet) == "sending"
-        sheet.finish(line("started ex_1"))
+        assert state(dialog) == "sending"
+        dialog.finish(line("started ex_1"))
         await pilot.press("r")
         await pilot.pause()
         assert len(app.told_of(AskedAgain)) == 1
@@ -247,8 +247,8 @@ async def test_a_body_takes_the_rows_that_the_window_has(rows: int, least: int) 
     app = Stage()
     body = block("\n".join(f"member{number}" for number in range(60)))
     async with app.run_test(size=(100, rows)) as pilot:
-        sheet = await opened(app, pilot, replace(samples.cancel_six(), rows=(), typed=None, body=body))
+        dialog = await opened(app, pilot, replace(samples.cancel_six(), rows=(), typed=None, body=body))
         shown = [row for row in lines_of(app) if "member" in row]
         assert len(shown) >= least, text_of(app)
         assert "[ Keep them running ]" in text_of(app)
-        assert sheet.query_one("#sheet-body").size.height <= rows - 12
+        assert dialog.query_one("#sheet-body").size.height <= rows - 12

@@ -1,4 +1,4 @@
-"""Filling in a request: a form that checks while a person types, beside the exact request that it makes."""
+"""Filling in a request: a form that checks while the user types, beside the exact request that it makes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _first(id: str, action: str) -> list[BindingType]:
 
 
 class FormScreen(ConsoleScreen):
-    """A form. Subclasses say what it is about, open its sheet, and hear what came of it.
+    """A form. Subclasses say what it is about, open its dialog, and hear what came of it.
 
     Args:
         form: What is asked.
@@ -131,7 +131,7 @@ class FormScreen(ConsoleScreen):
         raise NotImplementedError
 
     def go_label(self) -> str:
-        """The label of the button that opens the sheet."""
+        """The label of the button that opens the dialog."""
         return "Go on…"
 
     def before_fields(self) -> Sequence[Widget]:
@@ -141,11 +141,11 @@ class FormScreen(ConsoleScreen):
     def typed(self, values: Mapping[str, str]) -> None:
         """Something was typed."""
 
-    def build_dialog(self, desk: ServiceSession, body: bytes, shown: Any, key: str) -> WriteDialog:
-        """The sheet that sends the request.
+    def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteDialog:
+        """The dialog that sends the request.
 
         Args:
-            desk: Where it goes.
+            session: Where it goes.
             body: The exact bytes.
             shown: The same as a value, for the preview.
             key: The idempotency key.
@@ -220,7 +220,7 @@ class FormScreen(ConsoleScreen):
         start_worker(self, edit_field(self, event.field), "writing in the editor", group="editor", exclusive=True)
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
-        """Open the sheet, or leave."""
+        """Open the dialog, or leave."""
         event.stop()
         if event.button.id == "leave":
             self.action_back()
@@ -287,7 +287,7 @@ class FormScreen(ConsoleScreen):
         self.query_one("#preview", DetailView).show(sections, head=[*pieces])  # type: ignore[list-item]
 
     def refused(self, error: RunwatchError) -> SafeText | None:
-        """Take what the service says of single fields; it stands below them when the sheet is gone.
+        """Take what the service says of single fields; it stands below them when the dialog is gone.
 
         The same key would be a conflict with another body, so that the next request has a new one.
         """
@@ -301,9 +301,9 @@ class FormScreen(ConsoleScreen):
             return None
         return line("close this: the fields say what to change, and a new key will be used")
 
-    def sheet_left(self, sheet: ConfirmDialog) -> None:
+    def dialog_closed(self, dialog: ConfirmDialog) -> None:
         """Go to the first field that was refused; once the request is accepted the form has done its work."""
-        if sheet.state == "done":
+        if dialog.state == "done":
             self.action_back()
         elif self._refused:
             first = next((ask.id for ask in self.form.asks if ask.id in self._refused), "")
@@ -365,8 +365,8 @@ class FormScreen(ConsoleScreen):
             button.focus()
 
     def _go(self) -> None:
-        desk = self.connected_session()
-        if desk is None:
+        session = self.connected_session()
+        if session is None:
             return
         self._take_all()
         if not self._can_check:
@@ -376,7 +376,7 @@ class FormScreen(ConsoleScreen):
             # What was typed last may have come while nobody looked at it.
             return
         body = self.form.body(self._values)
-        self.open_dialog(self.build_dialog(desk, encode_body(body), body, self._key))
+        self.open_dialog(self.build_dialog(session, encode_body(body), body, self._key))
 
     async def _get_checker(self) -> None:
         # Importing the validation library takes longer than a frame.
@@ -390,10 +390,10 @@ class FormScreen(ConsoleScreen):
         """Read the lists that words are offered from, those that nobody has read yet."""
         from runwatch.tui.sources.record_loader import load_records
 
-        desk = self.console.session
+        session = self.console.session
         offers: dict[str, Suggestions] = {ask.id: ask.offer for ask in self.form.asks if ask.offer is not None}
         for id, offer in offers.items():
-            records = await load_records(desk, offer.kind) if desk is not None else ()
+            records = await load_records(session, offer.kind) if session is not None else ()
             found = ((offer.value(record), offer.name(record)) for record in records)
             self.fields.offer(id, {word: name for word, name in found if word})
         self.show_request()

@@ -138,7 +138,7 @@ class ListScreen(RowScreen):
             self.show_rows()
 
     def filter_by(self, text: str) -> None:
-        """Filter as if a person had typed it; what cannot be read stands where filters are typed, with the reason."""
+        """Filter as if the user had typed it; what cannot be read stands where filters are typed, with the reason."""
         if not self._apply_filter(text):
             self.action_filter()
             self.query_one("#filter", FilterBar).edit(text)
@@ -225,7 +225,7 @@ class ListScreen(RowScreen):
         self.show_rows()
 
     def on_filter_changed(self, message: FilterChanged) -> None:
-        """Filter while a person types; what cannot be read leaves the last good filter applied."""
+        """Filter while the user types; what cannot be read leaves the last good filter applied."""
         message.stop()
         self._apply_filter(message.text)
 
@@ -287,7 +287,7 @@ class ListScreen(RowScreen):
 
     @property
     def filter_text(self) -> str:
-        """The filter as a person goes on with it."""
+        """The filter as the user goes on with it."""
         return self._query.text if self._query else ""
 
     # Inside.

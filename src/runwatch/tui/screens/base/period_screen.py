@@ -15,7 +15,7 @@ from runwatch.view.reports.period import DEFAULT_PERIOD, PERIOD_HINT, PERIODS, R
 from runwatch.view.text.safe_text import line
 
 CUSTOM_PERIOD: Final = "own"
-"""The tab of a period that a person has typed."""
+"""The tab of a period that the user has typed."""
 
 
 class PeriodScreen(ConsoleScreen):
@@ -39,7 +39,7 @@ class PeriodScreen(ConsoleScreen):
     """
 
     period_text: str = DEFAULT_PERIOD
-    """The period as a person chose it."""
+    """The period as the user chose it."""
 
     _own: str = ""
 
@@ -82,7 +82,7 @@ class PeriodScreen(ConsoleScreen):
         self.period_chosen()
 
     def period_by(self, text: str) -> None:
-        """Show a period as if a person had typed it; what is none stands where periods are typed, with the reason."""
+        """Show a period as if the user had typed it; what is none stands where periods are typed, with the reason."""
         if not self._take_typed(text):
             self.action_filter()
             self.query_one(FilterBar).edit(text)

@@ -80,8 +80,8 @@ class ReportScreen(PeriodScreen):
     # What they ask.
 
     @property
-    def desk(self) -> ServiceSession | None:
-        """The desk, once it is open."""
+    def session(self) -> ServiceSession | None:
+        """The session, once it is open."""
         return self.console.session
 
     def record_of(self, kind: str) -> Record | None:
@@ -156,11 +156,13 @@ class ReportScreen(PeriodScreen):
 
     def session_opened(self) -> None:
         """Read from now on."""
-        desk = self.desk
-        if desk is not None and self._reports is None:
+        session = self.session
+        if session is not None and self._reports is None:
             from runwatch.store.live.report_poller import ReportPoller
 
-            self._reports = ReportPoller(desk.client, desk.scope, desk.store, desk.live.scheduler, desk.clock)
+            self._reports = ReportPoller(
+                session.client, session.scope, session.store, session.live.scheduler, session.clock
+            )
         self.take_period(self.period_text)
 
     def data_changed(self, kinds: frozenset[str]) -> None:
@@ -242,20 +244,20 @@ class ReportScreen(PeriodScreen):
         self.set_class(self.size.width < SIDE_BY_SIDE, "-narrow")
 
     def _state(self, kind: str, interval_s: float) -> PaneState:
-        desk, clock = self.desk, self.console.clock
+        session, clock = self.session, self.console.clock
         return pane_state(
             self.console.store.collection(self.console.profile_name, kind),
             now=clock.now(),
             monotonic=clock.monotonic(),
             interval_s=interval_s,
-            held_s=desk.live.held_s if desk is not None else 0.0,
+            held_s=session.live.held_s if session is not None else 0.0,
         )
 
     def _note(self, spec: ResourceSpec[Any], state: PaneState) -> tuple[SafeText, ...]:
         failure = self.console.failure
         if failure is not None:
             return tuple(line(text) for text in (failure.title, failure.detail, failure.hint) if text)
-        if self.desk is None:
+        if self.session is None:
             return (line(self.console.startup_status),)
         if state.load is LoadState.NOT_OFFERED:
             refresh = self.console.keys.shown("screen.refresh")

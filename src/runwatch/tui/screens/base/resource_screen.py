@@ -303,7 +303,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         self.call_after_refresh(self._focus_opened)
 
     def _focus_opened(self) -> None:
-        # Until then a person may have gone to another screen, or opened a menu that would leave without the focus.
+        # Until then the user may have gone to another screen, or opened a menu that would leave without the focus.
         if self.is_current and not self.has_overlay:
             self.focus_detail()
 
@@ -358,7 +358,7 @@ class ResourceScreen(ListScreen, RecordScreen):
             await super().take_choice(target)
 
     async def run_record_action(self, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
-        """Do something with a record; what no screen does is done by a verb of the command line."""
+        """Do something with a record; what no screen does is done by a command of the command line."""
         self.console.perform(self, row.subject, action)
 
     async def action_new(self) -> None:
@@ -368,7 +368,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         create_record(self)
 
     async def action_destroy(self) -> None:
-        """Open the sheet of the action that destroys the record."""
+        """Open the dialog of the action that destroys the record."""
         from runwatch.tui.flows.record_menus import open_destroy
 
         await open_destroy(self)

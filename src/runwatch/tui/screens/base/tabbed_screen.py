@@ -154,11 +154,13 @@ class TabbedScreen(ResourceScreen):
             self.open_detail()
 
     def _reader(self) -> ReportPoller | None:
-        desk = self.console.session
-        if self._reports is None and desk is not None:
+        session = self.console.session
+        if self._reports is None and session is not None:
             from runwatch.store.live.report_poller import ReportPoller
 
-            self._reports = ReportPoller(desk.client, desk.scope, desk.store, desk.live.scheduler, desk.clock)
+            self._reports = ReportPoller(
+                session.client, session.scope, session.store, session.live.scheduler, session.clock
+            )
         return self._reports
 
     def _read(self, kind: str) -> Record | None:
@@ -167,13 +169,13 @@ class TabbedScreen(ResourceScreen):
         return found[0] if found else None
 
     def _state(self, report: ReportQuery) -> PaneState:
-        desk, clock = self.console.session, self.console.clock
+        session, clock = self.console.session, self.console.clock
         return pane_state(
             self.console.store.collection(self.console.profile_name, report.kind),
             now=clock.now(),
             monotonic=clock.monotonic(),
             interval_s=REFRESH_S,
-            held_s=desk.live.held_s if desk is not None else 0.0,
+            held_s=session.live.held_s if session is not None else 0.0,
         )
 
     def _why_not(self, report: ReportQuery, state: PaneState) -> Sequence[SafeText]:

@@ -100,7 +100,7 @@ class ActivitySource:
         self.said = describe_search(asked, nearby, answered, without)
         self._read_at = console.clock.monotonic()
 
-    async def _answered(self, desk: ServiceSession, asked: TimeQuery) -> tuple[ServiceProblems | None, str]:
+    async def _answered(self, session: ServiceSession, asked: TimeQuery) -> tuple[ServiceProblems | None, str]:
         """What the local service's store has, or why it was not asked."""
         from runwatch.store.service_problems import (
             NOT_RUNNING,
@@ -111,10 +111,10 @@ class ActivitySource:
 
         assert self.screen is not None
         try:
-            if is_local_service(desk.target):
-                await desk.live.scheduler.wait_for_user_turn()
-                return await find_service_problems(desk.client, asked.windows), ""
-            async with connect_running_service(self.screen.console.launch.paths, desk.clock) as client:
+            if is_local_service(session.target):
+                await session.live.scheduler.wait_for_user_turn()
+                return await find_service_problems(session.client, asked.windows), ""
+            async with connect_running_service(self.screen.console.launch.paths, session.clock) as client:
                 return (
                     (None, NOT_RUNNING) if client is None else (await find_service_problems(client, asked.windows), "")
                 )
@@ -189,7 +189,7 @@ class ActivityScreen(ResourceScreen):
 
     @property
     def filter_text(self) -> str:
-        """The question as a person goes on with it."""
+        """The question as the user goes on with it."""
         return self._question
 
     def on_filter_changed(self, message: FilterChanged) -> None:

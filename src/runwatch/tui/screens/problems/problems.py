@@ -145,7 +145,7 @@ class ProblemsScreen(ResourceScreen):
 
     @property
     def filter_text(self) -> str:
-        """What a person goes on with."""
+        """What the user goes on with."""
         return " ".join(self._sought.split())[:TYPED_CHARACTERS] or super().filter_text
 
     def on_paste(self, event: events.Paste) -> None:

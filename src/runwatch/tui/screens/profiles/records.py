@@ -116,24 +116,24 @@ class MultiProfileListScreen(MultiProfileBase):
     # What subclasses say otherwise.
 
     def part(self, name: str) -> RowSource:
-        """The records of one profile, with the desk that it has by now."""
+        """The records of one profile, with the session that it has by now."""
         console, profiles = self.console, self.console.profiles
         inner = StoreSource(self._resource, console.store, name, console.clock, profiles.session(name))
         return TemplateSource(inner, lambda: profiles.session(name)) if self.spec.record is Template else inner
 
-    def begin_reading(self, desk: ServiceSession) -> None:
+    def begin_reading(self, session: ServiceSession) -> None:
         """Have a profile's records read from now on."""
-        if desk is not self.console.session:
-            desk.live.start_list(self.spec.record)
+        if session is not self.console.session:
+            session.live.start_list(self.spec.record)
 
-    def end_reading(self, desk: ServiceSession) -> None:
+    def end_reading(self, session: ServiceSession) -> None:
         """Have them read no longer."""
-        if desk is not self.console.session:
-            desk.live.stop_list(self.spec.record)
+        if session is not self.console.session:
+            session.live.stop_list(self.spec.record)
 
-    def read_again(self, desk: ServiceSession) -> None:
+    def read_again(self, session: ServiceSession) -> None:
         """Have them read now."""
-        desk.live.refresh(self.spec.record)
+        session.live.refresh(self.spec.record)
 
     def fields_of(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
         """The fields of a record; what they lead to is left out."""
@@ -186,9 +186,9 @@ class MultiProfileListScreen(MultiProfileBase):
     def on_unmount(self) -> None:
         """Read the lists of the other profiles no longer."""
         for name in self._parts:
-            desk = self.console.profiles.session(name)
-            if desk is not None:
-                self.end_reading(desk)
+            session = self.console.profiles.session(name)
+            if session is not None:
+                self.end_reading(session)
 
     def profiles_chosen(self) -> None:
         """List the records of the profiles that are chosen now."""
@@ -200,21 +200,21 @@ class MultiProfileListScreen(MultiProfileBase):
         profiles = self.console.profiles
         profiles.failures.clear()
         for name in profiles.shown:
-            desk = profiles.session(name)
-            if desk is not None:
-                self.read_again(desk)
+            session = profiles.session(name)
+            if session is not None:
+                self.read_again(session)
         self.profiles_chosen()
 
     def _take_parts(self) -> None:
-        """The sources of the profiles that are shown, each with the desk that it has by now."""
+        """The sources of the profiles that are shown, each with the session that it has by now."""
         if not self.is_attached:
             return
         console, before = self.console, self._parts
         self._parts = {name: self.part(name) for name in console.profiles.shown}
         for name in {*before, *self._parts}:
-            desk = console.profiles.session(name)
-            if desk is not None:
-                (self.begin_reading if name in self._parts else self.end_reading)(desk)
+            session = console.profiles.session(name)
+            if session is not None:
+                (self.begin_reading if name in self._parts else self.end_reading)(session)
         self.show_crumbs()
         self.read_source()
 
@@ -225,7 +225,7 @@ class MultiProfileListScreen(MultiProfileBase):
             self.read_source()
 
     def polled_lists(self) -> tuple[type[Record], ...]:
-        """Those of the present profile; the others are read by their own desks."""
+        """Those of the present profile; the others are read by their own sessions."""
         return (self.spec.record,)
 
     # What people do.

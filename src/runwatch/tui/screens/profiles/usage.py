@@ -88,13 +88,13 @@ class ProfileUsageSource:
 
     def state(self) -> PaneState:
         """That of the report."""
-        desk, clock = self._console.profiles.session(self._profile), self._console.clock
+        session, clock = self._console.profiles.session(self._profile), self._console.clock
         return pane_state(
             self._collection(self._asked().kind),
             now=clock.now(),
             monotonic=clock.monotonic(),
             interval_s=REPORT_S,
-            held_s=0.0 if desk is None else desk.live.held_s,
+            held_s=0.0 if session is None else session.live.held_s,
         )
 
     def end_is_proven(self) -> bool:
@@ -116,7 +116,7 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
     """The table of profiles, above what is known of the one under the cursor.
 
     Args:
-        period_text: The period to begin with, as a person chose it.
+        period_text: The period to begin with, as the user chose it.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.next_tab", "screen.previous_tab"))
@@ -177,25 +177,25 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         """The usage of one profile."""
         return ProfileUsageSource(self.console, name, lambda: self._usage_report, lambda: self.state_of(name))
 
-    def begin_reading(self, desk: ServiceSession) -> None:
+    def begin_reading(self, session: ServiceSession) -> None:
         """Read the report of a profile from now on."""
-        name = desk.target.profile
+        name = session.target.profile
         if name not in self._readers:
             self._readers[name] = ReportPoller(
-                desk.client, desk.scope, desk.store, desk.live.scheduler, desk.clock, reader="across"
+                session.client, session.scope, session.store, session.live.scheduler, session.clock, reader="across"
             )
         self._readers[name].show(self._usage_report)
 
-    def end_reading(self, desk: ServiceSession) -> None:
+    def end_reading(self, session: ServiceSession) -> None:
         """Read it no longer."""
-        reader = self._readers.pop(desk.target.profile, None)
+        reader = self._readers.pop(session.target.profile, None)
         if reader is not None:
             reader.show()
 
-    def read_again(self, desk: ServiceSession) -> None:
+    def read_again(self, session: ServiceSession) -> None:
         """Read report and account now."""
-        desk.live.refresh(Account)
-        reader = self._readers.get(desk.target.profile)
+        session.live.refresh(Account)
+        reader = self._readers.get(session.target.profile)
         if reader is not None:
             reader.refresh()
 

@@ -28,11 +28,11 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
 AGE_S: Final = 1800.0
-"""Twice so old, an export is called stale: it is read once, and again when a person asks."""
+"""Twice so old, an export is called stale: it is read once, and again when the user asks."""
 
 
 class ComplianceScreen(ReportScreen):
-    """The screen of the compliance export. Nothing is written before a person asks for the file."""
+    """The screen of the compliance export. Nothing is written before the user asks for the file."""
 
     AUTO_FOCUS = "#decisions-text"
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.export",))

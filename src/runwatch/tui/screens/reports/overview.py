@@ -186,13 +186,13 @@ class OverviewScreen(ConsoleScreen):
 
     def action_refresh(self) -> None:
         """Read all of it now."""
-        desk = self.console.session
-        if desk is None:
+        session = self.console.session
+        if session is None:
             self.console.refresh_resource(RUNS)
             return
         kinds: tuple[type[Record], ...] = (Run, Account, *self.polled_lists())
         for record in kinds:
-            desk.live.refresh(record)
+            session.live.refresh(record)
         self._read()
 
     def action_new(self) -> None:
@@ -359,8 +359,8 @@ class OverviewScreen(ConsoleScreen):
         )
 
     def _spending(self) -> AccountLimits:
-        desk = self.console.session
-        budget = desk.live.budget if desk is not None else None
+        session = self.console.session
+        budget = session.live.budget if session is not None else None
         read = self._problems
         moments = None
         if read is not None and read.state().age_s is not None:

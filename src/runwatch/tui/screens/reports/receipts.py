@@ -142,11 +142,11 @@ class ReceiptsScreen(ResourceScreen):
             self.show_detail()
 
     def _compared(self) -> UsageReconciliation | SafeText:
-        desk = self.console.session
-        if desk is None:
+        session = self.console.session
+        if session is None:
             return line("not compared: the service is not connected")
         if self._reconciling is None:
-            self._reconciling = UsageReconciler(desk)
+            self._reconciling = UsageReconciler(session)
         is_all = self._query is None and self._narrowed is None
         whole = self._shown_sums.sums if is_all else self._all_sums.take(self._whole.items(), _itself)
         return self._reconciling.compare(whole, is_whole=self._whole.end_is_proven())
@@ -164,12 +164,12 @@ class ReceiptsScreen(ResourceScreen):
         """The receipt, and what is known of it from elsewhere."""
         made = add_links(super().detail_sections(row, context), row.subject)
         position = next((number for number, part in enumerate(made, 1) if part.title == _TOTAL), len(made))
-        desk = self.console.session
+        session = self.console.session
         run = seen_at = None
-        if desk is not None:
-            known = desk.store.get(desk.scope.profile, Run.KIND, row.id)
+        if session is not None:
+            known = session.store.get(session.scope.profile, Run.KIND, row.id)
             run = known.record if known is not None and isinstance(known.record, Run) else None
-            read = desk.store.get(desk.scope.profile, Receipt.KIND, row.id)
+            read = session.store.get(session.scope.profile, Receipt.KIND, row.id)
             seen_at = None if read is None else read.seen_at
         made.insert(position, run_context_section(row.subject, run, seen_at, self._compared(), context))
         return made
@@ -189,9 +189,9 @@ class ReceiptsScreen(ResourceScreen):
 
     def data_changed(self, kinds: frozenset[str]) -> None:
         """Draw the rows anew; a list that the service does not filter is read whole again."""
-        narrowed, desk = self._narrowed, self.console.session
-        if narrowed is not None and narrowed.is_refused and desk is not None:
-            desk.live.start_list(Receipt)
+        narrowed, session = self._narrowed, self.console.session
+        if narrowed is not None and narrowed.is_refused and session is not None:
+            session.live.start_list(Receipt)
             self.show_crumbs(self._filter_words())
         super().data_changed(kinds)
 
@@ -228,7 +228,7 @@ class ReceiptsScreen(ResourceScreen):
 
     def _apply_filter(self, text: str) -> bool:
         is_read = super()._apply_filter(text)
-        # While a person types, the rows are filtered here; the service is asked for what was meant in the end.
+        # While the user types, the rows are filtered here; the service is asked for what was meant in the end.
         if is_read and not self.has_class("-filtering"):
             self._narrow()
         return is_read
@@ -239,23 +239,23 @@ class ReceiptsScreen(ResourceScreen):
 
     def _narrow(self) -> None:
         """Have the service filter what it can; the answer replaces the rows when it is there."""
-        desk, query, narrowed = self.console.session, None if self._filter_is_off else self._query, self._narrowed
-        if desk is None or (narrowed and query and narrowed.query.text == query.text):
+        session, query, narrowed = self.console.session, None if self._filter_is_off else self._query, self._narrowed
+        if session is None or (narrowed and query and narrowed.query.text == query.text):
             return
         self._widen()
-        if query is not None and _asked(query, desk.clock.now()):
-            self._source = ServerFilterSource(self._whole, Receipt, desk, query, _asked)
-            desk.live.stop_list(Receipt)
+        if query is not None and _asked(query, session.clock.now()):
+            self._source = ServerFilterSource(self._whole, Receipt, session, query, _asked)
+            session.live.stop_list(Receipt)
         self.show_crumbs(self._filter_words())
         self.show_rows()
 
     def _widen(self) -> None:
-        narrowed, desk = self._narrowed, self.console.session
+        narrowed, session = self._narrowed, self.console.session
         if narrowed is not None:
             narrowed.close()
             self._source = self._whole
-            if desk is not None:
-                desk.live.start_list(Receipt)
+            if session is not None:
+                session.live.start_list(Receipt)
 
 
 def _asked(query: Query, now: datetime) -> Mapping[str, str]:

@@ -36,12 +36,12 @@ class _WithIntents:
 
     Args:
         connections: Where the connections come from.
-        desk: Gives what keeps the intents; ``None`` before it is open.
+        session: Gives what keeps the intents; ``None`` before it is open.
     """
 
-    def __init__(self, connections: RowSource, desk: Callable[[], ServiceSession | None]) -> None:
+    def __init__(self, connections: RowSource, session: Callable[[], ServiceSession | None]) -> None:
         self._connections = connections
-        self._desk = desk
+        self._session = session
         self._notes: list[LocalNote] = []
         self._made_of: tuple[Sequence[Any], list[LocalNote]] | None = None
         self._items: Sequence[Any] = ()
@@ -67,15 +67,15 @@ class _WithIntents:
     async def read(self) -> None:
         """Read the intents too, and forget those whose page works no longer."""
         await self._connections.read()
-        desk = self._desk()
-        if desk is None:
+        session = self._session()
+        if session is None:
             return
         kept = []
-        for note in await desk.notes.list_for(desk.scope, GithubConnection.KIND):
+        for note in await session.notes.list_for(session.scope, GithubConnection.KIND):
             if note.purpose != "intent":
                 continue
-            if is_expired(note, desk.clock.now()):
-                await desk.notes.write(desk.scope, GithubConnection.KIND, note.record_id, "intent", "")
+            if is_expired(note, session.clock.now()):
+                await session.notes.write(session.scope, GithubConnection.KIND, note.record_id, "intent", "")
             else:
                 kept.append(note)
         if kept != self._notes:

@@ -43,7 +43,7 @@ class WebhooksScreen(TabbedScreen):
         return delivery_sections(record.deliveries or (), context, more=record.next_cursor is not None)
 
     def on_link_followed(self, message: LinkFollowed) -> None:
-        """Deliver again, once a person has confirmed it."""
+        """Deliver again, once the user has confirmed it."""
         if isinstance(message.link, Delivery):
             message.stop()
             self.console.perform(self, message.link, REPLAY)

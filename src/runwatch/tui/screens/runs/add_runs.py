@@ -67,28 +67,28 @@ class AddedRun:
         )
 
 
-async def add_to_watch_list(desk: ServiceSession, run_id: str) -> AddedRun:
+async def add_to_watch_list(session: ServiceSession, run_id: str) -> AddedRun:
     """Read a run and put it on the watch list. One that nobody could read just now is put there too, to be read later.
 
     Raises:
         DataError: the watch list cannot be written.
     """
-    await desk.live.scheduler.wait_for_user_turn()
+    await session.live.scheduler.wait_for_user_turn()
     try:
-        run = await desk.client.get_run(run_id)
+        run = await session.client.get_run(run_id)
     except ApiError as error:
         if isinstance(error, ApiProblem) and error.status == 404:
             return AddedRun(run_id, "not found, not added", Role.BAD)
         if isinstance(error, NoResponseError | RateLimitedError) or (
             isinstance(error, ApiProblem) and error.status >= 500
         ):
-            await desk.watch_list.add(desk.scope, [run_id])
+            await session.watch_list.add(session.scope, [run_id])
             return AddedRun(run_id, f"added, not read yet: {error.title}", Role.WARN)
         return AddedRun(run_id, f"not added: {error.title}", Role.BAD)
-    await desk.watch_list.add(desk.scope, [run.id or run_id])
+    await session.watch_list.add(session.scope, [run.id or run_id])
     if run.id:
-        now, monotonic = desk.clock.now(), desk.clock.monotonic()
-        desk.store.apply(RecordRead(desk.scope.profile, Run.KIND, now, monotonic, run))
+        now, monotonic = session.clock.now(), session.clock.monotonic()
+        session.store.apply(RecordRead(session.scope.profile, Run.KIND, now, monotonic, run))
     return AddedRun(run_id, "added", status=run.status, is_found=True)
 
 
@@ -96,7 +96,7 @@ class AddRunsDialog(ModalScreen[str | None]):
     """The window with the place to paste into and what came of each id. It answers with the first run that was found.
 
     Args:
-        desk: Where the ids go.
+        session: Where the ids go.
     """
 
     AUTO_FOCUS = "#ids"
@@ -140,14 +140,14 @@ class AddRunsDialog(ModalScreen[str | None]):
     }
     """
 
-    def __init__(self, desk: ServiceSession) -> None:
+    def __init__(self, session: ServiceSession) -> None:
         super().__init__()
-        self._desk: Final = desk
+        self._session: Final = session
         self._found: str | None = None
 
     def compose(self) -> ComposeResult:
         """What to do, the place for the ids, what came of them, buttons."""
-        title = line(f"Add runs on {line(self._desk.target.profile)}")
+        title = line(f"Add runs on {line(self._session.target.profile)}")
         with Pane(edge=BorderText(title=title, counters=(label_span("tab moves  esc leaves"),))):
             yield Static(to_content(line(_HELP), Role.QUIET))
             yield _Paste(id="ids", compact=True, show_line_numbers=False, highlight_cursor_line=False)
@@ -196,7 +196,7 @@ class AddRunsDialog(ModalScreen[str | None]):
         rows = self.query_one(_Outcomes)
         rows.begin(ids)
         for run_id in ids:
-            outcome = await add_to_watch_list(self._desk, run_id)
+            outcome = await add_to_watch_list(self._session, run_id)
             self._found = self._found or (run_id if outcome.is_found else None)
             rows.tell(outcome)
         good = sum(outcome.is_found for outcome in rows.outcomes)

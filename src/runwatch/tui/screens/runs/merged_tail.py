@@ -160,12 +160,12 @@ class MergedTailScreen(EventScreen):
 
     def tick(self) -> None:
         """What is heard of the runs grows old."""
-        desk = self.console.session
-        if desk is not None and self._events is not None:
+        session = self.console.session
+        if session is not None and self._events is not None:
             for run_id in self._events.run_ids:
                 # The screen before this one may have stopped a tail of its own after this one had begun it.
-                if not desk.live.tails.follows(run_id):
-                    desk.live.tails.follow(run_id, in_focus=False)
+                if not session.live.tails.follows(run_id):
+                    session.live.tails.follow(run_id, in_focus=False)
         self.show_tail()
 
     def show_tail(self) -> None:
@@ -195,7 +195,7 @@ class MergedTailScreen(EventScreen):
     # What people do.
 
     def on_filter_changed(self, message: FilterChanged) -> None:
-        """Filter while a person types."""
+        """Filter while the user types."""
         message.stop()
         self._filter = message.text.strip()
         self.tail.filter_by(message.text)
@@ -218,10 +218,10 @@ class MergedTailScreen(EventScreen):
 
     def action_refresh(self) -> None:
         """Read the events of every run now."""
-        desk = self.console.session
-        if desk is not None and self._events is not None:
+        session = self.console.session
+        if session is not None and self._events is not None:
             for run_id in self._events.run_ids:
-                desk.live.tails.hurry(run_id)
+                session.live.tails.hurry(run_id)
 
     def action_new(self) -> None:
         """Start a run."""
@@ -258,8 +258,8 @@ class MergedTailScreen(EventScreen):
 
     def _begin(self) -> None:
         """Follow the chosen runs, or those that are live by now; one that has ended stays in the list."""
-        desk = self.console.session
-        if desk is None or not self.is_mounted:
+        session = self.console.session
+        if session is None or not self.is_mounted:
             return
         from runwatch.store.repositories.event_sequence import MergedSequence
 
@@ -269,7 +269,7 @@ class MergedTailScreen(EventScreen):
         room = max(0, MAX_FOLLOWED_RUNS - len(have))
         self._left_out = max(0, len(new) - room)
         if self._events is None and wanted:
-            self._events = MergedSequence(desk.events, desk.scope)
+            self._events = MergedSequence(session.events, session.scope)
             self.tail.show(self._events, is_merged=True)
             if self._filter:
                 self.tail.filter_by(self._filter)
@@ -277,37 +277,37 @@ class MergedTailScreen(EventScreen):
             return
         for run_id in new[:room]:
             self._events.add(run_id)
-            desk.live.tails.follow(run_id, in_focus=False)
+            session.live.tails.follow(run_id, in_focus=False)
         self.tail.grow()
 
     def _unfollow(self) -> None:
-        desk = self.console.session
-        if desk is not None and self._events is not None:
+        session = self.console.session
+        if session is not None and self._events is not None:
             for run_id in self._events.run_ids:
-                desk.live.tails.unfollow(run_id)
+                session.live.tails.unfollow(run_id)
 
     def _live(self) -> list[str]:
         """The live runs, in the order in which they began."""
-        desk = self.console.session
-        assert desk is not None
-        records = desk.store.collection(desk.scope.profile, Run.KIND).records
+        session = self.console.session
+        assert session is not None
+        records = session.store.collection(session.scope.profile, Run.KIND).records
         live = [record for record in records if isinstance(record, Run) and not record.is_final]
         return [run.id for run in sorted(live, key=lambda run: str(run.raw.get("created_at") or ""))]
 
     def _title(self) -> str:
         assert self._events is not None
-        desk, runs = self.console.session, self._events.run_ids
-        ended = 0 if desk is None else sum(desk.live.tails.news(run_id).is_complete for run_id in runs)
+        session, runs = self.console.session, self._events.run_ids
+        ended = 0 if session is None else sum(session.live.tails.news(run_id).is_complete for run_id in runs)
         many = f"{len(runs)} run{'s' * (len(runs) != 1)}"
         more = f", {self._left_out} more are not followed" if self._left_out else ""
         return f"Tail of {many} {self.console.glyphs.dot} {len(runs) - ended} live{more}"
 
     def _silent_words(self) -> SafeText:
         """How many runs do not answer, and why the first of them does not; or why no answer can be kept."""
-        desk = self.console.session
-        if desk is None or self._events is None:
+        session = self.console.session
+        if session is None or self._events is None:
             return line("")
-        news = [desk.live.tails.news(run_id) for run_id in self._events.run_ids]
+        news = [session.live.tails.news(run_id) for run_id in self._events.run_ids]
         told = [failure for each in news if (failure := each.failure) is not None]
         dot = self.console.glyphs.dot
         if unkept := next((each.unkept for each in news if each.unkept is not None), None):

@@ -58,7 +58,7 @@ class RunFormScreen(FormScreen):
         return line("POST /v1/executions")
 
     def go_label(self) -> str:
-        """What comes next is the sheet."""
+        """What comes next is the dialog."""
         return "Start…"
 
     def before_fields(self) -> Sequence[Widget]:
@@ -75,9 +75,9 @@ class RunFormScreen(FormScreen):
         """Keep it with every letter, because a form can be left in more ways than by its own key."""
         self.console.run_draft = dict(values)
 
-    def build_dialog(self, desk: ServiceSession, body: bytes, shown: Any, key: str) -> WriteDialog:
-        """The sheet that submits the run."""
-        return build_submit_dialog(self, desk, body, shown, key=key, done=self._accepted, refused=self.refused)
+    def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteDialog:
+        """The dialog that submits the run."""
+        return build_submit_dialog(self, session, body, shown, key=key, done=self._accepted, refused=self.refused)
 
     def _accepted(self, run_id: str) -> None:
         self.console.run_draft = None

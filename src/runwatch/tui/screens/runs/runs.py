@@ -159,7 +159,7 @@ class RunsScreen(ResourceScreen, EventScreen):
     # The run under the cursor.
 
     def on_screen_resume(self) -> None:
-        """Take in the events that came while a sheet or another screen stood in front."""
+        """Take in the events that came while a dialog or another screen stood in front."""
         if self._shown is not None:
             self.tail.grow()
 
@@ -199,10 +199,10 @@ class RunsScreen(ResourceScreen, EventScreen):
     def tick(self) -> None:
         """Ages grow."""
         super().tick()
-        desk = self.console.session
-        if desk is not None and self._shown is not None and not desk.live.tails.follows(self._shown):
+        session = self.console.session
+        if session is not None and self._shown is not None and not session.live.tails.follows(self._shown):
             # The screen before this one may have stopped the tail after this one had begun it.
-            desk.live.tails.follow(self._shown)
+            session.live.tails.follow(self._shown)
         self.show_tail()
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
@@ -281,9 +281,9 @@ class RunsScreen(ResourceScreen, EventScreen):
     def action_refresh(self) -> None:
         """Read the list now, the events of the run too, and what could not be read for it."""
         self._reading.forget()
-        desk = self.console.session
-        if desk is not None and self._shown is not None:
-            desk.live.tails.hurry(self._shown)
+        session = self.console.session
+        if session is not None and self._shown is not None:
+            session.live.tails.hurry(self._shown)
         super().action_refresh()
 
     async def action_destroy(self) -> None:
@@ -329,8 +329,8 @@ class RunsScreen(ResourceScreen, EventScreen):
     # Inside.
 
     def _follow(self, run_id: str) -> None:
-        desk = self.console.session
-        if desk is None:
+        session = self.console.session
+        if session is None:
             if not self.console.has_file:
                 self._shown = None
                 return
@@ -340,8 +340,8 @@ class RunsScreen(ResourceScreen, EventScreen):
             return
         from runwatch.store.repositories.event_sequence import RunSequence
 
-        self.tail.show(RunSequence(desk.events, desk.scope, run_id))
-        desk.live.tails.follow(run_id)
+        self.tail.show(RunSequence(session.events, session.scope, run_id))
+        session.live.tails.follow(run_id)
 
     def _leave_run(self) -> None:
         if self._shown is None:
@@ -368,17 +368,17 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     def show_tail(self) -> None:
         """Say in the frame how it is with the run's events."""
-        row, desk = self.row, self.console.session
+        row, session = self.row, self.console.session
         if row is None or not self.tail.is_showing:
             return
         pane = self.query_one("#detail", Pane)
-        if desk is None or self.run_detail.tab != "events":
+        if session is None or self.run_detail.tab != "events":
             known = self.tail.known_words() if self.run_detail.tab == "events" else line("")
             pane.set_border_text(
                 title=self.detail_title(row), state=line(""), age=(label_span(known),), counters=line("")
             )
             return
-        news = desk.live.tails.news(row.id)
+        news = session.live.tails.news(row.id)
         dot = self.console.glyphs.dot
         pace = "" if news.is_complete or not news.pause_s else f" {dot} poll {news.pause_s:.0f}s"
         if news.is_complete:

@@ -154,7 +154,7 @@ class SettingsScreen(SettingsTableScreen):
         start_worker(self, self._test(row.profile), "testing the connection", group="test", exclusive=True)
 
     def action_destroy(self) -> None:
-        """Take what the row shows out of the file, once a person has confirmed it: its default holds then."""
+        """Take what the row shows out of the file, once the user has confirmed it: its default holds then."""
         row = self.row
         if row is None or not row.removes:
             self.notify_user("The file holds nothing here that could be taken out.", Role.WARN)

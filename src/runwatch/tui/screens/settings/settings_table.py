@@ -140,7 +140,7 @@ class SettingsTableScreen(ConsoleScreen):
         self.query_one(FilterBar).edit(self._words)
 
     def on_filter_changed(self, message: FilterChanged) -> None:
-        """Find while a person types."""
+        """Find while the user types."""
         message.stop()
         self._find(message.text)
 

@@ -125,7 +125,7 @@ class ApplicationScreen(ConsoleScreen):
         self.action_refresh()
 
     def tick(self) -> None:
-        """Read an application that goes on when it is due; a plan is made when a person asks for it."""
+        """Read an application that goes on when it is due; a plan is made when the user asks for it."""
         if self._is_due():
             self.action_refresh()
         self._show()
@@ -142,10 +142,10 @@ class ApplicationScreen(ConsoleScreen):
 
     def action_refresh(self) -> None:
         """Make the plan anew, or read the application."""
-        desk = self.console.session
-        if desk is not None and not self._is_reading:
+        session = self.console.session
+        if session is not None and not self._is_reading:
             self._is_reading = True
-            start_worker(self, self._read(desk), "reading", group="read")
+            start_worker(self, self._read(session), "reading", group="read")
 
     def action_raw(self) -> None:
         """Show fields, or the JSON as it came."""
@@ -222,14 +222,14 @@ class ApplicationScreen(ConsoleScreen):
         again = choose_poll_interval_s(self._record)
         return again is not None and self.console.clock.monotonic() - self._read_at >= again
 
-    async def _read(self, desk: ServiceSession) -> None:
+    async def _read(self, session: ServiceSession) -> None:
         try:
-            await desk.live.scheduler.wait_for_user_turn()
+            await session.live.scheduler.wait_for_user_turn()
             if self._application_id:
                 path: Mapping[str, str] = {"application_id": self._application_id}
-                answer = await desk.client.request(_READ, path=path)
+                answer = await session.client.request(_READ, path=path)
             else:
-                answer = await desk.client.request(_PLAN, body=encode_body({"template_id": self._template_id}))
+                answer = await session.client.request(_PLAN, body=encode_body({"template_id": self._template_id}))
         except ApiError as error:
             # What is shown stays, with why it could not be read again.
             self._failure = error
@@ -245,16 +245,16 @@ class ApplicationScreen(ConsoleScreen):
             return
         self._take(Application(strip_secrets(OPERATIONS[_READ], answer.value)))
         if isinstance(consent := answer.value.get("consent"), dict) and find_page_address(consent):
-            self._offer_page(desk, consent)
+            self._offer_page(session, consent)
 
-    def _offer_page(self, desk: ServiceSession, consent: Mapping[str, Any]) -> None:
+    def _offer_page(self, session: ServiceSession, consent: Mapping[str, Any]) -> None:
         """Offer a private page, once for each attempt; its address is kept nowhere."""
         attempt = (consent.get("handoff_intent_id"), consent.get("attempt"))
         if attempt != self._offered:
             self._offered = attempt
             from runwatch.tui.flows.private_page import open_private_page
 
-            open_private_page(self, desk, self._record, _CONSENT, consent, None)
+            open_private_page(self, session, self._record, _CONSENT, consent, None)
 
     def _take(self, record: Plan | Application) -> None:
         is_first = isinstance(record, Application) and not isinstance(self._record, Application)
@@ -270,10 +270,10 @@ class ApplicationScreen(ConsoleScreen):
 
     async def _keep(self) -> None:
         """Keep which application was begun, so that it can be resumed in a later session."""
-        desk = self.console.session
-        if desk is not None and self._application_id:
+        session = self.console.session
+        if session is not None and self._application_id:
             text = encode_application_note(self._application_id)
-            await desk.notes.write(desk.scope, Template.KIND, self._template_id, "intent", text)
+            await session.notes.write(session.scope, Template.KIND, self._template_id, "intent", text)
 
     def _show(self) -> None:
         if not self.is_mounted:

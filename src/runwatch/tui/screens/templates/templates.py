@@ -112,7 +112,7 @@ class TemplatesScreen(ResourceScreen):
         super().use(self._with_the_rest(source))
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Another version may have become an earlier one, or a person comes back from an application."""
+        """Another version may have become an earlier one, or the user comes back from an application."""
         super().data_changed(kinds)
         if not kinds or Template.KIND in kinds:
             self.read_source()
@@ -154,7 +154,7 @@ class TemplatesScreen(ResourceScreen):
         open_plan(self, row.id)
 
     async def action_copy(self) -> None:
-        """Copy the value under the cursor where a person stands on one, such as an evidence reference; else the id."""
+        """Copy the value under the cursor where the user stands on one, such as an evidence reference; else the id."""
         focused = self.focused
         if isinstance(focused, DetailView) and focused.value:
             await self.console.copy_text(copied_word(focused.value), line("value"), several_lines=True)

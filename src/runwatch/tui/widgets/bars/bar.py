@@ -68,7 +68,7 @@ class Bar(Widget):
         raise NotImplementedError
 
     def part_clicked(self, target: object) -> None:
-        """Called when a person clicks a part that means something."""
+        """Called when the user clicks a part that means something."""
 
     def render_line(self, y: int) -> Strip:
         """The line."""

@@ -15,7 +15,7 @@ from runwatch.view.text.safe_text import SafeText, line, truncate
 
 @dataclass(eq=False, repr=False)
 class CrumbChosen(WidgetMessage):
-    """A person clicked a level of the path above the panes.
+    """The user clicked a level of the path above the panes.
 
     Attributes:
         level: The level, counted from 0.

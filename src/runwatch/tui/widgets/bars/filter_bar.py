@@ -1,4 +1,4 @@
-"""Where a filter is typed: it works while a person types, and a mistake never takes the rows away."""
+"""Where a filter is typed: it works while the user types, and a mistake never takes the rows away."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Completer = Callable[[str], str | None]
 
 @dataclass(eq=False, repr=False)
 class FilterChanged(WidgetMessage):
-    """The text of a filter changed while a person types.
+    """The text of a filter changed while the user types.
 
     Attributes:
         text: The text as it stands.
@@ -37,7 +37,7 @@ class FilterChanged(WidgetMessage):
 
 @dataclass(eq=False, repr=False)
 class FilterKept(WidgetMessage):
-    """A person keeps the filter and goes back to the rows.
+    """The user keeps the filter and goes back to the rows.
 
     Attributes:
         text: The filter.
@@ -49,7 +49,7 @@ class FilterKept(WidgetMessage):
 
 @dataclass(eq=False, repr=False)
 class FilterLeft(WidgetMessage):
-    """A person leaves the filter bar, and with it the filter."""
+    """The user leaves the filter bar, and with it the filter."""
 
     widget: FilterBar
 
@@ -67,7 +67,7 @@ class FilterBar(Horizontal):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
     INPUT: ClassVar[type[LineInput]] = LineInput
-    """What a person types into."""
+    """What the user types into."""
 
     DEFAULT_CSS = """
     FilterBar {

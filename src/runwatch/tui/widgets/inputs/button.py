@@ -44,7 +44,7 @@ class TextButton(Widget, can_focus=True):
 
     @dataclass
     class Pressed(Message):
-        """A person pressed the button.
+        """The user pressed the button.
 
         Attributes:
             button: The button.

@@ -27,7 +27,7 @@ OFFERED_CHARACTERS: Final = 30
 
 
 FieldInput = LineInput | MultilineInput
-"""What a person types into."""
+"""What the user types into."""
 
 
 class FormFields(VerticalScroll, can_focus=False):

@@ -1,4 +1,4 @@
-"""One line that a person types into."""
+"""One line that the user types into."""
 
 from __future__ import annotations
 

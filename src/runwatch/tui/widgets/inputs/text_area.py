@@ -78,7 +78,7 @@ class MultilineInput(SafeTextArea):
 
     @dataclass
     class EditorRequested(Message):
-        """A person wants to write the text in an editor of their own.
+        """The user wants to write the text in an editor of their own.
 
         Attributes:
             field: The field.

@@ -1,4 +1,4 @@
-"""The line in which the value of a setting is changed, checked while a person types."""
+"""The line in which the value of a setting is changed, checked while the user types."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ValueEditor(Vertical):
 
     @dataclass
     class Submitted(Message):
-        """A person wants a value written.
+        """The user wants a value written.
 
         Attributes:
             editor: The line.
@@ -78,7 +78,7 @@ class ValueEditor(Vertical):
 
     @dataclass
     class Cancelled(Message):
-        """A person leaves the line.
+        """The user leaves the line.
 
         Attributes:
             editor: The line.

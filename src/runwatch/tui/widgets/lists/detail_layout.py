@@ -35,7 +35,7 @@ class DetailLink:
     Attributes:
         label: What the other one is to this one.
         text: Its name or id.
-        target: What the screen gets when a person follows it.
+        target: What the screen gets when the user follows it.
     """
 
     label: SafeText
@@ -50,7 +50,7 @@ class DetailRow:
     Attributes:
         pieces: What is drawn.
         value: The whole value that it is a part of.
-        target: What the screen gets when a person follows it.
+        target: What the screen gets when the user follows it.
         part: The innermost part that it belongs to, which can be folded; empty for none.
         head: The part that it is the head of.
     """

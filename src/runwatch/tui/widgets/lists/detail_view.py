@@ -37,7 +37,7 @@ FOLDED: Final = line("+")
 
 @dataclass(eq=False, repr=False)
 class LinkFollowed(WidgetMessage):
-    """A person opened what a field leads to.
+    """The user opened what a field leads to.
 
     Attributes:
         link: What the field leads to, as the screen gave it.
@@ -109,7 +109,7 @@ class DetailView(LineList, inherit_bindings=False):
         return room - (beside + 3 if beside else 2 if any(labels) else 0)
 
     def go_to_target(self, kind: type = object) -> None:
-        """Put the cursor on the first line that leads to something of a kind, unless a person has put it elsewhere."""
+        """Put the cursor on the first line that leads to something of a kind, unless the user has put it elsewhere."""
         # Fields that were not laid out yet, because the pane was hidden, are gone through when they are.
         self._wanted_lead = None if self._rows else kind
         if self._cursor == 0:
@@ -162,7 +162,7 @@ class DetailView(LineList, inherit_bindings=False):
         return segments
 
     def cursor_style(self) -> Style:
-        """The cursor is drawn only where a person moves it: details are read more than walked through."""
+        """The cursor is drawn only where the user moves it: details are read more than walked through."""
         return super().cursor_style() if self.has_focus else self.get_component_rich_style("line-list--line")
 
     def render_line(self, y: int) -> Strip:

@@ -120,7 +120,7 @@ class LineHighlighted(WidgetMessage):
 
 @dataclass(eq=False, repr=False)
 class LineOpened(WidgetMessage):
-    """A person opened an event.
+    """The user opened an event.
 
     Attributes:
         index: The line, counted from 0.
@@ -132,7 +132,7 @@ class LineOpened(WidgetMessage):
 
 @dataclass(eq=False, repr=False)
 class MatchWanted(WidgetMessage):
-    """A person asked for the next match of what is searched for; the screen finds it and shows that line.
+    """The user asked for the next match of what is searched for; the screen finds it and shows that line.
 
     Attributes:
         index: The line to search from, exclusive.
@@ -146,7 +146,7 @@ class MatchWanted(WidgetMessage):
 
 @dataclass(eq=False, repr=False)
 class ContextToggled(WidgetMessage):
-    """A person asked to hide what does not match a filter, or to show it around the matches."""
+    """The user asked to hide what does not match a filter, or to show it around the matches."""
 
     widget: EventLog
 
@@ -311,7 +311,7 @@ class EventLog(LineList, inherit_bindings=False):
             self.scroll_to(y=lowest, animate=False)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """A person who scrolls away from the end ends following, and starts it again by scrolling back to the end."""
+        """The user who scrolls away from the end ends following, and starts it again by scrolling back to the end."""
         super().watch_scroll_y(old_value, new_value)
         if self._scrolls_itself or round(old_value) == round(new_value) or not self._count:
             return

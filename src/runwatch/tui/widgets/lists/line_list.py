@@ -89,7 +89,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         """Called when the cursor came to stand on another line."""
 
     def line_opened(self) -> None:
-        """Called when a person opens the line under the cursor."""
+        """Called when the user opens the line under the cursor."""
 
     # What everybody may ask and do.
 

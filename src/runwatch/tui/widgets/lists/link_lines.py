@@ -38,7 +38,7 @@ class LinkLines(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class LinkOpened(WidgetMessage):
-        """A person opened a spot.
+        """The user opened a spot.
 
         Attributes:
             way: Where it leads.

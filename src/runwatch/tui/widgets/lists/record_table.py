@@ -68,7 +68,7 @@ class _Looks(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class RowHighlighted(WidgetMessage):
-    """The cursor of a table came to stand on another row, by a person or because its row went away.
+    """The cursor of a table came to stand on another row, by the user or because its row went away.
 
     Attributes:
         row_id: The row's id; ``None`` when the table is empty.
@@ -80,7 +80,7 @@ class RowHighlighted(WidgetMessage):
 
 @dataclass(eq=False, repr=False)
 class RowOpened(WidgetMessage):
-    """A person opened a row, with enter or a second click.
+    """The user opened a row, with enter or a second click.
 
     Attributes:
         row_id: The row's id.
@@ -104,7 +104,7 @@ class RowsMarked(WidgetMessage):
 
 @dataclass(eq=False, repr=False)
 class HeaderClicked(WidgetMessage):
-    """A person asked for another order: clicked the head of a column, or pressed the key for it.
+    """The user asked for another order: clicked the head of a column, or pressed the key for it.
 
     Attributes:
         column_id: The column to sort by.

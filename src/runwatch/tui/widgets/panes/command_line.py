@@ -1,4 +1,4 @@
-"""Where a person says in words what to do: screens, actions and named filters, each found by a few letters."""
+"""Where the user says in words what to do: screens, actions and named filters, each found by a few letters."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class CommandLine(Overlay):
 
     @dataclass
     class Submitted(Message):
-        """A person gave a command; the line is gone from the screen.
+        """The user gave a command; the line is gone from the screen.
 
         Attributes:
             line: The line.

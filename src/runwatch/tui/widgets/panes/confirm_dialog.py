@@ -46,7 +46,7 @@ OTHER_ROWS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class DialogRow:
-    """One record that a sheet is about.
+    """One record that a dialog is about.
 
     Attributes:
         key: Names it when its outcome is told.
@@ -59,7 +59,7 @@ class DialogRow:
 
 @dataclass(frozen=True, slots=True)
 class TypedConfirmation:
-    """What has to be typed before a sheet can be confirmed.
+    """What has to be typed before a dialog can be confirmed.
 
     Attributes:
         prompt: What to type, in words.
@@ -72,7 +72,7 @@ class TypedConfirmation:
 
 @dataclass(frozen=True, slots=True)
 class DialogText:
-    """What a sheet says.
+    """What a dialog says.
 
     Attributes:
         title: What is done to what, on which profile.
@@ -105,45 +105,45 @@ class DialogText:
 
 @dataclass(eq=False, repr=False)
 class Confirmed(Message):
-    """A person wants what a sheet says; the sheet shows from now on that it is being sent.
+    """The user wants what a dialog says; the dialog shows from now on that it is being sent.
 
     Attributes:
-        sheet: The sheet.
+        dialog: The dialog.
     """
 
-    sheet: ConfirmDialog
+    dialog: ConfirmDialog
 
 
 @dataclass(eq=False, repr=False)
 class AskedAgain(Message):
-    """A person wants a request whose outcome is unknown sent again, with the same key and the same body.
+    """The user wants a request whose outcome is unknown sent again, with the same key and the same body.
 
     Attributes:
-        sheet: The sheet.
+        dialog: The dialog.
     """
 
-    sheet: ConfirmDialog
+    dialog: ConfirmDialog
 
 
 @dataclass(eq=False, repr=False)
 class Left(Message):
-    """A person left a sheet, which is gone from the screen.
+    """The user left a dialog, which is gone from the screen.
 
     Attributes:
-        sheet: The sheet.
+        dialog: The dialog.
         was_sent: Whether something was sent before, so that records may have changed.
     """
 
-    sheet: ConfirmDialog
+    dialog: ConfirmDialog
     was_sent: bool
 
 
 class ConfirmDialog(Dialog):
-    """The sheet. It starts on the harmless button, and once sent it stays until an answer or until a person leaves.
+    """The dialog. It starts on the harmless button, and once sent it stays until an answer or until the user leaves.
 
     Args:
         order: What it says.
-        owner: The screen that is told what a person does.
+        owner: The screen that is told what the user does.
     """
 
     AUTO_FOCUS = "#sheet-keep"
@@ -224,7 +224,7 @@ class ConfirmDialog(Dialog):
                 yield TextButton(line("Ask again with the same key"), id="sheet-again")
 
     def on_resize(self) -> None:
-        """Give the body the rows that nothing else in the sheet needs."""
+        """Give the body the rows that nothing else in the dialog needs."""
         for body in self.query("#sheet-body"):
             body.styles.max_height = max(MIN_BODY_ROWS, self.size.height - OTHER_ROWS)
 
@@ -244,7 +244,7 @@ class ConfirmDialog(Dialog):
         return self._state
 
     def note(self, said: StyledSpans) -> None:
-        """Say what is known beside the sentence, such as what hangs on the record; it may come after the sheet."""
+        """Say what is known beside the sentence, such as what hangs on the record; it may come after the dialog."""
         for place in self.query("#sheet-note").results(Static):
             place.update(to_content(said))
             place.remove_class("-hidden")
@@ -268,7 +268,7 @@ class ConfirmDialog(Dialog):
         self._end("done", *to_spans(outcome))
 
     def offer_secret(self, name: SafeText, secret: Secret) -> None:
-        """Let a person copy what the answer tells this once.
+        """Let the user copy what the answer tells this once.
 
         Args:
             name: What it is: ``key``.
@@ -302,7 +302,7 @@ class ConfirmDialog(Dialog):
         self._again.display = True
 
     def tell(self, notice: StyledSpans) -> None:
-        """Say something in the frame, such as by which way an id was copied; the status line lies below the sheet."""
+        """Say something in the frame, such as by which way an id was copied; the status line lies below the dialog."""
         self.query_one(Pane).set_border_text(age=notice)
 
     # What people do.
@@ -332,7 +332,7 @@ class ConfirmDialog(Dialog):
             self._confirm.focus()
 
     def on_panel_closed(self) -> None:
-        """Leave the sheet with its problem."""
+        """Leave the dialog with its problem."""
         self.action_leave()
 
     def on_copy_requested(self, event: CopyRequested) -> None:
@@ -341,7 +341,7 @@ class ConfirmDialog(Dialog):
         self._owner.post_message(replace(event))
 
     def action_leave(self) -> None:
-        """Leave; what was sent goes on without the sheet."""
+        """Leave; what was sent goes on without the dialog."""
         self.dismiss()
         self._owner.post_message(Left(self, self._was_sent))
 
@@ -417,7 +417,7 @@ class _Outcomes(LineList):
 
     def __init__(self, rows: Sequence[DialogRow]) -> None:
         super().__init__(id="sheet-rows")
-        self._sheet_rows: Final = tuple(rows)
+        self._dialog_rows: Final = tuple(rows)
         self._outcomes: dict[str, tuple[StyledSpan, ...]] = {}
 
     def tell(self, key: str, outcome: tuple[StyledSpan, ...]) -> None:
@@ -425,10 +425,10 @@ class _Outcomes(LineList):
         self.refresh()
 
     def line_count(self) -> int:
-        return len(self._sheet_rows)
+        return len(self._dialog_rows)
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
-        row = self._sheet_rows[index]
+        row = self._dialog_rows[index]
         mark = get_app(self).glyphs.ellipsis
         outcome = self._outcomes.get(row.key, (WAITING,))
         room = max(0, width - 2 - min(OUTCOME_CELLS, sum(cell_width(text) for text, _ in outcome)) - 2)

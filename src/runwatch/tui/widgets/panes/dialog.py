@@ -1,4 +1,4 @@
-"""What every sheet in front of a screen looks like: one pane in the middle, and its buttons at the lower right."""
+"""What every dialog in front of a screen looks like: one pane in the middle, and its buttons at the lower right."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ BUTTONS = "buttons"
 
 
 class Dialog(ModalScreen[None]):
-    """A sheet. Subclasses put a pane into it, and the line of the class :data:`BUTTONS` to the end of the pane."""
+    """A dialog. Subclasses put a pane into it, and the line of the class :data:`BUTTONS` to the end of the pane."""
 
     DEFAULT_CSS = """
     Dialog {

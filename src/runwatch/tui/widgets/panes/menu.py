@@ -38,9 +38,9 @@ class MenuItem:
 
     Attributes:
         label: What it is, in a few words.
-        target: What the screen gets when a person chooses it.
+        target: What the screen gets when the user chooses it.
         note: What stands beside it.
-        off: Why it cannot be chosen now; ``None`` when it can.
+        disabled_reason: Why it cannot be chosen now; ``None`` when it can.
     """
 
     label: SafeText
@@ -68,7 +68,7 @@ class Menu(Overlay):
 
     @dataclass
     class ItemChosen(Message):
-        """A person chose something; the menu is gone from the screen.
+        """The user chose something; the menu is gone from the screen.
 
         Attributes:
             menu: The menu.

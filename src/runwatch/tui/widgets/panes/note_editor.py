@@ -1,4 +1,4 @@
-"""The lines in which a person writes about records; nothing of it is sent to the service."""
+"""The lines in which the user writes about records; nothing of it is sent to the service."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SaveResult(NamedTuple):
     """What came of writing down what was typed.
 
     Attributes:
-        is_kept: Whether it stands; otherwise a person is asked, and ``enter`` writes it once more.
+        is_kept: Whether it stands; otherwise the user is asked, and ``enter`` writes it once more.
         words: What is said.
     """
 
@@ -69,7 +69,7 @@ class NoteEditor(Overlay):
     """The lines. ``enter`` keeps what is typed, ``tab`` goes to the next line, ``esc`` leaves without a change.
 
     They stand until what was typed does: nothing of it is lost when it cannot be written, or when another console has
-    written meanwhile and a person has to say which text is to stay.
+    written meanwhile and the user has to say which text is to stay.
 
     Args:
         console: Says what came of it, also when the screen is left.

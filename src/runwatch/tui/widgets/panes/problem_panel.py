@@ -30,7 +30,7 @@ NO_INSTANCE = "none: this answer did not come from the service's own error handl
 
 @dataclass(eq=False, repr=False)
 class NextStepTaken(WidgetMessage):
-    """A person pressed enter on a problem, to do what it says comes next."""
+    """The user pressed enter on a problem, to do what it says comes next."""
 
     widget: ProblemPanel
 

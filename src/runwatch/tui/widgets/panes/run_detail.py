@@ -69,7 +69,7 @@ class RunDetail(Vertical):
 
     @dataclass
     class SearchChanged(Message):
-        """A person searches the events.
+        """The user searches the events.
 
         Attributes:
             text: What for; empty for nothing any more.
@@ -164,7 +164,7 @@ class RunDetail(Vertical):
         self.remove_class("-searching")
 
     def on_filter_changed(self, message: FilterChanged) -> None:
-        """Search while a person types."""
+        """Search while the user types."""
         message.stop()
         self._search = message.text
         self.post_message(self.SearchChanged(message.text))
