@@ -40,15 +40,20 @@ def members(kind: type | None = None) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("operation", "place", "shape"), cases)
 
 
-async def refused(session: Desk, answer: httpx.Response, *codes: str) -> Problem:
-    """Hold a refusal to the form of every Problem, and look it up where the service runs."""
+async def refused(session: Desk, answer: httpx.Response, *codes: str, is_anonymous: bool = False) -> Problem:
+    """Hold a refusal to the form of every Problem, and look it up where the service runs.
+
+    Of callers without a key only so many Problems a minute are stored, so that those are not looked up.
+    """
     code = answer.json()["type"].rpartition("/")[2]
     assert code in codes, answer.text
     problem = check(answer, code)
     assert uuid.UUID(problem.instance)
     kept = await session.service.stored_problem(problem.instance or "")
-    assert kept is not None
-    assert kept["body"] == answer.text
+    if kept is None:
+        assert is_anonymous
+    else:
+        assert kept["body"] == answer.text
     return problem
 
 
@@ -241,16 +246,15 @@ async def test_without_a_key_nothing_is_told(session: Desk, operation: Operation
     async with httpx.AsyncClient(base_url=session.organization.base_url, timeout=60) as nobody:
         for header in ({}, {"Authorization": "Bearer solverapi_live_nobody"}, {"Authorization": "Basic eDp5"}):
             answer = await session.send(operation, good, client=nobody, headers=header)
-            await refused(session, answer, "unauthenticated")
+            await refused(session, answer, "unauthenticated", is_anonymous=True)
             assert answer.headers["www-authenticate"] == "Bearer"
 
 
 @every([operation for operation in TABLE if operation.is_open and not operation.is_page])
 async def test_a_wrong_key_is_refused_also_where_none_is_needed(session: Desk, operation: Operation) -> None:
     headers = {"Authorization": "Bearer solverapi_live_nobody"}
-    await refused(
-        session, await session.send(operation, await session.good(operation), headers=headers), "unauthenticated"
-    )
+    answer = await session.send(operation, await session.good(operation), headers=headers)
+    await refused(session, answer, "unauthenticated", is_anonymous=True)
 
 
 @every([operation for operation in REST if operation.needs_key])
@@ -319,4 +323,4 @@ async def test_a_page_refuses_a_text_that_is_no_secret(session: Desk, operation:
         # Visible ASCII without spaces may be a secret, however odd it looks.
         if not hostile.text.isascii() or not hostile.text.strip().isprintable():
             answer = await session.send(operation, Good(good.ids, good.query, {name: hostile.text}))
-            await refused(session, answer, "validation_failed", "unauthenticated")
+            await refused(session, answer, "validation_failed", "unauthenticated", is_anonymous=True)

@@ -1,4 +1,4 @@
-"""Themes: one TOML file each, read into colours for Textual's style sheet and for the lines our widgets draw.
+"""Themes: one TOML file each, read into colours for Textual's style sheets and for the lines our widgets draw.
 
 ``runwatch-dark.toml`` documents the form. Colour never carries meaning alone, so a theme without any
 (:data:`PLAIN`, used where ``NO_COLOR`` asks for it) loses nothing.
@@ -34,7 +34,7 @@ _GROUND: Final = ("background", "surface", "selection", "selection_quiet")
 _TEXT: Final = (*(role.value for role in Role), ACCENT)
 _LINE: Final = (FRAME,)
 _DEFAULT: Final = "ansi_default"
-# What Textual's own style sheet name under a theme of the terminal's colours, and ours on top.
+# What Textual's own style sheets name under a theme of the terminal's colours, and ours on top.
 _PLAIN_GROUND: Final = (
     "frame", "selection", "selection-quiet", "border", "border-blurred", "ansi-background", "ansi-foreground",
     "input-cursor-background", "input-cursor-foreground", "input-selection-background", "input-selection-foreground",
@@ -68,7 +68,7 @@ class Palette(NamedTuple):
         return not self.ground
 
     def variables(self) -> dict[str, str]:
-        """What our style sheet name with a dollar sign, beside the names that Textual has itself."""
+        """What our style sheets name with a dollar sign, beside the names that Textual has itself."""
         if self.is_plain:
             return {
                 **{f"role-{name}": _DEFAULT for name in _TEXT},

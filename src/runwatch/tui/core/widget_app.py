@@ -96,7 +96,7 @@ class WidgetApp(TerminalApp):
         self.palette = palette
         self._styles = palette.styles()
         self.apply_palette(palette)
-        # The style sheet are read in these colours from the first, so that they need not be read again.
+        # The style sheets are read in these colours from the first, so that they need not be read again.
         self.stylesheet.set_variables(self.get_css_variables())
         self._dialogs_theme = self.theme
         self.set_keymap(self.keys.overrides())
@@ -113,7 +113,7 @@ class WidgetApp(TerminalApp):
         self.theme = palette.name
 
     def refresh_css(self, animate: bool = True) -> None:
-        """Read the style sheet again, in the colours of another theme."""
+        """Read the style sheets again, in the colours of another theme."""
         if self.theme != self._dialogs_theme:
             self._dialogs_theme = self.theme
             super().refresh_css(animate)

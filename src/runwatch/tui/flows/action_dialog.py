@@ -201,7 +201,7 @@ def apply_response(
     # A replayed answer may be old, so that the lists are read again.
     changed = {*mutation.invalidates, *behind.polled_lists(), *(kind for kind in (facts.record,) if kind is not None)}
     reload_lists(behind, session, [kind for kind in changed if is_listable(kind)])
-    behind.on_write_succeeded(mutation.operation, value)
+    behind.after_write_succeeded(mutation.operation, value)
     if not about and isinstance(behind, RecordScreen) and isinstance(value, dict):
         wire = behind.spec.record.WIRE
         made = None if wire is None else value.get(wire.id)

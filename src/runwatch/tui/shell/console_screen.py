@@ -153,7 +153,7 @@ class ConsoleScreen(Screen[None]):
     def session_opened(self) -> None:
         """The service can be reached from now on, or could not be opened."""
 
-    def on_write_succeeded(self, operation: str, answer: Any) -> None:
+    def after_write_succeeded(self, operation: str, answer: Any) -> None:
         """What was done from this screen was answered well, with this JSON and without its secrets."""
 
     def dialog_closed(self, dialog: ConfirmDialog) -> None:

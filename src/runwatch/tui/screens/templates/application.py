@@ -130,7 +130,7 @@ class ApplicationScreen(ConsoleScreen):
             self.action_refresh()
         self._show()
 
-    def on_write_succeeded(self, operation: str, answer: Any) -> None:
+    def after_write_succeeded(self, operation: str, answer: Any) -> None:
         """Take the application that came of what was done here."""
         if not isinstance(answer, dict) or not isinstance(answer.get("state"), str):
             self.action_refresh()
