@@ -263,7 +263,9 @@ async def check_everything(local: Local, count: int, seed: int) -> None:
         name.removeprefix("northwind/"): [one.usd, one.unknown_calls, one.estimated_calls]
         for name, one in sums.models.items()
         if name != FEE
-    } == {name: [usd, lacking, guessed] for name, (usd, lacking, _, guessed) in arms.items() if usd or lacking}
+    } == {
+        name: [usd, lacking, guessed] for name, (usd, lacking, _, guessed) in arms.items() if usd or lacking or guessed
+    }
     assert EXACT.add(Decimal(0), sum((one.usd for one in sums.models.values()), Decimal(0))) == whole.whole
     assert not {FEE, NO_MODEL} & {name for name, one in sums.models.items() if one.unknown_calls}
     compared = reconcile_with_usage(sums.days, Usage(loads(answer.content)), "2026-11-01", "2026-11-30")

@@ -74,7 +74,8 @@ class ReceiptTotals:
         partial: How many name a cost that lacks calls of unknown cost.
         tests: How many are of test runs.
         days: By day, ``YYYY-MM-DD`` or :data:`NO_DAY`; test runs count with their nought.
-        models: By model key, :data:`FEE` or :data:`NO_MODEL`; only what cost something, or an unknown amount.
+        models: By model key, :data:`FEE` or :data:`NO_MODEL`; only what cost something, or an amount that is unknown
+            or estimated.
     """
 
     total: SpendSum = field(default_factory=SpendSum)
@@ -111,7 +112,7 @@ class ReceiptTotals:
             parts.setdefault(name, SpendSum()).add(usd, unknown, estimates)
         self.fees = _EXACT.add(self.fees, parts[FEE].usd)
         for name, part in parts.items():
-            if part.usd or part.unknown_calls:
+            if part.usd or part.unknown_calls or part.estimated_calls:
                 self.models.setdefault(name, SpendSum()).add(part.usd, part.unknown_calls, part.estimated_calls)
 
 
