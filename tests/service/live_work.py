@@ -216,7 +216,7 @@ SKILL = "Write plainly.\n[[region:tone]]\nBe brief.\n[[/region:tone]]\nNo jargon
 def add_skill(transaction: Transaction, tenant_id: str, content: str = SKILL) -> str:
     """Save a skill and return the arm's id."""
     arm_id = new_id("arm", transaction.now)
-    artifact = {"content": content, "version": "1", "editable_regions": ["absent", "tone"]}
+    artifact = {"content": content, "version": "1", "editable_regions": ["tone"]}
     _add_arm(
         transaction, tenant_id, arm_id, "skill", ("public",), artifact=artifact, artifact_hash=artifact_hash(content)
     )
