@@ -19,7 +19,7 @@ from selenium.webdriver.common.by import By
 
 from runwatch.base.clock import SystemClock
 from runwatch.service.access import private_entry
-from runwatch.service.access.browser_sessions import PATH
+from runwatch.service.access.browser_sessions import COOKIE, PAGE_COOKIE, PATH
 from runwatch.service.errors import RefusalError
 from runwatch.service.tables.checks import entry_intents
 from runwatch.tui.flows.redirect_page import write_redirect_page
@@ -159,8 +159,9 @@ async def test_a_sign_in_opens_a_session_that_the_same_page_ends(
     await browser.enter()
     assert await browser.title() == "Signed in"
     await look(browser, "signed-in", tmp_path)
-    (cookie,) = (await browser.call(lambda driver: driver.execute_cdp_cmd("Network.getAllCookies", {})))["cookies"]
-    assert (cookie["path"], cookie["httpOnly"], cookie["sameSite"]) == (PATH, True, "Strict")
+    cookies = (await browser.call(lambda driver: driver.execute_cdp_cmd("Network.getAllCookies", {})))["cookies"]
+    kept = {cookie["name"]: (cookie["path"], cookie["httpOnly"], cookie["sameSite"]) for cookie in cookies}
+    assert kept == {COOKIE: (PATH, True, "Strict"), PAGE_COOKIE: ("/connect/sign-in", True, "Strict")}
     await browser.follow("button")
     assert await browser.title() == "Signed out"
     await look(browser, "signed-out", tmp_path)

@@ -80,7 +80,7 @@ async def test_sources_of_the_provider_file_are_listed_and_can_be_connected(serv
         assert (await profiles(service))["lab"]["source_kind"] == "self_hosted"
         handoff = await post(service, HANDOFFS, {"source_id": "lab", "auth_scheme": "none"}, status=201)
         connection = await post(service, "/v1/source-connections", connection_body(handoff))
-    endpoint = {"base_url": URL, "protocol_profile": "openai_chat", "location": "eu", "models": []}
+    endpoint = {"base_url": URL, "protocol_profile": "openai_chat", "location": "eu", "models": [], "prices": {}}
     assert connection["endpoint"] == endpoint
 
 

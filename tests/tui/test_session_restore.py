@@ -83,7 +83,7 @@ async def test_a_screen_that_has_gone_is_told_and_the_runs_are_shown(service: Sc
 async def test_what_was_typed_into_the_form_is_not_kept(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, settings=RESTORE) as driven:
         await driven.press("plus")
-        await driven.until(lambda: type(driven.app.screen).__name__ == "RunForm", "the form")
+        await driven.until(lambda: type(driven.app.screen).__name__ == "RunFormScreen", "the form")
         await driven.type("xyzzy")
         assert "xyzzy" in driven.text
         driven.app.exit()

@@ -67,7 +67,7 @@ async def test_tab_leaves_the_text_and_esc_leaves_the_window(service: ScriptedSe
         assert focus(driven) == "_Paste"
         await driven.type("ex_1")
         await driven.press("tab")
-        assert focus(driven) == "PushButton"
+        assert focus(driven) == "TextButton"
         await driven.press("shift+tab")
         assert focus(driven) == "_Paste"
         await driven.press("escape")
