@@ -33,9 +33,10 @@ MANY: Final = 200
 @pytest.fixture(autouse=True)
 def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, value in (
-        (client, "BIG", BIG), (item_stream, "WINDOW", 4_000), (decoder, "_PIECE", 10_000), (decoder, "SLICE_S", 0.0),
-        (store, "AT_ONCE", 50), (reducer, "STEP", 20), (memory, "STEP", 20),
-        (rows, "STEP", 20), (rows, "DRAWN", 10), (list_model, "AT_ONCE", 50), (time_slices, "SLICE_S", 0.0),
+        (client, "SLICED_DECODE_BYTES", BIG), (item_stream, "WINDOW", 4_000), (decoder, "_PIECE", 10_000),
+        (decoder, "SLICE_S", 0.0),
+        (store, "MAX_SYNC_RECORDS", 50), (reducer, "STEP", 20), (memory, "STEP", 20),
+        (rows, "STEP", 20), (rows, "DRAWN", 10), (list_model, "MAX_SYNC_ROWS", 50), (time_slices, "SLICE_S", 0.0),
     ):  # fmt: skip
         assert hasattr(module, name)
         monkeypatch.setattr(module, name, value)
