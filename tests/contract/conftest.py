@@ -67,8 +67,8 @@ def every(operations: Iterable[Operation]) -> pytest.MarkDecorator:
 @pytest.fixture(autouse=True)
 def forgiven(request: pytest.FixtureRequest) -> None:
     """Forget before a test what strangers have sent: the time of the service does not go by by itself."""
-    if "desk" in request.fixturenames:
-        forgive_strangers(request.getfixturevalue("desk").service)
+    if "session" in request.fixturenames:
+        forgive_strangers(request.getfixturevalue("session").service)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

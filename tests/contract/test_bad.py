@@ -40,20 +40,15 @@ def members(kind: type | None = None) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("operation", "place", "shape"), cases)
 
 
-async def refused(session: Desk, answer: httpx.Response, *codes: str, is_anonymous: bool = False) -> Problem:
-    """Hold a refusal to the form of every Problem, and look it up where the service runs.
-
-    Of callers without a key only so many Problems a minute are stored, so that those are not looked up.
-    """
+async def refused(session: Desk, answer: httpx.Response, *codes: str) -> Problem:
+    """Hold a refusal to the form of every Problem, and look it up where the service runs."""
     code = answer.json()["type"].rpartition("/")[2]
     assert code in codes, answer.text
     problem = check(answer, code)
     assert uuid.UUID(problem.instance)
     kept = await session.service.stored_problem(problem.instance or "")
-    if kept is None:
-        assert is_anonymous
-    else:
-        assert kept["body"] == answer.text
+    assert kept is not None
+    assert kept["body"] == answer.text
     return problem
 
 
@@ -246,15 +241,16 @@ async def test_without_a_key_nothing_is_told(session: Desk, operation: Operation
     async with httpx.AsyncClient(base_url=session.organization.base_url, timeout=60) as nobody:
         for header in ({}, {"Authorization": "Bearer solverapi_live_nobody"}, {"Authorization": "Basic eDp5"}):
             answer = await session.send(operation, good, client=nobody, headers=header)
-            await refused(session, answer, "unauthenticated", is_anonymous=True)
+            await refused(session, answer, "unauthenticated")
             assert answer.headers["www-authenticate"] == "Bearer"
 
 
 @every([operation for operation in TABLE if operation.is_open and not operation.is_page])
 async def test_a_wrong_key_is_refused_also_where_none_is_needed(session: Desk, operation: Operation) -> None:
     headers = {"Authorization": "Bearer solverapi_live_nobody"}
-    answer = await session.send(operation, await session.good(operation), headers=headers)
-    await refused(session, answer, "unauthenticated", is_anonymous=True)
+    await refused(
+        session, await session.send(operation, await session.good(operation), headers=headers), "unauthenticated"
+    )
 
 
 @every([operation for operation in REST if operation.needs_key])
@@ -323,4 +319,4 @@ async def test_a_page_refuses_a_text_that_is_no_secret(session: Desk, operation:
         # Visible ASCII without spaces may be a secret, however odd it looks.
         if not hostile.text.isascii() or not hostile.text.strip().isprintable():
             answer = await session.send(operation, Good(good.ids, good.query, {name: hostile.text}))
-            await refused(session, answer, "validation_failed", "unauthenticated", is_anonymous=True)
+            await refused(session, answer, "validation_failed", "unauthenticated")
