@@ -3,4 +3,4 @@
 The package imports nothing by itself, so that ``--version`` and ``--help`` stay cheap.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
