@@ -1,7 +1,7 @@
-"""Run the tests behind each promise of README: ``python -m tests.promises [--readme] [--jobs N] [NUMBER ...]``.
+"""Run the tests behind each promise of the manual: ``python -m tests.promises [--manual] [--jobs N] [NUMBER ...]``.
 
-Prints the table *Promises and how they are tested* with the result of this very run; ``--readme`` also puts it into
-README between its two marks, which is the only way a result gets there. Exits 1 when a test fails.
+Prints the table of promises with the results of this run. ``--manual`` also puts it into the page *measurements*
+between its two marks; results get there in no other way. Exits 1 when a test fails.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-README: Final = ROOT / "README.md"
+PAGE: Final = ROOT / "src" / "runwatch" / "manual" / "measurements.md"
 BEGIN, END = "<!-- promises -->", "<!-- /promises -->"
 JOBS: Final = 2
 """How many promises are tested at once: most tests wait more than they work."""
@@ -74,14 +74,14 @@ class Result:
 PROMISES: Final = (
     Promise(
         "Nothing is retried that could happen twice.",
-        "Every method, key, outcome and attempt has its cell in one table, and each cell is checked.",
+        "One table with a cell for every method, key, outcome and attempt; each cell is checked.",
         ("tests/api/test_retry_policy.py", "tests/faults/test_retry_table.py"),
     ),
     Promise(
-        "Whatever the network does, what is known is told.",
-        "Between client and service stand latency, jitter, narrow bands, resets, timeouts, cut and doubled bodies, "
-        "refusals, wrong types, HTML, 5xx, clocks that are wrong, endless and 50 MB bodies and deep JSON; the proof "
-        "after each is the service's own list.",
+        "Network faults never hide what is known.",
+        "A proxy adds latency, jitter, low bandwidth, resets, timeouts, cut and doubled bodies, refusals, wrong types, "
+        "HTML, 5XX, wrong clocks, endless and 50 MB bodies and deep JSON; each result is compared with the service's "
+        "own list.",
         (
             "tests/support_tests/test_faults.py",
             "tests/end_to_end/test_client_faults.py",
@@ -91,7 +91,7 @@ PROMISES: Final = (
     ),
     Promise(
         "One submit is one run.",
-        "Submits through cut, lost and doubled answers, and after kills, reach the service as one run.",
+        "Submits with cut, lost and doubled responses, and after kills, lead to one run on the service.",
         (
             "tests/end_to_end/test_submit_faults.py",
             "tests/store/repositories/test_outbox.py",
@@ -102,7 +102,7 @@ PROMISES: Final = (
     ),
     Promise(
         "No event is lost or doubled.",
-        "State machines read through random faults and restarts; processes write the same events at once.",
+        "State machines read with random faults and restarts; several processes write the same events at once.",
         (
             "tests/store/test_event_machine.py",
             "tests/store/test_processes.py",
@@ -112,13 +112,13 @@ PROMISES: Final = (
     ),
     Promise(
         "No row of a long list is lost or doubled.",
-        "Lists too long to be made at once are cut off, left, filtered, exported and read again while they are made.",
+        "Long lists are interrupted, left, filtered, exported and read again while they are being built.",
         ("tests/faults/test_big_lists.py",),
     ),
     Promise(
         "An acknowledged run survives.",
-        "The service is killed at random moments under load and at every recorded state of a live run, and what it "
-        "has said once is held against all that it says later.",
+        "The service is killed at random moments under load and at every recorded state of a live run; what it "
+        "acknowledged before is compared with what it says afterwards.",
         (
             "tests/end_to_end/test_service_dies.py",
             "tests/service/test_live_restart.py",
@@ -126,9 +126,8 @@ PROMISES: Final = (
         ),
     ),
     Promise(
-        "After a 429 nothing is asked before its time.",
-        "Holds are counted to the moment on a clock of the tests, by storms of them too; the console counts them down "
-        "in silence.",
+        "After a 429 no request is sent before its time.",
+        "Waits are measured exactly on an injected clock, in storms too; the console counts down and sends nothing.",
         (
             "tests/api/test_rate_limit_gate.py",
             "tests/faults/test_storms.py",
@@ -139,8 +138,8 @@ PROMISES: Final = (
     ),
     Promise(
         "Data cannot drive your terminal.",
-        "The hostile corpus stands in every string of every record, in every list and in every verb that reads; the "
-        "bytes that a terminal gets are looked at.",
+        "A hostile corpus is put into every string of every record, list and reading command; the bytes that reach the "
+        "terminal are examined.",
         (
             "tests/view/test_hostile_records.py",
             "tests/commands/test_hostile_reads.py",
@@ -162,9 +161,9 @@ PROMISES: Final = (
         ),
     ),
     Promise(
-        "A key and a private address are seen nowhere.",
-        "Canaries are looked for in streams, settings, log, both parts of the database, bundles, traces, pictures of "
-        "every screen, arguments of processes, and what every kind of death leaves.",
+        "Keys and private addresses appear nowhere.",
+        "Canary secrets are searched for in streams, settings, log, both databases, bundles, tracebacks, pictures of "
+        "every screen, process arguments, and the remains of every kind of crash.",
         (
             "tests/end_to_end/test_canaries.py",
             "tests/end_to_end/test_canaries_console.py",
@@ -177,8 +176,8 @@ PROMISES: Final = (
     ),
     Promise(
         "A key goes to its own service and nowhere else.",
-        "The service redirects to other hosts, ports and to plain http, proxies stand in the environment, and pages "
-        "that were led to the local service by a foreign name are refused.",
+        "The service redirects to other hosts, ports and plain http; proxies are set; pages that reach the local "
+        "service by a foreign name are refused.",
         (
             "tests/api/test_one_origin.py",
             "tests/api/http/test_transport.py::test_the_key_is_given_to_the_exact_origin_only",
@@ -187,14 +186,14 @@ PROMISES: Final = (
         ),
     ),
     Promise(
-        "A file is whole, whatever fails while it is written.",
-        "Every step of a write fails or is cut; what is read afterwards is the old content or the new.",
+        "A file is whole even if writing it fails.",
+        "Every step of a write fails or is interrupted; afterwards the file has its old or its new content.",
         ("tests/base/test_files.py", "tests/base/test_cuts.py", "tests/settings/test_change.py"),
     ),
     Promise(
         "After kill -9 both databases have everything that was acknowledged.",
-        "Processes that write are killed again and again; each database is sound then and lacks at most what was not "
-        "acknowledged. What a power cut leaves is what SQLite promises of WAL with full synchronisation.",
+        "Writing processes are killed repeatedly; each database is sound and lacks at most what was not acknowledged. "
+        "A power cut relies on what SQLite guarantees for WAL with full synchronization.",
         (
             "tests/faults/test_kills.py",
             "tests/store/test_processes.py",
@@ -203,15 +202,15 @@ PROMISES: Final = (
         ),
     ),
     Promise(
-        "A place that cannot be used is named, and nothing acknowledged is lost.",
-        "Verbs, console and service on a full disk, one that fills up under them, a home that is not to be written, "
-        "data of a newer version, and damaged data.",
+        "A directory that cannot be used is named, and nothing acknowledged is lost.",
+        "Commands, console and service run on a full disk, a disk that fills up, a read-only home, data of a newer "
+        "version, and damaged data.",
         ("tests/faults/test_bad_places.py", "tests/faults/test_full_disk.py"),
     ),
     Promise(
-        "Consoles and verbs share one data directory.",
-        "Two consoles write notes while verbs submit and change settings; everything of everybody is kept, and what "
-        "one of them has not seen it writes over only when a person says so.",
+        "Consoles and commands can share one data directory.",
+        "Two consoles write notes while commands submit runs and change settings; nothing is lost, and a text that one "
+        "has not seen is overwritten only after a question.",
         (
             "tests/faults/test_two_consoles.py",
             "tests/settings/test_local_service.py",
@@ -220,14 +219,14 @@ PROMISES: Final = (
         ),
     ),
     Promise(
-        "A console may stay open.",
-        "One fault a second between it and the service: memory and descriptors stay flat, keys are answered, events "
-        "are complete. The short form; the long one is `python -m tests.performance soak`.",
+        "A console can stay open for weeks.",
+        "One fault a second: memory and descriptors stay flat, keys respond, events are complete. This is the short "
+        "form; the long one is `python -m tests.performance soak`.",
         ("tests/faults/test_soak.py",),
     ),
     Promise(
         "The terminal comes back whole.",
-        "The console is quit, interrupted, killed by signals, fails, is stopped and goes on, is moved to and from the "
+        "The console is quit, interrupted, killed by signals, crashed, stopped and continued, moved to and from the "
         "background, resized, and loses its terminal.",
         (
             "tests/tui/terminal/test_terminal_app.py",
@@ -238,17 +237,17 @@ PROMISES: Final = (
     ),
     Promise(
         "Errors can be quoted.",
-        "A problem is found again by its instance, its time and its words, in a bundle too.",
+        "A problem is found by its instance, its time and its words, in a bundle too.",
         ("tests/commands/test_problems.py", "tests/view/export/test_recognise.py"),
     ),
     Promise(
-        "Nothing changes without a yes, and nothing at all in read-only mode.",
-        "Every action that sends something goes through its sheet and is refused by a read-only profile.",
+        "Nothing changes without a confirmation, and nothing at all in read-only mode.",
+        "Every action that sends something goes through its dialog and is refused by a read-only profile.",
         ("tests/tui/test_every_mutation.py", "tests/commands/test_writes.py"),
     ),
     Promise(
         "Prompts are forgotten when a run ends, and outputs after seven days.",
-        "A prompt and an output are looked for in every row and every answer while runs end in every way.",
+        "A prompt and an output are searched for in every database row and response while runs end in every way.",
         (
             "tests/service/test_live.py::test_prompt_and_output_are_nowhere_but_in_task_and_result",
             "tests/service/test_live.py::test_a_result_is_kept_for_seven_days",
@@ -259,7 +258,7 @@ PROMISES: Final = (
     ),
     Promise(
         "What works offline sends nothing.",
-        "Bundles are opened and names completed without a service, and the demo leaves nothing behind.",
+        "Bundles are opened and names completed without a service; the demo leaves nothing behind.",
         (
             "tests/end_to_end/test_open_file.py",
             "tests/tui/app/test_file_opening.py::test_nothing_of_a_file_can_be_sent_or_kept",
@@ -270,14 +269,14 @@ PROMISES: Final = (
     ),
     Promise(
         "A process that takes the dead service's port gets nothing.",
-        "The local service is killed, another user listens on its port, and the console and the commands go on; "
-        "sockets and directories of others are refused. `-m exhaustive` does so a hundred times.",
+        "The local service is killed and another user listens on its port while console and commands go on; sockets "
+        "and directories of other users are refused. `-m exhaustive` repeats it a hundred times.",
         ("tests/end_to_end/test_port_taken.py", "tests/api/test_socket.py", "tests/base/test_service_socket.py"),
     ),
     Promise(
         "Private pages work in a browser, and end with their key.",
         "Chromium goes through each page to its end and to each error, with the accessibility rules of axe; keys are "
-        "revoked and expire while their pages are open.",
+        "revoked or expire while their pages are open.",
         (
             "tests/end_to_end/test_pages_in_browser.py",
             "tests/service/http/test_html_pages.py",
@@ -286,9 +285,9 @@ PROMISES: Final = (
         ),
     ),
     Promise(
-        "Nothing that is copied or suggested executes what data says.",
-        "Copied texts and suggested commands with hostile names are run in bash, zsh and fish, where every program is "
-        "a stand-in; exports meet links, pipes and files that exist.",
+        "Copied and suggested commands never run text from data.",
+        "Copied and suggested commands with hostile names are run in bash, zsh and fish with every program replaced; "
+        "exports meet links, pipes and existing files.",
         (
             "tests/base/test_shell_words.py",
             "tests/base/test_shell_typed.py",
@@ -299,9 +298,9 @@ PROMISES: Final = (
         ),
     ),
     Promise(
-        "Callers without a key cost no more than a bound.",
-        "Half-sent and large bodies, idle and slow connections, and bad keys meet their bounds on a clock of the "
-        "tests. `python -m tests.performance.floods` measures what callers with a key notice of it.",
+        "Callers without a key cost a bounded amount.",
+        "Half-sent and large bodies, idle and slow connections and bad keys meet their bounds on an injected clock. "
+        "`python -m tests.performance.floods` measures what callers with a key notice.",
         (
             "tests/service/test_connections.py",
             "tests/service/test_protocol.py",
@@ -310,13 +309,13 @@ PROMISES: Final = (
     ),
     Promise(
         "The service calls no address that only its machine reaches.",
-        "Every spelling of metadata, private and wrapped addresses, for every caller and every organization.",
+        "Every spelling of metadata, private and wrapped addresses, for every caller and organization.",
         ("tests/base/test_addresses.py", "tests/service/test_address_policy.py", "tests/service/test_outbound.py"),
     ),
     Promise(
         "A copy of the data directory gives no secret away.",
-        "A directory of version 0.1.0 is taken over and searched for its secrets; a secret that is typed as a "
-        "reference is looked for in every file.",
+        "A directory of version 0.1.0 is migrated and searched for its secrets; a secret typed as a reference is "
+        "searched for in every file.",
         (
             "tests/service/test_data_of_0_1_0.py",
             "tests/service/test_vault.py",
@@ -324,23 +323,23 @@ PROMISES: Final = (
         ),
     ),
     Promise(
-        "What others may change runs no program and redirects no key.",
-        "Settings, data directories, logs and key files that belong to another user, or that others may write.",
+        "Files that other users can change run no program and redirect no key.",
+        "Settings, data directories, logs and key files that belong to another user or are writable for others.",
         ("tests/settings/test_owners.py", "tests/base/test_file_owners.py"),
     ),
     Promise(
-        "Every sum of spend equals its receipts, and what is not known is named.",
-        "Usage, lists, the export, CSV and the overview are computed again from raw receipts with exact decimals; "
-        "providers and checks fail in every way. `-m exhaustive` takes 10,000 runs and the whole table.",
+        "Every sum of spend equals its receipts, and unknown spend is named.",
+        "Usage, lists, export, CSV and overview are recomputed from raw receipts with exact decimals while providers "
+        "and checks fail in every way. `-m exhaustive` takes 10,000 runs and the whole table.",
         ("tests/service/test_sums.py", "tests/service/test_fault_table.py", "tests/view/test_unknown_spend.py"),
     ),
     Promise(
         "The local service speaks the interface.",
-        "Every operation is called rightly and wrongly, and the official Python client works with it.",
+        "Every operation is called correctly and incorrectly, and the official Python client works with it.",
         ("tests/contract", "tests/end_to_end/test_official_client.py"),
     ),
 )
-"""Every promise, in README's order."""
+"""Every promise, in the order of the manual."""
 
 
 def run(promise: Promise) -> Result:
@@ -366,23 +365,24 @@ def read_report(text: str) -> Result:
 
 
 def table(results: Iterable[tuple[Promise, Result]]) -> str:
-    """The table for README."""
+    """Return the table for the manual."""
     machine = f"CPython {platform.python_version()}, {platform.system()} {platform.machine()}"
-    rows = [f"| {each.promise} | {each.how} | `{each.command}` | {result} |" for each, result in results]
-    head = "| Promise | How it is tested | Command | Result |\n|---|---|---|---|\n"
+    numbers = {promise: number for number, promise in enumerate(PROMISES, 1)}
+    rows = [f"| {numbers.get(each, '')} | {each.promise} | {each.how} | {result} |" for each, result in results]
+    head = "| No. | Promise | How it is tested | Result |\n|---|---|---|---|\n"
     return f"{machine}.\n\n{head}" + "".join(f"{row}\n" for row in rows)
 
 
-def put_between_marks(readme: str, text: str) -> str:
-    """README with the table in it.
+def put_between_marks(page: str, text: str) -> str:
+    """Return a page with the table in it.
 
     Raises:
-        ValueError: it does not have both marks in their order.
+        ValueError: the page lacks the marks, or they are in the wrong order.
     """
-    before, begin, rest = readme.partition(BEGIN)
+    before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise ValueError(f"README has no {BEGIN} followed by {END}")
+        raise ValueError(f"the page has no {BEGIN} followed by {END}")
     return f"{before}{BEGIN}\n{text}{END}{after}"
 
 
@@ -390,15 +390,15 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run the named promises, or all of them."""
     parser = argparse.ArgumentParser(prog="python -m tests.promises", description=__doc__)
     parser.add_argument("numbers", nargs="*", type=int, metavar="NUMBER", help=f"of 1 to {len(PROMISES)}")
-    parser.add_argument("--readme", action="store_true", help="put the table of all promises into README")
+    parser.add_argument("--manual", action="store_true", help="put the table of all promises into the manual")
     parser.add_argument("--jobs", type=int, default=JOBS, metavar="N", help=f"promises at once, {JOBS} unless given")
     given = parser.parse_args(words)
     if not set(given.numbers) <= set(range(1, len(PROMISES) + 1)):
         parser.error(f"numbers are 1 to {len(PROMISES)}")
-    if given.readme and given.numbers:
-        parser.error("README gets all promises or none")
-    if given.readme:
-        put_between_marks(README.read_text("utf-8"), "")
+    if given.manual and given.numbers:
+        parser.error("the manual gets all promises or none")
+    if given.manual:
+        put_between_marks(PAGE.read_text("utf-8"), "")
     # A shell that starts this in the background has it ignore interruptions, and the programs of the tests with it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     chosen = [PROMISES[number - 1] for number in given.numbers] or PROMISES
@@ -406,8 +406,8 @@ def main(words: Sequence[str] | None = None) -> int:
         results = list(zip(chosen, jobs.map(run, chosen), strict=True))
     text = table(results)
     print(text)
-    if given.readme:
-        README.write_text(put_between_marks(README.read_text("utf-8"), text), "utf-8")
+    if given.manual:
+        PAGE.write_text(put_between_marks(PAGE.read_text("utf-8"), text), "utf-8")
     return 0 if all(result.holds for _, result in results) else 1
 
 

@@ -1,4 +1,4 @@
-"""What the project promises about itself: README, the gate and the packaging agree."""
+"""What the project says about itself: README, manual, gate and packaging agree."""
 
 from __future__ import annotations
 
@@ -27,10 +27,16 @@ def test_the_gate_runs_the_test_command_of_the_readme() -> None:
     assert commands()[1] in (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
 
 
-def test_every_exit_code_of_the_readme_is_one_that_verbs_use() -> None:
-    from runwatch.commands.cli import exit_codes
+def test_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 150
 
-    told = {int(code) for row in re.findall(r"^\| ([\d, ]+) \|", README, re.MULTILINE) for code in row.split(",")}
+
+def test_every_exit_code_of_the_manual_is_one_that_commands_use() -> None:
+    from runwatch.commands.cli import exit_codes
+    from runwatch.view.manual.pages import DIRECTORY
+
+    page = (DIRECTORY / "commands.md").read_text("utf-8").partition("\n## Exit codes\n")[2]
+    told = {int(code) for row in re.findall(r"^\| ([\d, ]+) \|", page, re.MULTILINE) for code in row.split(",")}
     used = {value for name, value in vars(exit_codes).items() if name.isupper() and isinstance(value, int)}
     assert {0, 1, 2, 3, 4, 5, 10, 11, 12, 130} == told
     assert used <= told

@@ -227,7 +227,7 @@ def test_asking_imports_nothing_heavy_and_calls_nobody(seen: Path, tmp_path: Pat
 
 
 def test_what_an_argument_or_a_flag_names_is_known() -> None:
-    known = {*(record.KIND for record in records()), "profile", "profiles", "theme", "screen", ""}
+    known = {*(record.KIND for record in records()), "profile", "profiles", "theme", "screen", "topic", ""}
     flags = [flag for flags in (CONSOLE, *(verb.flags for verb in list_commands())) for flag in flags]
     assert {flag.names for flag in flags} | {
         argument.names for verb in list_commands() for argument in verb.arguments
@@ -283,3 +283,7 @@ def test_every_shell_that_is_here_reads_its_script(runwatch: Here, shell: str) -
     script = runwatch("completion", shell).text
     done = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_topics_of_the_manual_are_offered() -> None:
+    assert offered("help", "se") == ["settings", "security"]

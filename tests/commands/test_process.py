@@ -22,7 +22,7 @@ from tests.support.scripted import Said, ScriptedService, running_service
 from tests.support.service import ServiceProcess
 from tests.support.terminal import Terminal
 
-HEAVY = ("textual", "pydantic", "httpx", "sqlalchemy", "starlette", "uvicorn", "cryptography")
+HEAVY = ("textual", "pydantic", "httpx", "sqlalchemy", "starlette", "uvicorn", "cryptography", "runwatch.view.manual")
 ECHO = (
     *("runs", "submit", "--mode", "echo", "--objective", "Say hello", "--data-class", "public"),
     *("--max-cost-usd", "0.5", "--max-runtime-s", "60"),

@@ -1,7 +1,8 @@
-"""Run the performance suite: ``python -m tests.performance [--readme] [NAME ...]``.
+"""Run the performance suite: ``python -m tests.performance [--manual] [NAME ...]``.
 
-Prints each figure with its ratio and target; ``--readme`` also puts the table into README between its two marks, which
-is the only way a figure gets there. Not part of the gate: a busy machine must not fail a change.
+Prints each figure with its ratio and target. ``--manual`` also puts the table into the page *measurements* of the
+manual between its two marks; figures get there in no other way. Not part of the gate: a busy machine must not fail a
+change.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from tests.performance.measure import Figure, print_table
 from tests.performance.suites import BESIDE, SUITES, figures_of
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "src" / "runwatch" / "manual" / "measurements.md"
 BEGIN, END = "<!-- figures -->", "<!-- /figures -->"
 
 
@@ -50,7 +51,7 @@ def main() -> None:
     """Measure the named suites, or all of them."""
     parser = argparse.ArgumentParser(prog="python -m tests.performance", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SUITES)}")
-    parser.add_argument("--readme", action="store_true", help="put the table into README")
+    parser.add_argument("--manual", action="store_true", help="put the table into the manual")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(SUITES)
     if unknown:
@@ -62,10 +63,10 @@ def main() -> None:
         print(f"CPython {platform.python_version()}, {machine}; ratios within one run.\n")
         print_table(table)
     print(text.getvalue())
-    if arguments.readme:
-        before, _, rest = README.read_text("utf-8").partition(BEGIN)
+    if arguments.manual:
+        before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
         _, _, after = rest.partition(END)
-        README.write_text(f"{before}{BEGIN}\n{text.getvalue()}{END}{after}", "utf-8")
+        PAGE.write_text(f"{before}{BEGIN}\n{text.getvalue()}{END}{after}", "utf-8")
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ def exponent(counts: Sequence[float], values: Sequence[float]) -> float:
 
 
 def print_table(figures: list[Figure]) -> None:
-    """The figures as a Markdown table, the form in which README carries them."""
+    """The figures as a Markdown table, the form in which the manual has them."""
     print("| What | Figure | Ratio | Target | Holds |")
     print("|---|---|---|---|---|")
     for figure in figures:

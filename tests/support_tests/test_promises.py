@@ -1,4 +1,4 @@
-"""README's table of promises names tests that exist, and tells what came of them."""
+"""The manual's table of promises names tests that exist, and their results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tests.promises import BEGIN, END, PROMISES, README, ROOT, Promise, Result, put_between_marks, read_report, table
+from tests.promises import BEGIN, END, PAGE, PROMISES, ROOT, Promise, Result, put_between_marks, read_report, table
 
 IDS = sorted({test for promise in PROMISES for test in promise.tests})
 
@@ -21,9 +21,9 @@ def test_a_named_test_exists(test: str) -> None:
         assert name in functions
 
 
-def test_every_sentence_that_readme_promises_has_its_tests() -> None:
-    _, _, part = README.read_text("utf-8").partition("## What it promises\n")
-    rows = [line.split("|")[1].strip() for line in part.partition("<!--")[0].splitlines() if line.startswith("| ")]
+def test_every_promise_that_the_manual_explains_has_its_tests() -> None:
+    _, _, part = PAGE.read_text("utf-8").partition("## Promises\n")
+    rows = [line.split("|")[1].strip() for line in part.partition("\n## ")[0].splitlines() if line.startswith("| ")]
     said = [row for row in rows if row != "Promise"]
     assert len(said) >= 6
     assert {f"{row.rstrip('.')}." for row in said} <= {promise.promise for promise in PROMISES}
@@ -57,12 +57,12 @@ def test_a_promise_holds_when_all_its_tests_ran_and_passed(counts: str, result: 
 
 def test_the_table_stands_between_its_marks_and_replaces_the_one_before() -> None:
     text = table([(Promise("It holds.", "Tried.", ("tests/x.py",)), Result(2, 2, 3))])
-    assert "| It holds. | Tried. | `pytest tests/x.py` | 2 of 2 passed in 3 s |" in text
+    assert "|  | It holds. | Tried. | 2 of 2 passed in 3 s |" in text
     once = put_between_marks(f"before\n{BEGIN}\nold\n{END}\nafter\n", text)
     assert once == f"before\n{BEGIN}\n{text}{END}\nafter\n"
     assert put_between_marks(once, text) == once
 
 
-def test_a_readme_without_marks_is_left_alone() -> None:
+def test_a_page_without_marks_is_left_alone() -> None:
     with pytest.raises(ValueError, match="has no"):
         put_between_marks("nothing", "text")

@@ -130,6 +130,10 @@ def _names(
         from runwatch.settings.theme_files import theme_directories, theme_names
 
         return theme_names(theme_directories(paths.settings_file.parent / "themes"))
+    if names == "topic":
+        from runwatch.view.manual.pages import TOPICS
+
+        return TOPICS
     if names == "screen":
         from runwatch.view.resources.registry import screen_names
 

@@ -16,7 +16,7 @@ class OptionSpec(NamedTuple):
         choices: The accepted values; empty accepts any.
         hidden: Whether the help text leaves it out.
         names: What its value names, so that a shell can offer it: the ``KIND`` of a record, ``profile``, ``profiles``
-            (several may be joined), ``theme`` or ``screen``; empty for anything else.
+            (several may be joined), ``theme``, ``screen`` or ``topic``; empty for anything else.
     """
 
     name: str

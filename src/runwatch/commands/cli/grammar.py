@@ -309,6 +309,11 @@ _DECLARED = (
         (ArgumentSpec("KIND", "what to describe; left out, the kinds are listed", "?"),),
     ),
     CommandSpec(
+        ("help",), "print a page of the manual; without a topic, list the pages", "commands.help:help_page",
+        (ArgumentSpec("TOPIC", "the name of a page", "?", names="topic"),),
+        notes="On a terminal the page goes through the program that PAGER names.",
+    ),
+    CommandSpec(
         ("completion",), "print a completion script for a shell", "commands.completion:print_script",
         (ArgumentSpec("SHELL", "the shell", choices=("bash", "zsh", "fish")),),
     ),

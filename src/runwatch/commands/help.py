@@ -1,0 +1,76 @@
+"""``help``: pages of the manual in the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import shutil
+import subprocess
+import sys
+from typing import Final
+
+from runwatch.base.closest_word import closest_word
+from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.commands.cli.grammar import list_paths
+from runwatch.commands.cli.invocation import Invocation
+from runwatch.view.manual.pages import TOPICS, page_text
+
+MAX_COLUMNS: Final = 100
+"""Longer lines are hard to read."""
+
+
+def help_page(call: Invocation) -> int:
+    """``help``: print a page of the manual, or list the pages.
+
+    Raises:
+        UsageError: there is no such page; the nearest one is named.
+        RunwatchError: the installation lacks the page.
+    """
+    topic = call.options.topic
+    if topic is None:
+        width = max(map(len, TOPICS))
+        call.output.text("".join(f"{name:<{width}}  {about}\n" for name, about in TOPICS.items()))
+        call.output.note("runwatch help TOPIC prints a page; runwatch COMMAND --help explains a command")
+        return 0
+    if topic not in TOPICS:
+        raise UsageError(f"The manual has no page '{topic}'", detail=_nearest(topic), hint="runwatch help lists them")
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
+    try:
+        text = page_text(topic, max(20, min(columns, MAX_COLUMNS)))
+    except OSError as error:
+        raise RunwatchError(
+            f"The page '{topic}' cannot be read", detail=error.strerror, hint="Install runwatch again."
+        ) from None
+    if not (sys.stdout.isatty() and _page(text, call.environment.get("PAGER", ""))):
+        call.output.text(text)
+    return 0
+
+
+def _nearest(topic: str) -> str | None:
+    if any(path[0] == topic for path in list_paths()):
+        return f"'{topic}' is a command: runwatch {topic} --help"
+    guess = closest_word(topic, TOPICS)
+    return f"did you mean '{guess}'?" if guess else None
+
+
+def _page(text: str, command: str) -> bool:
+    """Show a text in the user's pager; answer whether that was possible. No shell is involved."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    if not words or shutil.which(words[0]) is None:
+        return False
+    try:
+        pager = subprocess.Popen(words, stdin=subprocess.PIPE, text=True, encoding="utf-8")  # noqa: S603 - $PAGER
+    except OSError:
+        return False
+    with contextlib.suppress(BrokenPipeError):
+        assert pager.stdin is not None
+        pager.stdin.write(text)
+        pager.stdin.close()
+    while pager.poll() is None:
+        # The pager handles ctrl+c itself, and goes on.
+        with contextlib.suppress(KeyboardInterrupt):
+            pager.wait()
+    return True

@@ -1,0 +1,237 @@
+"""Lay out the Markdown that the manual is written in: headings, paragraphs, lists, tables and code.
+
+Not a general parser: quotes, HTML and nested lists do not occur on the pages, and a test holds that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from runwatch.base.text import cell_width, pad
+
+MIN_COLUMN_CELLS: Final = 9
+"""A table whose columns would be narrower than this is laid out row by row."""
+
+COLUMN_GAP: Final = 2
+
+_HEADING: Final = re.compile(r"(#{1,6}) (.+)")
+_ITEM: Final = re.compile(r"(- |\d+\. )(.*)")
+_PICTURE: Final = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
+_LINK: Final = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_EMPHASIS: Final = re.compile(r"(?<![\w*`])\*{1,2}([^*`\s][^*`]*)\*{1,2}(?![\w*])")
+_CELL: Final = re.compile(r"(?<!\\)\|")
+_WORD: Final = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading.
+
+    Attributes:
+        level: 1 for the title of a page.
+        text: Its words.
+    """
+
+    level: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph or an item of a list.
+
+    Attributes:
+        text: Its words on one line.
+        mark: What precedes an item, with the space behind it; empty for a paragraph.
+    """
+
+    text: str
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """Lines that are shown as they are."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table.
+
+    Attributes:
+        head: The words above the columns.
+        rows: The cells of each row, as many as there are columns.
+    """
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+Block = Heading | Paragraph | CodeBlock | Table
+
+
+def parse_markdown(text: str) -> list[Block]:
+    """Split a page into its blocks. HTML comments and pictures are left out."""
+    blocks: list[Block] = []
+    lines = iter(text.split("\n"))
+    words: list[str] = []
+    mark = ""
+    cells: list[tuple[str, ...]] = []
+
+    def close() -> None:
+        nonlocal mark
+        if words:
+            blocks.append(Paragraph(_plain(" ".join(words)), mark))
+        if cells:
+            width = len(cells[0])
+            rows = tuple((*row, *("",) * width)[:width] for row in cells[2:])
+            blocks.append(Table(cells[0], rows))
+        words.clear()
+        cells.clear()
+        mark = ""
+
+    for row in lines:
+        if row.startswith("```"):
+            close()
+            blocks.append(CodeBlock(tuple(_code(lines))))
+        elif row.startswith("|"):
+            if words:
+                close()
+            cells.append(_cells(row))
+        elif found := _HEADING.fullmatch(row):
+            close()
+            blocks.append(Heading(len(found[1]), _plain(found[2])))
+        elif found := _ITEM.fullmatch(row):
+            close()
+            mark = found[1]
+            words.append(found[2])
+        elif not row.strip() or row.startswith("<!--") or _PICTURE.fullmatch(row.strip()):
+            close()
+        else:
+            words.append(row.strip())
+    close()
+    return blocks
+
+
+def layout_block(block: Block, width: int) -> list[str]:
+    """Lay a block out in lines of at most ``width`` cells; only code may be wider.
+
+    Args:
+        block: The block.
+        width: The cells of a line, at least 1.
+    """
+    if isinstance(block, CodeBlock):
+        return [f"  {line}" for line in block.lines]
+    if isinstance(block, Table):
+        return _table(block, width)
+    mark = block.mark if isinstance(block, Paragraph) else ""
+    rows = wrap_words(block.text, max(1, width - len(mark)))
+    return [(mark if not number else " " * len(mark)) + row for number, row in enumerate(rows)]
+
+
+def select_matches(block: Block, words: Sequence[str]) -> Block | None:
+    """What of a block holds all words, in any case: the rows of a table, or all of another block; else ``None``.
+
+    Args:
+        block: The block.
+        words: The words, case-folded.
+    """
+
+    def matches(text: str) -> bool:
+        folded = text.casefold()
+        return all(word in folded for word in words)
+
+    if isinstance(block, Table):
+        rows = tuple(row for row in block.rows if matches(" ".join(row)))
+        return Table(block.head, rows) if rows else None
+    text = "\n".join(block.lines) if isinstance(block, CodeBlock) else block.text
+    return block if matches(text) else None
+
+
+def wrap_words(text: str, width: int) -> list[str]:
+    """Break a line of text between words; a word that is too long is broken inside."""
+    rows: list[str] = []
+    row, cells = "", 0
+    for word in _WORD.findall(text):
+        wide = len(word) if word.isascii() else cell_width(word)
+        if row and cells + 1 + wide <= width:
+            row, cells = f"{row} {word}", cells + 1 + wide
+            continue
+        if row:
+            rows.append(row)
+        while wide > width:
+            cut = max(1, next((end for end in range(len(word), 0, -1) if cell_width(word[:end]) <= width), 1))
+            rows.append(word[:cut])
+            word = word[cut:]
+            wide = cell_width(word)
+        row, cells = word, wide
+    return [*rows, row] if row or not rows else rows
+
+
+def _plain(text: str) -> str:
+    """Text without the marks of links, pictures and emphasis."""
+    return _EMPHASIS.sub(r"\1", _LINK.sub(r"\1", _PICTURE.sub("", text))).strip()
+
+
+def _code(lines: Iterator[str]) -> Iterator[str]:
+    for row in lines:
+        if row.startswith("```"):
+            return
+        yield row
+
+
+def _cells(row: str) -> tuple[str, ...]:
+    cells = _CELL.split(row.strip().removeprefix("|").removesuffix("|"))
+    # Columns tell code from prose, so its marks would only take room.
+    return tuple(_plain(cell.strip().replace("\\|", "|").replace("`", "")) for cell in cells)
+
+
+def _table(table: Table, width: int) -> list[str]:
+    widths = _column_widths(table, width - COLUMN_GAP * (len(table.head) - 1))
+    if widths is None:
+        return _stacked(table, width)
+    gap = " " * COLUMN_GAP
+    made: list[str] = []
+    for number, row in enumerate((table.head, *table.rows)):
+        columns = [wrap_words(cell, cells) for cell, cells in zip(row, widths, strict=True)]
+        for index in range(max(map(len, columns))):
+            cells = (
+                pad(column[index] if index < len(column) else "", size)
+                for column, size in zip(columns, widths, strict=True)
+            )
+            made.append(gap.join(cells).rstrip())
+        if not number:
+            made.append(gap.join("-" * size for size in widths))
+    return made
+
+
+def _column_widths(table: Table, room: int) -> list[int] | None:
+    """The cells of each column, the widest ones narrowed until all fit; ``None`` where that leaves too little."""
+    columns = list(zip(table.head, *table.rows, strict=True))
+    widths = [max(1, *(cell_width(cell) for cell in column)) for column in columns]
+    least = [min(size, MIN_COLUMN_CELLS) for size in widths]
+    if sum(least) > room:
+        return None
+    while sum(widths) > room:
+        widest = max(range(len(widths)), key=lambda index: widths[index] - least[index])
+        others = sorted(widths)[-2] if len(widths) > 1 else 0
+        excess = sum(widths) - room
+        step = max(1, min(excess, widths[widest] - max(others, least[widest])))
+        widths[widest] -= step
+    return widths
+
+
+def _stacked(table: Table, width: int) -> list[str]:
+    """Each row as lines of its own: the first cell, and below it the others with their heads."""
+    made: list[str] = []
+    for row in table.rows:
+        made += wrap_words(row[0], width)
+        for head, cell in zip(table.head[1:], row[1:], strict=True):
+            if cell:
+                made += [f"  {part}" for part in wrap_words(f"{head}: {cell}" if head else cell, max(1, width - 2))]
+    return made

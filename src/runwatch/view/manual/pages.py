@@ -1,0 +1,167 @@
+"""The manual: which pages there are, and each as text or as sections. Pages are read when one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import runwatch
+from runwatch.base.text import cell_width
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.manual.markdown import (
+    Block,
+    CodeBlock,
+    Heading,
+    Paragraph,
+    Table,
+    layout_block,
+    parse_markdown,
+    select_matches,
+)
+from runwatch.view.text.safe_text import SafeText, block, line
+
+TOPICS: Final[Mapping[str, str]] = {
+    "operators": "a tour: watch runs, find out why one failed, start it again",
+    "reviewers": "a tour: templates, blockers, receipts and reports",
+    "support": "a tour: problems, times, support bundles",
+    "keys": "every key of the console",
+    "filters": "the filter language, and the fields of each list",
+    "settings": "every setting, with its values",
+    "commands": "every command with its options, and the exit codes",
+    "live-runs": "runs with a model of this machine or of a provider",
+    "local-service": "running it, its data, backup, removal",
+    "security": "what is protected against whom, and what is not",
+    "interface": "the HTTP interface as runwatch reads it",
+    "decisions": "rules that runwatch sets for itself",
+    "measurements": "promises and how they are tested; speed and memory",
+    "changes": "what is new in each version",
+}
+"""What each page is about, by its name, in the order in which they are listed."""
+
+MAX_FOUND: Final = 100
+"""The most paragraphs and tables that a search shows."""
+
+DIRECTORY: Final = Path(runwatch.__file__).parent / "manual"
+"""Where the pages are, in a checkout and in an installation."""
+
+
+@cache
+def page_blocks(topic: str) -> tuple[Block, ...]:
+    """Read a page.
+
+    Args:
+        topic: One of :data:`TOPICS`.
+
+    Raises:
+        OSError: the installation lacks the page.
+    """
+    return tuple(parse_markdown((DIRECTORY / f"{topic}.md").read_text("utf-8")))
+
+
+def page_text(topic: str, width: int) -> SafeText:
+    """A page as plain text for a terminal of ``width`` columns.
+
+    Raises:
+        OSError: the installation lacks the page.
+    """
+    made: list[str] = []
+    before: Block | None = None
+    for item in page_blocks(topic):
+        rows = layout_block(item, width)
+        if isinstance(item, Heading):
+            rule = _RULES.get(item.level)
+            made += ["", *rows, *([rule * max(map(cell_width, rows))] if rule else [])]
+        else:
+            is_close = _is_next_item(before, item) or (isinstance(before, Heading) and before.level > 2)
+            made += rows if is_close else ["", *rows]
+        before = item
+    return block("\n".join(made).strip("\n") + "\n")
+
+
+def page_sections(topic: str, width: int) -> list[DetailSection]:
+    """A page as sections for the console, one for each heading; no line is wider than ``width`` cells but code.
+
+    Raises:
+        OSError: the installation lacks the page.
+    """
+    made: list[DetailSection] = []
+    title, lines = line(topic), list[DetailLine]()
+    before: Block | None = None
+    for item in page_blocks(topic):
+        if isinstance(item, Heading):
+            made += [DetailSection(title, tuple(lines))] if before is not None else []
+            title, lines = line(item.text), []
+        else:
+            if lines and not _is_next_item(before, item):
+                lines.append(_EMPTY)
+            lines += _lines(item, width)
+        before = item
+    return [*made, DetailSection(title, tuple(lines))]
+
+
+@dataclass(frozen=True, slots=True)
+class ManualLink:
+    """A place in the manual, as what a line leads to.
+
+    Attributes:
+        topic: The name of the page.
+        heading: The heading; empty for the beginning.
+    """
+
+    topic: str
+    heading: SafeText
+
+
+def topics_section() -> DetailSection:
+    """All pages, each leading to itself."""
+    return DetailSection(
+        line("Pages of the manual"),
+        tuple(DetailLine(line(name), line(about), target=ManualLink(name, line(""))) for name, about in TOPICS.items()),
+    )
+
+
+def search_manual(text: str, width: int, limit: int = MAX_FOUND) -> list[DetailSection]:
+    """The paragraphs and rows of all pages that hold every word of a text, each under its page and heading.
+
+    Args:
+        text: The words, in any order; capitals do not matter.
+        width: The cells of a line.
+        limit: The most paragraphs and tables that are found.
+
+    Raises:
+        OSError: the installation lacks a page.
+    """
+    words = text.casefold().split()
+    found: list[DetailSection] = []
+    for topic in TOPICS:
+        heading = line("")
+        lines: list[DetailLine] = []
+        for item in (*page_blocks(topic), Heading(1, "")):
+            if isinstance(item, Heading):
+                if lines:
+                    found.append(DetailSection(line(f"{topic}: {heading}"), tuple(lines)))
+                heading, lines = line(item.text), []
+            elif limit and (hit := select_matches(item, words)) is not None:
+                link = ManualLink(topic, heading)
+                lines += [replace(entry, target=link) for entry in _lines(hit, width)]
+                limit -= 1
+    return found
+
+
+def _lines(item: Block, width: int) -> list[DetailLine]:
+    rows = layout_block(item, width)
+    if isinstance(item, (CodeBlock, Table)):
+        return [DetailLine(line(""), line(row, None)) for row in rows]
+    return [DetailLine(line(""), block("\n".join(rows)))]
+
+
+def _is_next_item(before: Block | None, item: Block) -> bool:
+    """Whether a block is an item of the list that the block before it belongs to."""
+    return isinstance(item, Paragraph) and isinstance(before, Paragraph) and bool(item.mark and before.mark)
+
+
+_RULES: Final = {1: "=", 2: "-"}
+_EMPTY: Final = DetailLine(line(""), line(""))
