@@ -59,7 +59,7 @@ def build_keys() -> str:
         "# Keys",
         MARK,
         "Every key can be changed in the table `keys` of the [settings](settings.md), by its id. A key"
-        " that another action has is refused with the name of that action. `?` in the console shows the keys that hold.",
+        " that another action has is refused with its name. `?` in the console shows the keys that hold.",
     ]
     for scope, title in SCOPE_TITLES.items():
         rows = [
