@@ -11,6 +11,7 @@ from runwatch.tui.screens.help import HelpScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.lists.record_table import RecordTable
+from runwatch.view.manual import pages
 from tests.support.builders import echo_events, run
 from tests.support.scripted import ScriptedService
 from tests.tui.console import NARROW, Driven, console
@@ -77,8 +78,9 @@ async def test_the_search_looks_through_every_part(service: ScriptedService, tmp
     async with console(service, tmp_path) as driven:
         await driven.press("question_mark", "slash")
         await driven.type("429")
-        assert headings(driven) == ["States of a pane, in the lower left of its frame", "How the service works"]
-        assert "2 found" in driven.text
+        assert headings(driven)[:2] == ["States of a pane, in the lower left of its frame", "How the service works"]
+        assert "operators: When the service does not answer" in headings(driven)
+        assert " found" in driven.text
         await driven.press("enter")
         assert isinstance(driven.focused, DetailView)
         await driven.press("escape")
@@ -129,3 +131,59 @@ async def test_going_to_a_screen_from_the_help_leaves_nothing_behind(service: Sc
         await driven.press("question_mark", "2", "1")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")
         assert len(driven.app.screen_stack) == depth
+
+
+def manual_shows(driven: Driven) -> str:
+    """The first heading of the manual's tab."""
+    return headings(driven)[0]
+
+
+async def test_the_manual_has_its_pages_and_each_is_left_to_their_list(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("question_mark", "less_than_sign")
+        assert manual_shows(driven) == "Pages of the manual"
+        await driven.press("down", "enter")
+        assert manual_shows(driven) == "For operators"
+        assert "operators" in driven.text
+        await driven.press("escape")
+        assert manual_shows(driven) == "Pages of the manual"
+        await driven.press("escape")
+        assert isinstance(driven.app.screen, RunsScreen)
+
+
+async def test_the_search_finds_places_of_the_manual_and_opens_them(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("question_mark", "slash")
+        await driven.type("stop the service, then copy")
+        assert headings(driven) == ["local-service: Backup"]
+        await driven.press("enter", "down", "enter")
+        assert manual_shows(driven) == "Local service"
+        view = driven.app.screen.query_one("#help-text", DetailView)
+        assert view._rows[view.cursor].head is not None
+        assert str(view._rows[view.cursor].pieces[0][0]) == "Backup"
+        await driven.press("escape")
+        assert manual_shows(driven) == "Pages of the manual"
+
+
+async def test_a_page_is_laid_out_anew_in_another_window(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("question_mark", "less_than_sign", "down", "enter")
+        view = driven.app.screen.query_one("#help-text", DetailView)
+        wide = view.line_count()
+        await driven.pilot.resize_terminal(80, 24)
+        await driven.settle()
+        assert view.line_count() > wide
+
+
+async def test_a_manual_that_cannot_be_read_is_told(
+    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "DIRECTORY", tmp_path / "nowhere")
+    pages.page_blocks.cache_clear()
+    async with console(service, tmp_path) as driven:
+        await driven.press("question_mark", "less_than_sign", "down", "enter")
+        assert "The manual cannot be read: No such file or directory." in driven.text
+        await driven.press("escape")
+        assert manual_shows(driven) == "Pages of the manual"

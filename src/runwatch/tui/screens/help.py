@@ -1,10 +1,11 @@
-"""Help: the keys of the pane one came from, then all others, and whatever else the user may look up."""
+"""Help: the keys of the pane that had the focus, then all others, and the manual with a search over everything."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from textual import events
 from textual.binding import BindingType
 from textual.widget import Widget
 
@@ -22,10 +23,11 @@ from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.bars.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.bars.tab_bar import TabBar
-from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.help_text import reference_sections, search_sections, service_sections
 from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.manual.pages import ManualLink, page_sections, search_manual, topics_section
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -34,8 +36,9 @@ if TYPE_CHECKING:
 
 TABS: Final = (
     ("keys", line("Keys")),
-    ("signs", line("Signs, filters, places")),
+    ("signs", line("Symbols, filters, files")),
     ("service", line("How the service works")),
+    ("manual", line("Manual")),
 )
 
 
@@ -89,6 +92,8 @@ class HelpScreen(ConsoleScreen):
         self._active: Final = frozenset(active)
         self._place: Final = tuple(place)
         self._search = ""
+        self._page: ManualLink | None = None
+        self._wanted_page: ManualLink | None = None
 
     def body(self) -> Iterable[Widget]:
         """One text under tabs, and the line for the search."""
@@ -97,7 +102,7 @@ class HelpScreen(ConsoleScreen):
 
     def breadcrumbs(self) -> Sequence[str]:
         """Below the place it was opened from."""
-        return (*self._place, "Help")
+        return (*self._place, "Help", *([self._page.topic] if self._page is not None else []))
 
     def hints(self) -> Sequence[KeyHint]:
         """What can be done here."""
@@ -115,8 +120,26 @@ class HelpScreen(ConsoleScreen):
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
         """Show another part."""
         message.stop()
-        self.query_one(DetailView).reset()
-        self._show()
+        page, self._wanted_page = self._wanted_page, None
+        self._open_page(page)
+
+    def on_link_followed(self, message: LinkFollowed) -> None:
+        """Open a page of the manual, at the heading that a search has found."""
+        message.stop()
+        if not isinstance(message.link, ManualLink):
+            return
+        self._search = ""
+        bar = self.query_one(TabBar)
+        if bar.active == "manual":
+            self._open_page(message.link)
+        else:
+            # The bar says that its tab has changed; the page is opened then.
+            self._wanted_page = message.link
+            bar.choose("manual")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Break the lines of the manual for the new width."""
+        self.call_after_refresh(self._show)
 
     def on_filter_changed(self, message: FilterChanged) -> None:
         """Search in all parts while the user types."""
@@ -150,11 +173,23 @@ class HelpScreen(ConsoleScreen):
         self.query_one(TabBar).step(-1)
 
     def action_back(self) -> None:
-        """Out of the search, then out of the help."""
+        """Leave the search, then the page of the manual, then the help."""
         if self._search:
             self._look_for("")
+        elif self._page is not None:
+            self._open_page(None)
         else:
             self.app.pop_screen()
+
+    def _open_page(self, page: ManualLink | None) -> None:
+        """Show a page of the manual; without one the list of pages, or whatever else the tab has."""
+        self._page = page
+        view = self.query_one(DetailView)
+        view.reset()
+        self._show()
+        self.show_crumbs()
+        if page is not None and page.heading:
+            view.go_to_section(page.heading)
 
     def _look_for(self, text: str) -> None:
         self._search = text.strip()
@@ -166,24 +201,53 @@ class HelpScreen(ConsoleScreen):
         self.query_one(DetailView).focus()
 
     def _show(self) -> None:
-        key_of = self.console.keys.shown
-        parts = {
-            "keys": self._keys(),
-            "signs": reference_sections(self.console.launch.paths, key_of),
-            "service": service_sections(key_of),
-        }
-        shown = parts[self.query_one(TabBar).active]
-        if self._search:
-            shown = search_sections([section for part in parts.values() for section in part], self._search)
+        view = self.query_one(DetailView)
+        try:
+            shown = self._search_all() if self._search else self._tab_sections()
+        except OSError as error:
+            told = line(f"The manual cannot be read: {error.strerror}. Install runwatch again.")
+            shown = [DetailSection(line(""), (DetailLine(line(""), told, Role.BAD),))]
         count = sum(len(section.lines) for section in shown)
         if self._search and not shown:
             shown = [
                 DetailSection(line(""), (DetailLine(line(""), line(f"Nothing here holds {self._search}."), Role.WARN),))
             ]
-        self.query_one(DetailView).show(shown, whole=bool(self._search))
+        view.show(shown, whole=bool(self._search))
         searched = label_span(f"{count} lines hold {line(self._search, 40)}" if self._search else "")
         self.query_one("#help", Pane).set_border_text(title=line("Help"), state=(searched,))
         self.query_one(FilterBar).show_count(line(f"{count} found" if self._search else ""))
+
+    def _tab_sections(self) -> list[DetailSection]:
+        """What the tab in front shows.
+
+        Raises:
+            OSError: the installation lacks a page of the manual.
+        """
+        tab = self.query_one(TabBar).active
+        if tab == "keys":
+            return self._keys()
+        if tab == "signs":
+            return reference_sections(self.console.launch.paths, self.console.keys.shown)
+        if tab == "service":
+            return service_sections(self.console.keys.shown)
+        if self._page is None:
+            return [topics_section()]
+        return page_sections(self._page.topic, self._cells)
+
+    def _search_all(self) -> list[DetailSection]:
+        """What every tab, and every page of the manual, holds of the search.
+
+        Raises:
+            OSError: the installation lacks a page of the manual.
+        """
+        key_of = self.console.keys.shown
+        parts = [*self._keys(), *reference_sections(self.console.launch.paths, key_of), *service_sections(key_of)]
+        return [*search_sections(parts, self._search), *search_manual(self._search, self._cells)]
+
+    @property
+    def _cells(self) -> int:
+        """The width for the lines of the manual; long ones are hard to read."""
+        return max(20, min(100, self.query_one(DetailView).value_cells(())))
 
     def _keys(self) -> list[DetailSection]:
         """The pane that had the focus, its screen, everywhere; then what works elsewhere."""

@@ -117,6 +117,13 @@ class DetailView(LineList, inherit_bindings=False):
             found = (index for index, row in enumerate(self._rows) if row.target is not None)
             self.move_cursor(next((index for index in found if isinstance(self._rows[index].target, kind)), 0))
 
+    def go_to_section(self, title: SafeText) -> None:
+        """Put the cursor on a section's heading, and the heading at the top of the window."""
+        found = (index for index, row in enumerate(self._rows) if row.head is not None and row.head.key == (title,))
+        index = next(found, 0)
+        self.move_cursor(index)
+        self.scroll_to(y=index, animate=False)
+
     @property
     def value(self) -> SafeText | None:
         """The whole value that the cursor stands on."""
