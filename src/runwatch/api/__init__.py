@@ -1,6 +1,6 @@
-"""The async client of the service: bytes to records, with every rule of the specification on the way.
+"""Async client of the service: sends requests and turns response bytes into records.
 
-``runwatch.api.client.Client`` is the way in. The path of a call: operations → client → calls (attempts) → transport
-(bytes) → retry (wait or stop) → problems or decode (records). Importing any of it does not import httpx; that waits
-for the first request.
+Start with ``runwatch.api.client.Client``. The path of a call: operations → client → calls (attempts) → transport
+(bytes) → retry (wait or stop) → problems or decode (records). None of these modules imports httpx before the first
+request.
 """

@@ -1,8 +1,4 @@
-"""One call: its attempts, what each of them means, and the error that says so when it failed.
-
-Everything the specification's *Errors* part asks of a client comes together here: the gate before anything is sent,
-the transport, the retry rules, and what is known about a write.
-"""
+"""Execution of one call: rate-limit gate, transport, retries, and the error for a call that failed."""
 
 from __future__ import annotations
 
@@ -36,8 +32,8 @@ class CallResult:
     """A successful call.
 
     Attributes:
-        reply: What came over the wire at the last attempt.
-        value: The decoded JSON; ``None`` where the answer has no body.
+        reply: The response to the last attempt.
+        value: The decoded JSON; ``None`` where the response has no body.
         attempts: How many times the request was sent.
         elapsed_s: Seconds from the first attempt to the end, waits included.
     """
@@ -50,23 +46,22 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class RequestAttempt:
-    """One attempt, for the journal of requests; it never holds a secret.
+    """One request attempt, for the journal. It never holds a secret.
 
     Attributes:
         at: When it was sent, UTC.
         operation: The operation's id.
-        method: The HTTP method.
-        path: The path as sent; the operation's own where the address is a secret.
+        path: The path as sent, or the operation's path template where the address is a secret.
         query: The query as sent, without the question mark; empty where the address is a secret.
-        status: The HTTP status, or ``None`` when no answer came.
-        elapsed_s: Seconds until the answer was read, or lost.
-        attempt: Which attempt of its call, from 1.
+        status: The HTTP status, or ``None`` when no response came.
+        elapsed_s: Seconds until the response was read, or lost.
+        attempt: The attempt's number within its call, from 1.
         key: The idempotency key, or ``None``.
-        sent_bytes: Bytes of the request's body.
-        received_bytes: Bytes of the answer's body on the wire.
-        error: What went wrong where no Problem says it: a kind of :class:`~runwatch.api.errors.NoResponseError`,
-            ``unusable``, or ``cancelled`` when the caller gave up.
-        problem: The Problem of an error answer.
+        sent_bytes: Bytes of the request body.
+        received_bytes: Bytes of the response body on the wire.
+        error: Why there is no usable response and no Problem: a kind of :class:`~runwatch.api.errors.NoResponseError`,
+            ``unusable``, or ``cancelled`` when the caller cancelled.
+        problem: The Problem of an error response.
         profile: The profile's name.
         origin: The service's address.
     """
@@ -93,11 +88,9 @@ class CallExecutor:
 
     Args:
         target: The service.
-        transport: What sends to it.
-        clock: Time, sleep and chance.
-        gate: Where a 429 holds calls back.
+        gate: Holds calls back after a 429.
         retries: How many more times a request may be sent.
-        observe: Told of every attempt; what it raises is logged and goes no further.
+        observe: Called with every attempt. Its exceptions are logged and go no further.
     """
 
     def __init__(
@@ -117,19 +110,19 @@ class CallExecutor:
         self._observe = observe
 
     async def make(self, call: OperationCall, read: Callable[[HttpResponse], Awaitable[T]]) -> tuple[T, CallResult]:
-        """Send the request until it is answered or must not be sent again, and read the answer.
+        """Send the request, retry where that is allowed, and read the response.
 
         Args:
-            call: What to do.
-            read: Turns a success into what the caller wants, or raises
+            call: The operation and its request.
+            read: Converts a successful response to the caller's value, or raises
                 :class:`~runwatch.api.decoding.item_scanner.UnreadableBodyError`.
 
         Returns:
-            What ``read`` made, and the facts of the call with ``None`` as their value.
+            The value from ``read``, and a result whose own ``value`` is ``None``.
 
         Raises:
-            Held: a 429 holds the call back; nothing was sent.
-            ApiError: the call failed.
+            RateLimitedError: An earlier 429 holds the call back; nothing was sent.
+            ApiError: The call failed.
         """
         operation, request = call.operation, call.request
         self._gate.check(self._target.origin, operation.id, key=request.key)
@@ -148,11 +141,11 @@ class CallExecutor:
             history.add(failure)
             await self._clock.sleep(wait)
             if self._gate.seconds_left(self._target.origin, operation.id) > 0:
-                # Another call has met a 429 meanwhile: this one ends with the failure it has.
+                # Another call received a 429 in the meantime, so end with the failure of this one.
                 raise failure
 
     def _wait_after(self, failure: ApiError, call: OperationCall, history: AttemptHistory) -> float | None:
-        """Seconds until the next attempt; ``None`` when there is none."""
+        """Return the seconds until the next attempt, or ``None`` if there is no other attempt."""
         step = decide_retry(
             call.request.method,
             keyed=call.request.key is not None,
@@ -167,7 +160,7 @@ class CallExecutor:
     async def _attempt(
         self, call: OperationCall, read: Callable[[HttpResponse], Awaitable[T]], history: AttemptHistory
     ) -> tuple[T, HttpResponse]:
-        """Send once, tell the observer, and answer or raise what this attempt means."""
+        """Send once, notify the observer, and return the response or raise its error."""
         attempt = _Attempt(self._clock.now(), self._clock.monotonic())
         try:
             value, attempt.reply = await self._converse(call, read, history, attempt)
@@ -223,7 +216,7 @@ class CallExecutor:
         raise error_builder.build_unusable_response(reason, reply, call, history)
 
     def _close_gate(self, problem: Problem, reply: HttpResponse, call: OperationCall) -> float:
-        """Close the gate after a 429 and say for how long; any code but ``quota_exceeded`` holds the whole origin."""
+        """Close the gate after a 429 and return the seconds. Any code but ``quota_exceeded`` holds the whole origin."""
         seconds = parse_retry_after_s(problem, reply.headers.get("retry-after"), self._clock.now())
         operation = call.operation.id if problem.code == "quota_exceeded" else None
         self._gate.close(self._target.origin, operation, seconds, problem.instance)
@@ -259,7 +252,7 @@ class CallExecutor:
 
 @dataclass(slots=True)
 class _Attempt:
-    """What is known about one attempt while it runs."""
+    """What is known about an attempt while it runs."""
 
     at: datetime
     began: float

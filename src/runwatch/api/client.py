@@ -1,4 +1,4 @@
-"""The client: typed methods for runs, receipts and the account, a generic request for everything (DESIGN, Client).
+"""Client with typed methods for runs, receipts and the account, and a generic request for every operation.
 
 ::
 
@@ -8,8 +8,9 @@
             ...
         receipt = await client.get_receipt(run.id)
 
-Every method raises errors of :mod:`runwatch.api.errors`, each with the attempts made and whether the outcome of a
-write is known. Mutating methods demand an idempotency key, so that every mutation can be asked again.
+Every method raises errors of :mod:`runwatch.api.errors`, which hold the number of attempts and whether the outcome of a
+write is known. Typed mutating methods require an idempotency key, so that every write can be retried (manual:
+decisions, "Client and retries").
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ __all__ = ["CallResult", "Client", "RequestAttempt"]
 R = TypeVar("R", bound=Record)
 
 PAGE_SIZE: Final = 100
-"""The ``limit`` that :meth:`Client.pages` asks a paged list for; the most a page may have (wire reference 1.7)."""
+"""Page size that :meth:`Client.pages` requests; the largest one allowed (manual: interface, "Paging")."""
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 
@@ -61,15 +62,15 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 class Client:
     """Calls one service as one profile.
 
-    An asynchronous context manager: leaving it closes the connections. Nothing is opened before the first call.
+    Use it as an asynchronous context manager, which closes the connections at the end. No connection is opened before
+    the first call.
 
     Args:
         target: The service, and the key for it.
-        clock: Time, sleep and chance.
-        read_only: Whether operations that mutate are refused before anything is sent.
-        retries: How many more times a request is sent after a network failure or a 5XX, where it may be.
-        gate: Where a 429 holds calls back; clients that share one wait together. By default a gate of its own.
-        observe: Told of every attempt. It is called on the event loop and must be quick; what it raises is logged.
+        read_only: Refuse operations that mutate before anything is sent.
+        retries: How many more times to send a request after a network failure or a 5XX, where a retry is allowed.
+        gate: Holds calls back after a 429. Clients that share a gate wait together. By default each client has its own.
+        observe: Called with every attempt, on the event loop, so it must be quick. Its exceptions are logged.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class Client:
             keep_secret(target.key)
 
     async def __aenter__(self) -> Client:
-        """Give the client itself; connections come with the first call."""
+        """Return the client; connections open with the first call."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -112,24 +113,25 @@ class Client:
         body: bytes | None = None,
         key: str | None = None,
     ) -> CallResult:
-        """Call any operation and get its decoded JSON; ``None`` for a 204 or, where no record is declared, no body.
+        """Call an operation and return its decoded JSON: ``None`` for a 204, or for an empty body where no record is
+        declared.
 
-        A write without a key is sent once and never again (specification, Errors); give one to every mutation.
+        A write without a key is never retried, so give every mutation a key (manual: interface, "Retries").
 
         Args:
-            operation: The id of a known operation, or one of the caller's own.
-            path: The path's parameters; each goes back exactly as it came, percent-encoded completely.
+            operation: The id of a known operation, or an operation of the caller's own.
+            path: Path parameters. Each is sent exactly as received, with every reserved character percent-encoded.
             query: Query parameters; booleans become ``true`` or ``false``, ``None`` is left out.
-            body: The exact bytes of the body, JSON in UTF-8; every attempt sends the same.
-            key: The idempotency key; a blank one counts as none (wire reference 1.5).
+            body: The exact bytes of the body, JSON in UTF-8; every attempt sends the same bytes.
+            key: The idempotency key; a blank one counts as none (manual: interface, "Idempotency").
 
         Raises:
-            ReadOnlyRefused: the operation mutates and this client does not.
-            InvalidRequest: a parameter breaks a rule of the interface.
-            Held: a 429 holds the call back.
-            NoAnswer: no complete answer came.
-            ApiProblem: the service refused or failed.
-            UnusableAnswer: a success cannot be read.
+            ReadOnlyError: The operation mutates and this client is read-only.
+            InvalidRequestError: A parameter breaks a rule of the interface.
+            RateLimitedError: An earlier 429 holds the call back.
+            NoResponseError: No complete response came.
+            ApiProblem: The service refused or failed.
+            UnusableResponseError: A successful response cannot be read.
         """
         call = self._call(operation, path=path, query=query, body=body, key=key)
 
@@ -143,17 +145,17 @@ class Client:
         return replace(answer, value=value)
 
     async def enter_secret(self, address: Secret, secret: Secret) -> object:
-        """Enter a secret on the private page that an intent names, and get what the page answers.
+        """Enter a secret on the private page that an intent names, and return the page's response.
 
-        It is sent once: a page takes one secret, and whether it did is read from the resource that it was for.
+        It is sent once, because a page accepts one secret. Read the resource to learn whether it was accepted.
 
         Args:
             address: The ``continue_url`` of the intent.
-            secret: What is entered. Neither it nor the address reaches a log, the journal or the disk.
+            secret: Neither it nor the address reaches a log, the journal or the disk.
 
         Raises:
-            InvalidRequest: the page is not at the service's own address; nothing was sent.
-            ApiError: as for :meth:`request`.
+            InvalidRequestError: The page is not at the service's own address; nothing was sent.
+            ApiError: As for :meth:`request`.
         """
         if self.read_only:
             raise ReadOnlyError(operation=PRIVATE_ENTRY.id, what=PRIVATE_ENTRY.title)
@@ -169,10 +171,10 @@ class Client:
 
         Args:
             body: The exact bytes of the request, as the outbox keeps them.
-            key: The idempotency key; the same key with the same bytes is one run, always.
+            key: The idempotency key. The same key with the same bytes always means the same run.
 
         Raises:
-            ApiError: as for :meth:`request`. An answer without an ``execution_id`` is an ``UnusableResponseError``,
+            ApiError: As for :meth:`request`. A response without an ``execution_id`` is an ``UnusableResponseError``,
                 after which the outcome is unknown.
         """
         call = self._call("postExecutions", body=body, key=key, needs_key=True)
@@ -193,37 +195,38 @@ class Client:
         cursor: str | None = None,
         limit: int | None = None,
     ) -> Page[Run]:
-        """One page of runs, newest first (``GET /v1/executions``).
+        """Return one page of runs, newest first (``GET /v1/executions``).
 
         Args:
             status: Only runs in this state.
-            since: Only runs from this ISO 8601 moment on.
-            cursor: The ``next_cursor`` of the page before, exactly as it came.
-            limit: How many runs a page has.
+            since: Only runs from this ISO 8601 timestamp on.
+            cursor: The ``next_cursor`` of the page before, unchanged.
+            limit: The page size.
 
         Raises:
-            ApiError: as for :meth:`request`.
+            ApiError: As for :meth:`request`.
         """
         query = {"status": status, "since": since, "cursor": cursor, "limit": limit}
         return await self._page(self._call("getExecutions", query=query), Run)
 
     async def get_run(self, execution_id: str) -> Run:
-        """One run (``GET /v1/executions/{execution_id}``).
+        """Return one run (``GET /v1/executions/{execution_id}``).
 
         Raises:
-            ApiError: as for :meth:`request`.
+            ApiError: As for :meth:`request`.
         """
         return await self._record("getExecutionsByExecutionId", execution_id, Run)
 
     async def list_events(self, execution_id: str, *, after: str | None = None) -> Page[RunEvent]:
-        """The events of a run, oldest first, each with its exact text (``GET /v1/executions/{execution_id}/events``).
+        """Return the events of a run, oldest first, each with its exact text (``GET
+        /v1/executions/{execution_id}/events``).
 
         Args:
             execution_id: The run.
-            after: Only events after the one with this id; a service that does not know it may answer all.
+            after: Only events after the one with this id. A service that does not know the id may return all events.
 
         Raises:
-            ApiError: as for :meth:`request`.
+            ApiError: As for :meth:`request`.
         """
         call = self._call(
             "getExecutionsByExecutionIdEvents", path={"execution_id": execution_id}, query={"after": after}
@@ -231,54 +234,54 @@ class Client:
         return await self._page(call, RunEvent)
 
     async def get_result(self, execution_id: str) -> RunResult:
-        """The model output of a completed live run (``GET /v1/executions/{execution_id}/result``).
+        """Return the model output of a completed live run (``GET /v1/executions/{execution_id}/result``).
 
-        A test run has none, and the service keeps one for a bounded time only.
+        A test run has no result, and the service keeps one for a limited time only.
 
         Raises:
-            ApiError: as for :meth:`request`.
+            ApiError: As for :meth:`request`.
         """
         return await self._record("getExecutionsByExecutionIdResult", execution_id, RunResult)
 
     async def cancel_run(self, execution_id: str, *, key: str) -> Run:
         """Cancel a run (``POST /v1/executions/{execution_id}/cancel``).
 
-        It does not reverse a provider call in progress. A replayed answer may be old; read the run to see its state.
+        This does not reverse a provider call in progress. A replayed response may be old; read the run for its state.
 
         Raises:
-            ApiError: as for :meth:`request`.
+            ApiError: As for :meth:`request`.
         """
         return await self._record("postExecutionsByExecutionIdCancel", execution_id, Run, key=key, needs_key=True)
 
     async def list_receipts(
         self, *, since: str | None = None, status: str | None = None, arm_id: str | None = None
     ) -> Page[Receipt]:
-        """The receipts of final runs (``GET /v1/receipts``).
+        """Return the receipts of final runs (``GET /v1/receipts``).
 
         Args:
-            since: Only receipts from this ISO 8601 moment on.
-            status: Only of runs that ended in this state.
-            arm_id: Only of runs that used this saved model.
+            since: Only receipts from this ISO 8601 timestamp on.
+            status: Only receipts of runs that ended in this state.
+            arm_id: Only receipts of runs that used this saved model.
 
         Raises:
-            ApiError: as for :meth:`request`.
+            ApiError: As for :meth:`request`.
         """
         query = {"since": since, "status": status, "arm_id": arm_id}
         return await self._page(self._call("getReceipts", query=query), Receipt)
 
     async def get_receipt(self, execution_id: str) -> Receipt:
-        """The receipt of a final run (``GET /v1/receipts/{execution_id}``).
+        """Return the receipt of a final run (``GET /v1/receipts/{execution_id}``).
 
         Raises:
-            ApiError: as for :meth:`request`.
+            ApiError: As for :meth:`request`.
         """
         return await self._record("getReceiptsByExecutionId", execution_id, Receipt)
 
     async def get_account(self) -> Account:
-        """The organization behind the key: principal, quota, rate limit, balance (``GET /v1/account``).
+        """Return the account of the key: principal, quota, rate limit, balance (``GET /v1/account``).
 
         Raises:
-            ApiError: as for :meth:`request`.
+            ApiError: As for :meth:`request`.
         """
         return await self._record("getAccount", None, Account)
 
@@ -291,20 +294,20 @@ class Client:
         limit: int | None = None,
         again: Callable[[Record], Record] | None = None,
     ) -> AsyncIterator[Page[Any]]:
-        """The pages of a list up to its end, or up to ``limit`` items; the last page is cut to fit.
+        """Yield the pages of a list until its end or until ``limit`` items; the last page is cut to fit.
 
-        Filters are repeated with every page, cursors go back exactly as they came (wire reference 1.7). Unless the
-        query names a ``limit`` of its own, a paged list is asked for pages as large as they may be.
+        Each page repeats the filters and sends the cursor back unchanged (manual: interface, "Paging"). A paged list
+        uses the largest page size unless the query sets its own ``limit``.
 
         Args:
-            operation: The id of a known operation that lists records, or one of the caller's own.
-            path: The path's parameters.
+            operation: The id of a known operation that lists records, or an operation of the caller's own.
+            path: Path parameters.
             query: Query parameters, as for :meth:`request`.
-            limit: How many items are read; ``None`` for all.
-            again: Gives the record that is kept for one that came: the known one where the two are equal.
+            limit: How many items to read; ``None`` for all.
+            again: Maps a received record to the one to keep: the stored record if the two are equal.
 
         Raises:
-            ApiError: as for :meth:`request`. A cursor that comes back a second time is an ``UnusableResponseError``.
+            ApiError: As for :meth:`request`. A repeated cursor is an ``UnusableResponseError``.
         """
         known = self._operation(operation)
         record = _record_of(known)
@@ -337,18 +340,18 @@ class Client:
             asked["cursor"] = cursor
 
     async def follow(self, execution_id: str, *, after: str | None = None) -> AsyncIterator[RunEvent]:
-        """The events of a run as they happen, each once, until the run has ended (wire reference 3.2).
+        """Yield the events of a run as they happen, each once, until the run has ended (manual: interface, "Events").
 
-        A failure that the retries do not get over is raised; go on later with the id of the last event as ``after``.
-        A service that does not know that id any more gives all events again. To survive both without thinking about
-        it, follow through the store (:mod:`runwatch.store.live.run_follower`).
+        A failure that outlasts the retries is raised; continue later with the id of the last event as ``after``. A
+        service that no longer knows that id returns all events again. To have both handled, follow through the store
+        (:mod:`runwatch.store.live.run_follower`).
 
         Args:
             execution_id: The run.
-            after: The id of the last event known already.
+            after: The id of the last event already known.
 
         Raises:
-            ApiError: as for :meth:`request`.
+            ApiError: As for :meth:`request`.
         """
         follower = RunFollower(self, execution_id, RunTail(after))
         while not isinstance(step := await follower.step(), EndStep):
@@ -419,7 +422,7 @@ def _record_of(operation: Operation) -> type[Record]:
 
 
 def _cut(page: Page[Any], count: int) -> Page[Any]:
-    """The first items of a page. It has no cursor, because the next page begins behind what was cut off."""
+    """Return the first items of a page, without a cursor, because the next page starts after the items cut off."""
     values = page.values[:count]
     records = page.records[: sum(isinstance(value, dict) for value in values)]
     return Page(values, records, end_is_proven=False, extra=page.extra)

@@ -1,4 +1,4 @@
-"""Failures of a call in words, each with what it means for a write and what the user can do next."""
+"""Errors of a failed call, with what the failure means for a write and what the user can do next."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _LOST: Final = {
     "too_large": ("The answer is larger than 64 MiB", "Ask for less, for example with a limit or a filter."),
     "network": ("The network failed", "Check the network and the proxy settings."),
 }
-"""Title and next step of each kind of lost answer."""
+"""Title and next step for each kind of lost response."""
 
 _NOT_RUNNING: Final = ("The local service does not run", "Start the console again, or use any command with --local.")
-"""The same of a refused connection to the local service, which both of these start."""
+"""Title and next step for a refused connection to the local service, which both suggestions start."""
 
 _ASK_AGAIN: Final = (
     "It is not known whether the service did it. Ask again with the same idempotency key and the same bytes; "
@@ -43,7 +43,7 @@ _LOOK: Final = (
 
 @dataclass(frozen=True, slots=True)
 class OperationCall:
-    """What is to be done: an operation, and the request for it."""
+    """An operation and the request for it."""
 
     operation: Operation
     request: HttpRequest
@@ -51,12 +51,12 @@ class OperationCall:
 
 @dataclass(slots=True)
 class AttemptHistory:
-    """What the attempts of a call so far amount to.
+    """Summary of the attempts of a call so far.
 
     Attributes:
-        attempts: How many there were, the one under way included.
-        in_doubt: Whether an earlier one may have taken effect.
-        was_sent: Whether an earlier one may have reached the service.
+        attempts: The number of attempts, including the current one.
+        in_doubt: Whether an earlier attempt may have taken effect.
+        was_sent: Whether an earlier attempt may have reached the service.
     """
 
     attempts: int = 0
@@ -64,7 +64,7 @@ class AttemptHistory:
     was_sent: bool = False
 
     def add(self, failure: ApiError) -> None:
-        """Take in an attempt that failed and is followed by another."""
+        """Record a failed attempt that another one follows."""
         self.in_doubt = not failure.outcome_known
         self.was_sent = failure.was_sent if isinstance(failure, NoResponseError) else True
 
@@ -72,7 +72,10 @@ class AttemptHistory:
 def build_no_response(
     lost: ConnectionLostError, call: OperationCall, history: AttemptHistory, target: Target
 ) -> NoResponseError:
-    """No complete answer came. Only a request that never left, on any attempt, is known to have done nothing."""
+    """Build the error for a missing or incomplete response.
+
+    A write is known to have had no effect only if the request never left on any attempt.
+    """
     is_stopped = lost.kind == "refused" and target.socket is not None
     title, hint = _NOT_RUNNING if is_stopped else _LOST[lost.kind]
     was_sent = lost.was_sent or history.was_sent
@@ -94,7 +97,7 @@ def build_no_response(
 def build_unusable_response(
     reason: str, reply: HttpResponse, call: OperationCall, history: AttemptHistory
 ) -> UnusableResponseError:
-    """A success that cannot be read. The service has accepted a write then, but what it did is unknown."""
+    """Build the error for a success that cannot be read. The service accepted the write, but its effect is unknown."""
     outcome_known = not call.operation.mutates
     quoted = "" if reply.media_type == "application/json" else f" ({describe_body(reply)})"
     return UnusableResponseError(
@@ -118,7 +121,7 @@ def build_api_problem(
     is_synthetic: bool,
     wait_s: float | None,
 ) -> ApiProblem:
-    """The service refused or failed. Its HTTP status is trusted over the one in the body; both stay visible."""
+    """Build the error for an error response. The HTTP status wins over the one in the body; the detail shows both."""
     operation = call.operation
     outcome_known = not operation.mutates or proves_no_effect(
         operation,

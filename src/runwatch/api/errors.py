@@ -1,7 +1,7 @@
-"""What a call of the service can end in; the tree is drawn in :mod:`runwatch.base.errors`.
+"""Errors of service calls; :mod:`runwatch.base.errors` draws the tree.
 
-Every error says whether the outcome of the call is known. It always is for a call that changes nothing; for a write
-see :mod:`runwatch.api.write_outcome`. Nothing here carries a key of the service or a header.
+Every error says whether the outcome of the call is known. A call that changes nothing always has a known outcome; for
+writes see :mod:`runwatch.api.write_outcome`. No error holds a service key or a header.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from runwatch.records.problem import Problem
 
 
 class ApiError(RunwatchError):
-    """A call of the service did not give what was asked.
+    """A call of the service failed.
 
     Args:
         title: What happened.
-        operation: Id of the operation, as the specification names it.
+        operation: Id of the operation.
         attempts: How many times the request was tried; 0 when nothing was sent.
-        outcome_known: False when a write may or may not have taken effect. Asking again with the same idempotency key
-            and the same bytes settles it.
-        key: The ``Idempotency-Key`` that the request carried.
-        detail: More about this occurrence, not cleaned for a screen.
+        outcome_known: False when a write may or may not have taken effect. A retry with the same idempotency key and
+            the same bytes settles it.
+        key: The ``Idempotency-Key`` of the request.
+        detail: More about this occurrence; not safe text.
         hint: What to do next.
         support_id: The ``instance`` of the Problem, which support staff quote.
         retryable: Whether the same call may succeed later without a change.
@@ -64,7 +64,7 @@ class InvalidRequestError(ApiError):
     """The request breaks a rule of the interface; nothing was sent.
 
     Attributes:
-        errors: One ``{"field": …, "message": …}`` a failure, in the form of a ``validation_failed`` Problem.
+        errors: One ``{"field": …, "message": …}`` for each failure, in the form of a ``validation_failed`` Problem.
     """
 
     def __init__(self, *, operation: str, errors: list[dict[str, str]], key: str | None = None) -> None:
@@ -79,10 +79,10 @@ class InvalidRequestError(ApiError):
 
 
 class RateLimitedError(ApiError):
-    """An earlier 429 holds this call back until its time is over; nothing was sent.
+    """An earlier 429 holds this call back; nothing was sent.
 
     Attributes:
-        seconds: How long it is still held.
+        seconds: How long the hold still lasts.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class RateLimitedError(ApiError):
 
 
 class NoResponseError(ApiError):
-    """No complete answer came back over the network.
+    """No complete response came over the network.
 
     Attributes:
         kind: ``refused``, ``timeout``, ``reset``, ``cut``, ``tls``, ``dns``, ``untrusted``, ``too_large`` or
@@ -142,7 +142,7 @@ class NoResponseError(ApiError):
 
 
 class UnusableResponseError(ApiError):
-    """A success came back that cannot be read as what was asked.
+    """A successful response cannot be read as the expected record.
 
     Attributes:
         status: The HTTP status, in the 2XX class.
@@ -173,13 +173,13 @@ class UnusableResponseError(ApiError):
 
 
 class ApiProblem(ApiError):
-    """The service answered with a Problem, or with an error body that is none.
+    """The service returned a Problem, or another error body.
 
     Attributes:
-        problem: The Problem as it came, or the one this client worded because there was none.
-        status: The HTTP status; it is trusted where the body says another one.
+        problem: The Problem as received, or a synthetic one made by this client.
+        status: The HTTP status; it wins over the one in the body.
         code: The error code; an empty text where the Problem's type names none.
-        is_synthetic: Whether this client worded the Problem. Such a one has no ``instance``.
+        is_synthetic: Whether this client made the Problem. A synthetic Problem has no ``instance``.
         wait_s: Seconds that a 429 asks to wait; ``None`` for any other status.
     """
 

@@ -1,7 +1,7 @@
-"""The operations of the service that this client calls (specification, Endpoints; wire reference 2).
+"""Operations of the service that this client calls (manual: interface, "Endpoints"; manual: interface, "Resources").
 
-Ids are the specification's and, where it names none, those of the official client. The routes of protected keys have
-no names anywhere; theirs follow the same pattern.
+Ids are those of the specification or else of the official client. The routes of protected keys have no ids there; the
+ids here follow the same pattern.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ class Operation:
     Attributes:
         id: Its name in the specification.
         method: The HTTP method, in capitals.
-        path: The path with its ``/v1`` prefix; parameters stand in braces.
-        title: What it does, for people: "Cancel a run".
-        mutates: Whether it changes something. A read-only client refuses it; stateless plans and quotes do not mutate
-            though they are posted (DESIGN, Read-only mode).
-        record: What it answers; of a list, what its items are. ``None`` when nobody declares it.
-        lists: Whether it answers a list of records.
-        refusals: Error codes of which each proves that the operation did nothing. ``None`` where any 4XX but 408 does.
-        secret_members: Members of the answer that are secrets, nested ones with dots: minted keys and addresses of
-            private pages. Whoever called may show them once; no log and no journal ever holds one.
-        secret_address: Whether path and query are a secret too, so that the journal gets neither.
+        path: The path with its ``/v1`` prefix and parameters in braces.
+        title: What it does, for users: "Cancel a run".
+        mutates: Whether it changes something, so that a read-only client refuses it. Stateless plans and quotes do not
+            mutate although they are posted (manual: decisions, "Read-only mode").
+        record: The record of the response, or of its items for a list. ``None`` where none is declared.
+        lists: Whether it returns a list of records.
+        refusals: The error codes that prove that the operation had no effect. ``None`` where any 4XX but 408 does.
+        secret_members: Secret members of the response, nested ones with dots: minted keys and addresses of private
+            pages. The caller may show them once; no log and no journal ever holds one.
+        secret_address: Whether path and query are also secret, so that the journal gets neither.
     """
 
     id: str
@@ -67,12 +67,13 @@ class Operation:
 
 
 RUN_REFUSALS: Final = frozenset(code for code, facts in CODES.items() if facts.refuses_run)
-"""The eight codes that prove that a submit accepted no run (wire reference 1.8)."""
+"""The eight codes that prove that a submit accepted no run (manual: interface, "Problems and error codes")."""
 
 PRIVATE_ENTRY: Final = Operation(
     "postPrivateEntry", "POST", "/", "Enter a secret on its private page", mutates=True, secret_address=True
 )
-"""The one request outside of the REST operations: to the page that an intent names (wire reference 2.4)."""
+"""The only request outside the REST operations: to the page that an intent names (manual: security, "Private pages").
+"""
 
 
 def _list(id: str, path: str, title: str, record: type[Record]) -> Operation:
@@ -84,7 +85,7 @@ def _read(id: str, path: str, title: str, record: type[Record], *secret_members:
 
 
 def _plan(id: str, path: str, title: str, record: type[Record] | None) -> Operation:
-    """A question that is posted and changes nothing."""
+    """Declare a POST that changes nothing."""
     return Operation(id, "POST", path, title, record=record)
 
 
@@ -323,7 +324,7 @@ OPERATIONS: Final[Mapping[str, Operation]] = MappingProxyType({operation.id: ope
 
 
 def read_operation(kind: type[Record]) -> Operation | None:
-    """The operation that reads one record of a kind by its id, or ``None`` where only its list tells of it."""
+    """Return the operation that reads one record of a kind by its id, or ``None`` if the kind can only be listed."""
     for operation in OPERATIONS.values():
         names = operation.path.count("{")
         if operation.method == "GET" and operation.record is kind and not operation.lists and names == 1:
@@ -332,20 +333,20 @@ def read_operation(kind: type[Record]) -> Operation | None:
 
 
 def find_path_parameter(operation: Operation) -> str:
-    """The name of the one parameter in an operation's path."""
+    """Return the name of the only parameter in an operation's path."""
     return operation.path.partition("{")[2].partition("}")[0]
 
 
 def is_listable(kind: type[Record]) -> bool:
-    """Whether the service lists this kind of record by itself, not only as a part of another record."""
+    """Return whether the service lists this kind by itself, not only as part of another record."""
     return kind.WIRE is not None and bool(kind.WIRE.items) and "{" not in kind.WIRE.path
 
 
 def list_operation(kind: type[Record]) -> Operation:
-    """The operation that lists a kind of record: the one of the specification, else what the record says of its list.
+    """Return the operation that lists a kind: the declared one, else one made from the record's own declaration.
 
     Raises:
-        LookupError: the service has no such list.
+        LookupError: The service has no such list.
     """
     for operation in OPERATIONS.values():
         if operation.lists and operation.record is kind and "{" not in operation.path:

@@ -1,4 +1,4 @@
-"""An error answer as a Problem: the one that came, or one that says that none came (specification, Errors)."""
+"""Parse an error response into a Problem, or make a synthetic one (manual: interface, "Problems and error codes")."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from runwatch.base.log import redact
 from runwatch.records.problem import NOT_A_PROBLEM, PROBLEM_TYPE, Problem, synthetic_problem
 
 REDIRECT_REFUSED: Final = "redirect_refused"
-"""The code of the synthetic Problem for a redirect."""
+"""Code of the synthetic Problem for a redirect."""
 
 EXCERPT_CHARACTERS: Final = 200
 """How much of a foreign body is quoted."""
 
 
 def parse_problem(reply: HttpResponse) -> tuple[Problem, bool]:
-    """The Problem of an answer outside the 2XX class, and whether this client worded it.
+    """Return the Problem of a response outside the 2XX class, and whether it is synthetic.
 
-    A body counts as a Problem when its media type says so and it is an object (an unknown or missing member is kept
-    and shown, never fatal), or when it is plain JSON with all four required members, or with a type or a title under
-    the status of the answer. The key is redacted from it first: there are services and proxies that repeat the request
-    they refuse.
+    A body counts as a Problem if its media type says so and it is an object (unknown and missing members are
+    tolerated), or if it is plain JSON with all four required members, or with a type or a title and the status of the
+    response. The key is redacted first, because some services and proxies repeat the request they refuse.
     """
     if 300 <= reply.status < 400:
         where = redact(reply.headers.get("location", "nowhere"))[:EXCERPT_CHARACTERS]
@@ -42,7 +41,7 @@ def parse_problem(reply: HttpResponse) -> tuple[Problem, bool]:
 
 
 def describe_body(reply: HttpResponse) -> str:
-    """What a body looks like that is not what was asked: its flaw, its content type and how it begins. Not cleaned."""
+    """Describe an unexpected body: its flaw, its content type and how it begins. The result is not safe text."""
     said = reply.headers.get("content-type") or "no content type"
     begin = redact(reply.body[: EXCERPT_CHARACTERS * 8].decode("utf-8", "replace")).strip()[:EXCERPT_CHARACTERS]
     parts = [said[:EXCERPT_CHARACTERS], reply.flaw, f"it begins: {begin}" if begin else "the body is empty"]

@@ -1,8 +1,8 @@
-"""The gate that a 429 closes (specification, Errors: "wait for retry_after_s"; DESIGN, 429).
+"""Gate that a 429 closes (manual: interface, "Retries"; manual: decisions, "Rate limits").
 
-``rate_limited`` closes the whole origin, for pollers and people alike: whoever shares the gate sends nothing more to
-that origin until the time is over. ``quota_exceeded`` closes only the operation that met it, because a spent quota of
-runs must not blind the console. A 429 of any other code counts as ``rate_limited``.
+``rate_limited`` closes the whole origin: every client that shares the gate, poller or user, sends nothing to that
+origin until the wait is over. ``quota_exceeded`` closes only the operation that received it, because a spent run quota
+must not blind the console. A 429 with any other code counts as ``rate_limited``.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from runwatch.base.clock import Clock
 from runwatch.records.problem import Problem
 
 DEFAULT_HOLD_S: Final = 60.0
-"""How long a 429 holds that does not say how long (DESIGN, 429)."""
+"""Length of a hold after a 429 without a wait of its own."""
 
 LONGEST_HOLD_S: Final = 366 * 24 * 3600.0
-"""What a longer ``retry_after_s`` is cut to, so that it stays a number of seconds a clock can add."""
+"""Upper bound of ``retry_after_s``, so that it stays a number of seconds a clock can add."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Hold:
-    """An origin or an operation that is held.
+    """Hold on an origin or an operation.
 
     Attributes:
         until: The end, on the monotonic clock.
@@ -37,7 +37,7 @@ class _Hold:
 
 
 class RateLimitGate:
-    """Holds calls back, for all clients that share it. The network is not asked while it is closed.
+    """Holds calls back for all clients that share it. No request is sent while it is closed.
 
     Args:
         clock: Measures the holds; only its monotonic side is used.
@@ -48,9 +48,9 @@ class RateLimitGate:
         self._holds: dict[tuple[str, str | None], _Hold] = {}
 
     def close(self, origin: str, operation: str | None, seconds: float, instance: str | None = None) -> None:
-        """Hold an operation of an origin, or with ``None`` the whole origin, for ``seconds`` from now.
+        """Hold an operation, or with ``None`` the whole origin, for ``seconds`` from now.
 
-        A hold already there is never shortened: requests that were under way together are answered in any order.
+        An existing hold is never shortened, because responses to concurrent requests come in any order.
         """
         seconds = min(max(seconds, 0.0), LONGEST_HOLD_S)
         until = self._clock.monotonic() + seconds
@@ -59,7 +59,7 @@ class RateLimitGate:
             self._holds[origin, operation] = _Hold(until, instance)
 
     def check(self, origin: str, operation: str, *, key: str | None = None) -> None:
-        """Let a call through.
+        """Check that a call may go.
 
         Args:
             origin: Where it would go.
@@ -67,7 +67,7 @@ class RateLimitGate:
             key: The call's idempotency key, for the error.
 
         Raises:
-            Held: it has to wait; the error says how long.
+            RateLimitedError: The call has to wait; the error says how long.
         """
         holds = list(self._closed(origin, operation))
         if holds:
@@ -80,14 +80,14 @@ class RateLimitGate:
             )
 
     def holds_until(self, origin: str, operation: str | None = None) -> float | None:
-        """The moment on the monotonic clock at which the call may go, or ``None`` when it may go now.
+        """Return when the call may go, on the monotonic clock, or ``None`` if it may go now.
 
         Without an operation only a hold of the whole origin counts.
         """
         return max((hold.until for hold in self._closed(origin, operation)), default=None)
 
     def seconds_left(self, origin: str, operation: str | None = None) -> float:
-        """Seconds until the call may go; 0 when it may go now."""
+        """Return the seconds until the call may go; 0 if it may go now."""
         until = self.holds_until(origin, operation)
         return 0.0 if until is None else until - self._clock.monotonic()
 
@@ -104,12 +104,12 @@ class RateLimitGate:
 
 
 def parse_retry_after_s(problem: Problem, retry_after: str | None, now: datetime) -> float:
-    """How long a 429 asks to wait: its ``retry_after_s``, else its ``Retry-After`` header, else a minute.
+    """Return the wait that a 429 asks for: its ``retry_after_s``, else its ``Retry-After`` header, else a minute.
 
     Args:
-        problem: The Problem that came with it.
+        problem: The Problem of the response.
         retry_after: The header: seconds or an HTTP date.
-        now: The wall time, against which a date is read.
+        now: The wall time, to which a date is compared.
     """
     seconds = problem.retry_after_s
     if seconds is None or seconds < 0:

@@ -1,4 +1,4 @@
-"""An operation and its parameters as a request (wire reference 1.2)."""
+"""Build requests from operations and parameters (manual: interface, "Headers")."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runwatch.base.json import loads
 from runwatch.records.references import find_secret_references
 
 QueryValue: TypeAlias = str | int | bool | None
-"""What a query parameter may be."""
+"""A query parameter."""
 
 _PARAMETER: Final = re.compile(r"\{([a-z_]+)\}")
 _KEY: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
@@ -29,15 +29,15 @@ def build_request(
     key: str | None,
     needs_key: bool,
 ) -> HttpRequest:
-    """The request, with everything encoded.
+    """Build the request, with everything encoded.
 
-    An id is opaque and goes back exactly as it came, whatever it holds: it is percent-encoded completely. Only what
-    could never come back as one id is refused: an empty one, and ``.`` and ``..``, which every reader of a path takes
-    for something else. A blank idempotency key counts as none (wire reference 1.5).
+    Ids are opaque and are sent back exactly as received, with every reserved character percent-encoded. Only ids that
+    could not come back as one path segment are refused: empty, ``.`` and ``..``. A blank idempotency key counts as none
+    (manual: interface, "Idempotency").
 
     Raises:
-        InvalidRequest: a parameter is missing, not known or not sendable, the key is missing or not sendable, or the
-            body holds a secret where a reference belongs.
+        InvalidRequestError: A parameter is missing, unknown or cannot be sent, the key is missing or cannot be sent, or
+            the body holds a secret where a reference belongs.
     """
     errors = _secrets_in(body)
     names = _PARAMETER.findall(operation.path)
@@ -65,10 +65,10 @@ def build_request(
 
 
 def check_references(operation: str, body: bytes | None) -> None:
-    """Refuse a body that holds a secret where a reference belongs, before it is kept or sent.
+    """Refuse a body that holds a secret where a reference belongs, before it is stored or sent.
 
     Raises:
-        InvalidRequest: it holds one.
+        InvalidRequestError: The body holds one.
     """
     errors = _secrets_in(body)
     if errors:
@@ -76,7 +76,7 @@ def check_references(operation: str, body: bytes | None) -> None:
 
 
 def _secrets_in(body: bytes | None) -> list[dict[str, str]]:
-    # Decoding a long body is worth it only where one of its names can end in ref, or is written with escapes.
+    # Decode a long body only if one of its names can end in ref, or is written with escapes.
     if body is None or not any(sign in body for sign in (b"ref", b"Ref", b"\\")):
         return []
     try:

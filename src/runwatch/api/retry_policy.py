@@ -1,4 +1,4 @@
-"""Whether a request is sent again, and after how long: pure, so that every case can be listed and tested."""
+"""Whether and when to retry a request. Pure, so that every case can be listed and tested."""
 
 from __future__ import annotations
 
@@ -6,29 +6,28 @@ from dataclasses import dataclass
 from typing import Final
 
 RETRIES: Final = 2
-"""How many more times a request is sent by default (specification, Limits)."""
+"""Default number of retries (manual: interface, "Limits")."""
 
 FIRST_WAIT_S: Final = 0.5
-"""The least wait before the first retry; each further one is at least twice the one before (specification, Errors)."""
+"""Minimum wait before the first retry; each further wait at least doubles (manual: interface, "Retries")."""
 
 JITTER: Final = 0.25
-"""How much of a wait is added to it at most, by chance, so that many clients do not come back at once (DESIGN)."""
+"""Largest random share added to a wait, so that many clients do not come back at once."""
 
 FINAL_LOSSES: Final = frozenset({"too_large", "untrusted"})
-"""Kinds of loss that another attempt would only repeat: more came than this client takes, or the peer at the other end
-is not the service."""
+"""Kinds of loss that a retry would only repeat: a body over the limit, or a peer that is not the service."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryAfter:
-    """Send it again after ``seconds``."""
+    """Send the request again after ``seconds``."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class NoRetry:
-    """Do not send it again."""
+    """Do not send the request again."""
 
 
 def decide_retry(
@@ -41,18 +40,18 @@ def decide_retry(
     retries: int = RETRIES,
     chance: float = 0.0,
 ) -> RetryAfter | NoRetry:
-    """What follows an attempt (specification, Errors: retry rules; wire reference 1.6).
+    """Decide what follows a failed attempt (manual: interface, "Retries").
 
-    A read (GET or HEAD) and a write with an idempotency key are sent again after a network failure or a 5XX. A write
-    without a key never is, a 4XX never, a 429 never. A body that is shorter than its Content-Length is a network
-    failure (``cut``); one that came whole and cannot be read is an answer, and asking again would bring it again.
+    A read (GET or HEAD) and a write with an idempotency key are retried after a network failure or a 5XX. A write
+    without a key, a 4XX and a 429 are never retried. A body shorter than its Content-Length is a network failure
+    (``cut``); a complete body that cannot be read is a response, and a retry would return it again.
 
     Args:
         method: The HTTP method.
         keyed: Whether the request carries an idempotency key that is not blank.
-        attempt: Which attempt this was, counted from 1.
-        status: The HTTP status that came, if one came.
-        lost: The kind of loss, if no complete answer came.
+        attempt: The number of the attempt, from 1.
+        status: The HTTP status, if a response came.
+        lost: The kind of loss, if no complete response came.
         retries: How many more times a request may be sent.
         chance: A number from 0 to 1, for the jitter.
     """

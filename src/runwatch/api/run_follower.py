@@ -1,8 +1,8 @@
-"""What drives a tail: it reads what the tail asks for, has the pages kept, and tells the tail what came.
+"""Driver of an event tail: reads what the tail asks for, stores the pages and passes them to the tail.
 
-It neither waits nor gives up. The ``async for`` of :meth:`runwatch.api.client.Client.follow`, ``runs watch``
-(:mod:`runwatch.store.live.run_follower`) and the console's scheduler (:mod:`runwatch.store.live.run_tails`) call
-:meth:`RunFollower.step`, wait where it says so, and decide about errors.
+It neither waits nor gives up. The callers (:meth:`runwatch.api.client.Client.follow`, ``runs watch`` through
+:mod:`runwatch.store.live.run_follower`, and the console's scheduler through :mod:`runwatch.store.live.run_tails`) call
+:meth:`RunFollower.step`, wait where it says so, and handle errors.
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ from runwatch.records.run import Run
 T = TypeVar("T")
 
 LONG_PAGE: Final = 5_000
-"""Pages of more events than this are gone through beside the loop, which has its turn every few milliseconds."""
+"""Pages of more events are processed in a thread, so that the event loop is not blocked."""
 
-# A service or a key without reads of single runs: the events alone have to do then.
+# The service or the key does not offer reads of single runs; the events alone have to do.
 _STATUS_NOT_OFFERED: Final = frozenset({403, 405, 501})
 
 _REFUSALS: Final = frozenset({400, 404, 410, 422})
 
 
 class RunReads(Protocol):
-    """What a follower needs of the client."""
+    """The part of the client that a follower needs."""
 
     async def get_run(self, execution_id: str) -> Run:
-        """One run."""
+        """Return one run."""
         ...
 
     async def list_events(self, execution_id: str, *, after: str | None = None) -> Page[RunEvent]:
-        """The events of a run, oldest first."""
+        """Return the events of a run, oldest first."""
         ...
 
 
 Keep = Callable[[Page[RunEvent], str | None], Awaitable[list[RunEvent]]]
-"""Keeps a page that was asked for after an event, and answers which events nobody has been given yet."""
+"""Stores a page requested after an event id, and returns its new events."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowedEvents:
-    """What a read gave.
+    """Result of one read.
 
     Attributes:
-        new: The events that nobody has been given yet, in the service's order.
-        page: The page they came with; ``None`` after a read of the status.
-        run: The run, after a read of its status that the service offers.
-        has_ended: Whether the page holds the event after which none follows.
+        new: The events not returned before, in the service's order.
+        page: The page they came with; ``None`` after a status read.
+        run: The run, after a status read that the service offers.
+        has_ended: Whether the page holds the run's last event.
     """
 
     new: list[RunEvent]
@@ -69,7 +69,7 @@ class RunFollower:
         client: Reads the service.
         run_id: The run.
         tail: Says what to read.
-        keep: Keeps a page before the tail is told of it; ``None`` where the tail knows by itself what is new.
+        keep: Stores a page before it reaches the tail; ``None`` where the tail itself remembers which events are new.
     """
 
     def __init__(self, client: RunReads, run_id: str, tail: RunTail, keep: Keep | None = None) -> None:
@@ -79,10 +79,10 @@ class RunFollower:
         self._keep = keep
 
     async def step(self) -> FollowedEvents | PauseStep | EndStep:
-        """Read what is due, or say how long to wait. A step that raises is repeated by the next one.
+        """Read what is due, or return how long to wait. After an exception the next call repeats the step.
 
         Raises:
-            ApiError: as for :meth:`runwatch.api.client.Client.request`.
+            ApiError: As for :meth:`runwatch.api.client.Client.request`.
         """
         while isinstance(step := self._tail.next_read(), ReadStep):
             try:
@@ -113,11 +113,11 @@ class RunFollower:
 
 
 async def run_beside_loop(page: Page[RunEvent], work: Callable[[], T]) -> T:
-    """Do some work on a page; beside the event loop where the page is long."""
+    """Run ``work`` on a page, in a thread if the page is long."""
     return work() if len(page.records) <= LONG_PAGE else await asyncio.to_thread(work)
 
 
 def _refuses_position(error: ApiError, step: ReadStep) -> bool:
-    """Whether it may be the event id that was asked after: unknown to the service, or nothing that can be sent."""
+    """Return whether the event id may be the cause: unknown to the service, or impossible to send."""
     is_refusal = isinstance(error, ApiProblem) and error.status in _REFUSALS
     return step.after is not None and (is_refusal or isinstance(error, InvalidRequestError))

@@ -1,13 +1,13 @@
-"""Following the events of a run, as a pure step function (DESIGN, Tail; wire reference 3.2).
+"""Event tail of a run, as a pure step function (manual: decisions, "Event tail"; manual: interface, "Events").
 
-``RunTail`` says what to read next and is told what came; it neither waits nor reads.
-:class:`runwatch.api.run_follower.RunFollower` reads what it asks for.
+``RunTail`` says what to read next and receives the result; it neither waits nor reads.
+:class:`runwatch.api.run_follower.RunFollower` does the reading.
 
-Nothing is lost and nothing doubled while pages overlap, repeat, come as the whole list again or in parts of it. Which
-events are new is known in one of two places. For a library user without a store the tail keeps the ids of its run
-itself (some 100 bytes an event). A caller with a store inserts each page there first, and ``is_new`` says which events
-the store has called new; the tail keeps nothing then. Either way it is given whole pages, because also what is not new
-says where the service stands.
+No event is lost or doubled when pages overlap, repeat, or return the whole list or parts of it again. There are two
+ways to know which events are new. For a library user without a store the tail keeps the ids of its run (about 100 bytes
+an event). A caller with a store inserts each page there first, and ``is_new`` says which events were new to the store;
+the tail then keeps nothing. In both cases the tail gets whole pages, because repeated events also show the service's
+position.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from runwatch.records.event import RunEvent
 from runwatch.records.states import is_final
 
 FIRST_PAUSE_S: Final = 1.0
-"""The pause after a page without anything new; none is made after a page with something new (wire reference 3.2)."""
+"""Pause after a page without new events; a page with new events is followed by none (manual: interface, "Events")."""
 
 PAUSE_GROWTH: Final = 1.5
-"""Each quiet read makes the next pause longer by this factor."""
+"""Factor by which each quiet read lengthens the next pause."""
 
 LONGEST_PAUSE_S: Final = 5.0
-"""Where pauses stop growing (DESIGN, Requests within the limit)."""
+"""Longest pause (manual: decisions, "Request budget")."""
 
 QUIET_READS: Final = 5
-"""After so many reads in a row without anything new the run's status is read: its final event may never come."""
+"""Consecutive reads without new events before the run's status is read, because its final event may never come."""
 
 LAST_READS: Final = 2
-"""So many empty reads after the run is known to be final end the tail (DESIGN, Tail)."""
+"""Empty reads after the run is known to be final that end the tail (manual: decisions, "Event tail")."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadStep:
-    """Read now, then tell :meth:`RunTail.note_page`.
+    """Read now, then call :meth:`RunTail.note_page`.
 
     Attributes:
-        after: The event id after which events are asked for; ``None`` for all, and for the status.
+        after: The event id to read after; ``None`` for all events, and for the status.
         kind: The run's events, or the run itself for its status.
     """
 
@@ -50,27 +50,27 @@ class ReadStep:
 
 @dataclass(frozen=True, slots=True)
 class PauseStep:
-    """Let ``seconds`` go by."""
+    """Wait ``seconds``."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class EndStep:
-    """Nothing more will come."""
+    """The tail has ended."""
 
 
 class RunTail:
     """Follows one run.
 
     The cursor is the id of the last event applied. The tail ends at the run-level lifecycle event with a final state,
-    or when the run is final and two later reads are empty. A page of repeats proves less than an empty one: it takes
-    five of them. Unknown states mean that the run is live.
+    or when the run is final and two later reads are empty. A page of repeats proves less than an empty one, so it takes
+    five of them. A run in an unknown state counts as live.
 
     Args:
         after: The id of the last event that the caller has; ``None`` to begin at the first.
-        is_new: Says whether an event has not been applied yet. It is asked once for each event of a page, in order.
-            ``None`` has the tail remember by itself.
+        is_new: Returns whether an event has not been applied yet. Called once for each event of a page, in order. With
+            ``None`` the tail remembers by itself.
     """
 
     def __init__(self, after: str | None = None, *, is_new: Callable[[RunEvent], bool] | None = None) -> None:
@@ -93,11 +93,11 @@ class RunTail:
 
     @property
     def cursor(self) -> str | None:
-        """The id of the last event applied, from which a later tail goes on."""
+        """Id of the last event applied, where a later tail can continue."""
         return self._cursor
 
     def next_read(self) -> ReadStep | PauseStep | EndStep:
-        """What to do now. A read that failed is asked for again; a pause is named once."""
+        """Return the next step. A failed read is returned again; a pause is returned once."""
         if self._is_done:
             return EndStep()
         if self._status_is_due:
@@ -110,22 +110,22 @@ class RunTail:
         return ReadStep(self._position)
 
     def note_page(self, events: Sequence[RunEvent], run_status: str | None = None) -> list[RunEvent]:
-        """Take what the last read gave.
+        """Process the result of the last read.
 
         Args:
             events: The page in the service's order; empty for a status read.
-            run_status: The run's status after a status read, or whenever the caller knows it, for example from a
-                list; ``None`` when it is unknown.
+            run_status: The run's status after a status read, or whenever the caller knows it, for example from a list;
+                ``None`` when it is unknown.
 
         Returns:
-            The events that are new, in the service's order.
+            The new events, in the service's order.
         """
         if self._asked == "status":
             self._status_is_due = False
             self._note(run_status)
             return []
         new = self._new_among(events)
-        # Also a final event that is known already ends the tail: nothing follows it.
+        # A final event that is already known also ends the tail: nothing follows it.
         self._is_done = any(event.ends_run for event in events)
         if new:
             self._apply()
@@ -135,16 +135,16 @@ class RunTail:
         return new
 
     def forget_position(self) -> bool:
-        """Begin again at the first event, because the service refused the one asked after; False when it was none.
+        """Start over at the first event after the service refused the position; return False if there was none.
 
-        Most services answer the whole list for an unknown event; one that answers an error instead is met with this.
-        What was applied stays known, so that nothing comes twice.
+        Most services return the whole list for an unknown event; this handles those that return an error. Applied
+        events stay known, so nothing is doubled.
         """
         known, self._position = self._position, None
         return known is not None
 
     def _remember(self, event: RunEvent) -> bool:
-        # An event without an id is told apart by its whole text.
+        # The whole text identifies an event without an id.
         identity = event.id or event.wire_text
         if identity in self._seen:
             return False
@@ -161,7 +161,7 @@ class RunTail:
         return new
 
     def _from_start(self, events: Sequence[RunEvent]) -> Sequence[RunEvent]:
-        """Leave out what stands before the event that the caller began after: the caller has it, this tail not."""
+        """Leave out the events up to the caller's start, which the caller has but this tail does not."""
         at = next((place for place, event in enumerate(events) if event.id == self._start), None)
         if at is None:
             return events
@@ -177,11 +177,11 @@ class RunTail:
         self._walked.clear()
 
     def _walk(self, events: Sequence[RunEvent]) -> bool:
-        """Go on behind a page of known events in which the cursor does not stand.
+        """Continue after a page of known events that does not hold the cursor.
 
-        Such a page is the beginning of the whole list, from a service that does not know the cursor any more. If it
-        answers in parts, what is new stands behind. Between two pauses each place is read once, so that a service which
-        answers at random is not asked without pause.
+        Such a page is the start of the whole list, from a service that no longer knows the cursor. If the service
+        returns the list in parts, new events come later. Each position is read once between two pauses, so that a
+        service with random responses is not flooded.
         """
         if any(event.id == self._cursor for event in events):
             self._position = self._cursor
@@ -194,7 +194,7 @@ class RunTail:
         return True
 
     def _be_quiet(self, *, is_empty: bool) -> None:
-        """Nothing new came: pause, and now and then ask whether the run has ended."""
+        """Handle a read without new events: pause, and now and then check whether the run has ended."""
         if self._is_final:
             self._quiet_since_final += 1
             self._empty_since_final += is_empty
@@ -204,7 +204,7 @@ class RunTail:
         self._quiet += 1
         self._pause = self._next_pause
         self._next_pause = min(self._next_pause * PAUSE_GROWTH, LONGEST_PAUSE_S)
-        # A tail that has applied nothing may have begun after the last event of a final run: ask at once, then seldom.
+        # A tail without applied events may start after the last event of a final run: check at once, then seldom.
         is_first = self._quiet == 1 and not self._has_applied
         self._status_is_due = not self._is_final and (is_first or self._quiet % QUIET_READS == 0)
 
@@ -217,5 +217,5 @@ class RunTail:
 
 
 def _last_id(events: Sequence[RunEvent]) -> str | None:
-    """The id of the last event that has one."""
+    """Return the id of the last event that has one."""
     return next((event.id for event in reversed(events) if event.id), None)

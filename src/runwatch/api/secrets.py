@@ -1,8 +1,7 @@
-"""What the service tells only once, and what is told to it alone: minted keys, private pages, entered secrets.
+"""Secrets in requests and responses: minted keys, private pages, entered secrets.
 
-An operation names the members of its answer that are secrets. They go to whoever called, and every text that is
-logged or journalled from then on has them redacted. A private page is where a secret is entered that no REST request
-carries (specification, What the service does; wire reference 2.4).
+An operation names the secret members of its response. The caller gets them, and every later log and journal text has
+them redacted. A private page accepts a secret, which no REST request ever carries (manual: security, "Private pages").
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from runwatch.base.secret import Secret
 from runwatch.base.service_target import Target, is_loopback_host, normalise_base_url
 
 _ENTRY_PATHS: Final = "/connect/"
-"""Where the private pages of a service are (wire reference 2.4)."""
+"""Path prefix of the service's private pages."""
 
 _TOKEN: Final = 16
-"""Fewer characters in an address are no token, but a word that logs need."""
+"""Fewer characters in an address are an ordinary word that logs need, not a token."""
 
 
 def redact_answer_secrets(operation: Operation, value: object) -> None:
-    """Have the secrets of an answer redacted from every log from now on."""
+    """Redact the secrets of a response in every log from now on."""
     for name in operation.secret_members:
         found = value
         for part in name.split("."):
@@ -37,7 +36,7 @@ def redact_answer_secrets(operation: Operation, value: object) -> None:
 
 
 def strip_secrets(operation: Operation, value: Any) -> Any:
-    """A decoded answer without the members that are secrets, for what is kept; the answer itself stays as it is."""
+    """Return a decoded response without its secret members, for storage; the argument is not changed."""
     for name in operation.secret_members:
         value = _without(value, name.split("."))
     return value
@@ -54,17 +53,17 @@ def _without(value: Any, path: list[str]) -> Any:
 
 def _keep(text: str) -> None:
     keep_secret(Secret(text))
-    # Of an address, what makes it a secret is in its query; a log may hold that alone.
+    # The secret of an address is in its query, and a log may hold that part alone.
     for _, part in parse_qsl(urlsplit(text).query) if "://" in text else ():
         if len(part) >= _TOKEN:
             keep_secret(Secret(part))
 
 
 def is_own_page(target: Target, address: str) -> bool:
-    """Whether the address of a private page is the service's own, and a secret may be sent to it.
+    """Return whether a private page's address belongs to the service, so that a secret may be sent to it.
 
     A local service is called through its socket, whatever the address says, and its port may have changed since the
-    socket was found: each address of this machine is its own.
+    socket was found: any loopback address counts as its own.
     """
     try:
         parts = urlsplit(address)
@@ -76,10 +75,10 @@ def is_own_page(target: Target, address: str) -> bool:
 
 
 def build_secret_request(target: Target, address: Secret, secret: Secret) -> HttpRequest:
-    """The request that enters a secret on a private page.
+    """Build the request that enters a secret on a private page.
 
     Raises:
-        InvalidRequest: the page is not the service's own, or the address cannot be sent; nothing was sent.
+        InvalidRequestError: The page is not the service's own, or the address cannot be sent; nothing was sent.
     """
     text = address.reveal()
     parts = urlsplit(text) if is_own_page(target, text) else None

@@ -1,1 +1,1 @@
-"""Bytes to records, whole or as a stream. No HTTP."""
+"""Decoding of bytes to records, whole or as a stream. No HTTP."""

@@ -1,8 +1,9 @@
-"""Bodies to records, with exact values; pages chunk by chunk, so that events keep their text and big ones can pause.
+"""Decoders of response bodies to records, with exact values. Pages are decoded in chunks, so that events keep their
+text and large pages can yield to the event loop.
 
-What cannot be read raises :class:`~runwatch.api.decoding.item_scanner.UnreadableBodyError`, whatever the body is: HTML,
-cut JSON, another shape, NaN, a thousand levels. A byte order mark is passed over. An item that is no object spoils
-nothing: the page keeps and counts it.
+Any body that cannot be read raises :class:`~runwatch.api.decoding.item_scanner.UnreadableBodyError`: HTML, cut JSON,
+another shape, NaN, a thousand levels. A byte order mark is skipped. A page keeps and counts an item that is not an
+object.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from runwatch.records.record import Page, Record, Wire
 R = TypeVar("R", bound=Record)
 
 SLICED_DECODE_BYTES: Final = 2_000_000
-"""Bodies of more bytes than this are decoded in slices (DESIGN, Events)."""
+"""Bodies of more bytes are decoded in slices (manual: decisions, "Event storage")."""
 
 SLICE_S: Final = 0.010
 """How long a slice of decoding holds the event loop."""
@@ -32,10 +33,10 @@ _PIECE: Final = 1 << 18
 
 
 def decode_value(body: bytes) -> Any:
-    """One JSON value, exactly.
+    """Decode one JSON value, exactly.
 
     Raises:
-        Unreadable: the body is no JSON in UTF-8.
+        UnreadableBodyError: The body is not JSON in UTF-8.
     """
     if not body:
         raise UnreadableBodyError("the answer has no body")
@@ -46,10 +47,10 @@ def decode_value(body: bytes) -> Any:
 
 
 def decode_record(body: bytes, record: type[R]) -> R:
-    """One record.
+    """Decode one record.
 
     Raises:
-        Unreadable: the body is no JSON object.
+        UnreadableBodyError: The body is not a JSON object.
     """
     value = decode_value(body)
     if not isinstance(value, dict):
@@ -58,17 +59,16 @@ def decode_record(body: bytes, record: type[R]) -> R:
 
 
 def decode_page(body: bytes, record: type[R], again: Callable[[Record], Record] | None = None) -> Page[R]:
-    """One page of a list.
+    """Decode one page of a list.
 
-    The items stand in the member that the record declares; a bare list is accepted too (DESIGN, Tail).
+    The items are in the member that the record declares; a bare list is accepted too (manual: decisions, "Event tail").
 
     Args:
-        body: The body.
-        record: What the items are.
-        again: Gives the record that is kept for one that came: the known one where the two are equal.
+        record: The type of the items.
+        again: Maps a received record to the one to keep: the stored record if the two are equal.
 
     Raises:
-        Unreadable: the body is no JSON, or has no such member.
+        UnreadableBodyError: The body is not JSON, or lacks the member.
     """
     try:
         stream = _stream(iter((body.decode("utf-8-sig"),)), record)
@@ -83,18 +83,17 @@ def decode_page(body: bytes, record: type[R], again: Callable[[Record], Record] 
 async def decode_page_sliced(
     body: bytes, record: type[R], clock: Clock, again: Callable[[Record], Record] | None = None
 ) -> Page[R]:
-    """As :func:`decode_page`, giving the event loop a turn after every :data:`SLICE_S` of work.
+    """Decode a page as :func:`decode_page` does, yielding to the event loop after every :data:`SLICE_S` of work.
 
-    A thread would not help: decoding holds the interpreter, and a page of 26 MB froze the loop for 1.4 s (DESIGN).
+    A thread would not help, because decoding holds the interpreter lock: a page of 26 MB froze the loop for 1.4 s.
 
     Args:
-        body: The body.
-        record: What the items are.
-        clock: Says how long a slice has taken.
-        again: As for :func:`decode_page`; a long list that comes again then never takes its memory twice.
+        record: The type of the items.
+        clock: Measures the slices.
+        again: As for :func:`decode_page`; a long list that is read again then never takes its memory twice.
 
     Raises:
-        Unreadable: the body is no JSON, or has no such member.
+        UnreadableBodyError: The body is not JSON, or lacks the member.
     """
     stream = _stream(_pieces(body), record)
     page = _PageMaker(record, again)
@@ -124,10 +123,10 @@ def _pieces(body: bytes) -> Iterator[str]:
 
 
 class _PageMaker:
-    """Collects the items of a page and gives each that is an object its view.
+    """Collects the items of a page and makes a record of each object.
 
     Attributes:
-        fresh: How many records are not known.
+        fresh: The number of records not stored before.
     """
 
     def __init__(self, record: type[R], again: Callable[[Record], Record] | None = None) -> None:
@@ -161,7 +160,7 @@ class _PageMaker:
         if cursor is not None:
             is_end = False
         elif self._wire.paged:
-            # On a paged list only an explicit null says that nothing follows.
+            # On a paged list only an explicit null proves the end.
             is_end = "next_cursor" in members and members["next_cursor"] is None
         else:
             is_end = members.get("next_cursor") is None
@@ -170,7 +169,7 @@ class _PageMaker:
 
 
 def _cursor(value: Any) -> str | None:
-    """The token of the next page as it goes back in the query; an empty one leads nowhere (wire reference 1.7)."""
+    """Return the next page's token as sent in the query; an empty one means no page (manual: interface, "Paging")."""
     if isinstance(value, str):
         return value or None
     if isinstance(value, (int, float)) and not isinstance(value, bool):

@@ -1,7 +1,7 @@
-"""The items of a list answer, read while its text comes piece by piece.
+"""Stream of the items of a list response, read while its text arrives in pieces.
 
-Of a very long answer the whole text is never there: joining sixty megabytes takes longer than a screen may stand still
-(ours, measured), and text with one character beyond Latin takes two to four times the memory of its bytes.
+The whole text of a very long response is never in memory: joining sixty megabytes takes longer than a screen may
+freeze, and text with one character outside Latin-1 takes two to four times the memory of its bytes.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from runwatch.api.decoding.item_scanner import HEAD, Chunk, MixedItemsError, Unr
 from runwatch.base.json import DECODER
 
 WINDOW: Final = 1 << 16
-"""Characters of items that are read in one go; a millisecond."""
+"""Characters of items read in one go; about a millisecond."""
 
 CANDIDATES: Final = 4
-"""Places at which a window is tried to be cut before its items are read one by one."""
+"""Places to try to cut a window before its items are read one by one."""
 
 ONE_BY_ONE: Final = 64
-"""Items that are handed out together where each is read by itself."""
+"""Items handed out together where each is read by itself."""
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 
 
 class ItemStream:
-    """Reads a list answer item by item from the pieces of its text.
+    """Reads a list response item by item from the pieces of its text.
 
     Args:
-        pieces: The answer's text.
+        pieces: The response's text.
         member: The member that holds the items.
-        with_texts: Whether each item's exact text is wanted. Items are read many at a time and share the names of
-            their members, which takes half the memory; with texts only where none of them holds a list.
+        with_texts: Whether to return each item's exact text. Items are read many at a time and share the names of their
+            members, which takes half the memory; with texts, only if none of them holds a list.
 
     Attributes:
-        members: The answer's other members, complete when the iteration is.
+        members: The response's other members, complete when the iteration is.
     """
 
     def __init__(self, pieces: Iterator[str], member: str, *, with_texts: bool) -> None:
@@ -50,10 +50,10 @@ class ItemStream:
         self._are_alike = True
 
     def chunks(self) -> Iterator[Chunk]:
-        """The items in short lists, with their texts or as many empty ones.
+        """Yield the items in short lists, with their texts or as many empty ones.
 
         Raises:
-            ValueError: where the text stops being a list answer.
+            ValueError: The text is not a valid list response.
         """
         if self._skipped("["):
             yield from self._array()
@@ -102,13 +102,13 @@ class ItemStream:
             yield texts, values
 
     def _window(self) -> Chunk | None:
-        """All items but the last that begin in the next :data:`WINDOW` characters.
+        """Read all items but the last that begin in the next :data:`WINDOW` characters.
 
-        What begins like the first of them, behind a closed object, is taken for an item. It is one if everything before
-        it is a list by itself, because then no object, list or text is open at that place.
+        Text that begins like the first item, after a closed object, is taken for an item. That is right if everything
+        before it parses as a list, because then no object, list or string is open at that place.
 
         Returns:
-            ``None`` where the items have to be read one by one: they are no objects, or written in another way.
+            ``None`` where the items must be read one by one: they are not objects, or have another layout.
         """
         self._next()
         self._fill(WINDOW)
@@ -132,7 +132,7 @@ class ItemStream:
         return None
 
     def _together(self) -> Chunk | None:
-        """The same with their texts: see :func:`~runwatch.api.decoding.item_scanner.scan_chunk`."""
+        """Read items with their texts: see :func:`~runwatch.api.decoding.item_scanner.scan_chunk`."""
         if not self._are_alike:
             return None
         self._next()
@@ -148,10 +148,10 @@ class ItemStream:
         return chunk
 
     def _value(self) -> tuple[Any, str]:
-        """The next value and its text, wherever the pieces end.
+        """Read the next value and its text, across pieces.
 
         Raises:
-            ValueError: there is none.
+            ValueError: There is no value.
         """
         self._next()
         while True:
@@ -163,17 +163,17 @@ class ItemStream:
                 if isinstance(error, JSONDecodeError):
                     raise UnreadableBodyError(f"the JSON is broken at character {self._passed + error.pos}") from None
                 raise
-            # At the end of what is there a number may not be whole.
+            # A number at the end of the text may continue in the next piece.
             if end < len(self._text) or not self._fill_more():
                 text = self._text[self._at : end]
                 self._at = end
                 return value, text
 
     def _goes_on(self, closing: str) -> bool:
-        """Whether another value follows; if not, the closing bracket is passed.
+        """Return whether another value follows; if not, skip the closing bracket.
 
         Raises:
-            Unreadable: neither is there.
+            UnreadableBodyError: Neither is there.
         """
         if self._skipped(","):
             return True
@@ -182,13 +182,13 @@ class ItemStream:
         raise self._broken()
 
     def _skipped(self, sign: str) -> bool:
-        """Pass a sign, and the space before it, where it is what comes next."""
+        """Skip ``sign`` and the space before it if it comes next; return whether it did."""
         is_there = self._next() == sign
         self._at += is_there
         return is_there
 
     def _next(self) -> str:
-        """Pass space and name the character behind it; an empty text at the end."""
+        """Skip space and return the character after it; an empty text at the end."""
         while True:
             match = _SPACE.match(self._text, self._at)
             assert match is not None
@@ -199,11 +199,11 @@ class ItemStream:
                 return ""
 
     def _fill_more(self) -> bool:
-        """Have twice as much text ahead, so that a long value is not tried anew with every piece."""
+        """Double the text ahead, so that a long value is not parsed again with every piece."""
         return self._fill(2 * (len(self._text) - self._at) + 1)
 
     def _fill(self, length: int) -> bool:
-        """Have so many characters ahead, or all there are; answer whether any came."""
+        """Buffer ``length`` characters ahead, or all there are; return whether any came."""
         ahead = len(self._text) - self._at
         came: list[str] = []
         while ahead < length and (piece := next(self._pieces, None)) is not None:

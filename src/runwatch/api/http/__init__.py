@@ -1,1 +1,1 @@
-"""The only import of httpx: requests, responses and bounded reading of bodies. No JSON."""
+"""HTTP through httpx, imported nowhere else: requests, responses and bounded reading of bodies. No JSON."""

@@ -1,8 +1,8 @@
-"""A body as it arrives: unpacked piece by piece, never larger than was agreed.
+"""Reader that unpacks a body as it arrives, within limits.
 
-A few kilobytes of gzip can unpack to gigabytes, so the limit counts what comes out and is kept while it comes.
-Gigabytes of gzip can unpack to nothing (empty members, empty blocks, an endless file name), so the bytes on the wire
-are bounded too, and the number of members: each costs a new decoder (manual, Security: Outbound calls).
+A few kilobytes of gzip can unpack to gigabytes, so the limit counts unpacked bytes while they come. Gigabytes of gzip
+can unpack to nothing (empty members, empty blocks, an endless file name), so the bytes on the wire are bounded too, and
+the number of members: each costs a new decoder (manual: security, "Outbound calls").
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ import zlib
 from typing import Final
 
 ACCEPTED: Final = "gzip"
-"""What ``Accept-Encoding`` asks for."""
+"""The value of ``Accept-Encoding``."""
 
 _GZIP: Final = 31
 """The window setting with which zlib reads the gzip format."""
 
 
 _PACKING_BYTES: Final = 64 * 1024
-"""What packing may add to a body of any size: headers with a file name, and one 1,024th of the content beside it."""
+"""What packing may add to a body of any size, besides 1/1,024 of the content: headers with a file name."""
 
 MAX_MEMBERS: Final = 1000
-"""The most gzip members of one body."""
+"""Maximum gzip members of one body."""
 
 
 class BodyTooLargeError(Exception):
-    """The content, or what is on the wire of it, is larger than the limit."""
+    """The content, or its packed form on the wire, is larger than the limit."""
 
 
 class BodyDamagedError(Exception):
@@ -38,10 +38,10 @@ class BodyReader:
 
     Args:
         encoding: The value of ``Content-Encoding``; an empty text for none.
-        limit: The most bytes of content.
+        limit: Maximum bytes of unpacked content.
 
     Raises:
-        Damaged: the encoding is not one that was asked for.
+        BodyDamagedError: The encoding was not requested.
     """
 
     def __init__(self, encoding: str, limit: int) -> None:
@@ -53,15 +53,15 @@ class BodyReader:
         self._members = 0
         self._limit = limit
         self._wire_left = limit + limit // 1024 + _PACKING_BYTES
-        # It grows in place, and gives its bytes without a copy: joining pieces of sixty megabytes holds a screen up.
+        # It grows in place and returns its bytes without a copy: joining pieces of sixty megabytes freezes the screen.
         self._content = io.BytesIO()
 
     def add(self, piece: bytes) -> None:
-        """Take the next piece from the wire.
+        """Add the next piece from the wire.
 
         Raises:
-            TooLarge: the limit is passed; what came before it is kept.
-            Damaged: the piece is not of the announced encoding, or has more than :data:`MAX_MEMBERS` members.
+            BodyTooLargeError: The limit is passed; the content up to it is kept.
+            BodyDamagedError: The piece is not in the announced encoding, or has more than :data:`MAX_MEMBERS` members.
         """
         if self._inflater is None:
             self._keep(piece)
@@ -74,7 +74,7 @@ class BodyReader:
             if self._members > MAX_MEMBERS:
                 raise BodyDamagedError(f"its gzip content has more than {MAX_MEMBERS:,} members")
             try:
-                # One byte beyond the limit is enough to know that it is passed.
+                # One byte over the limit is enough to detect it.
                 unpacked = self._inflater.decompress(piece, self._limit - self._content.tell() + 1)
             except zlib.error as error:
                 raise BodyDamagedError(f"its gzip content is damaged ({error})") from None
@@ -82,7 +82,7 @@ class BodyReader:
             piece = self._inflater.unused_data
             self._is_inside_member = not self._inflater.eof
             if self._inflater.eof:
-                # A gzip body may consist of several members, one after the other.
+                # A gzip body may consist of several members in a row.
                 self._inflater = zlib.decompressobj(_GZIP)
 
     def _keep(self, piece: bytes) -> None:
@@ -92,10 +92,10 @@ class BodyReader:
             raise BodyTooLargeError
 
     def check_end(self) -> None:
-        """Say whether the content may end here.
+        """Check that the content may end here.
 
         Raises:
-            Damaged: the packed content stops in the middle.
+            BodyDamagedError: The packed content stops in the middle.
         """
         if self._is_inside_member:
             raise BodyDamagedError("its gzip content stops in the middle")

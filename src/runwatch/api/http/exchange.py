@@ -1,4 +1,4 @@
-"""What goes to the transport and what comes back from it; no library's types, no secret."""
+"""Requests to the transport and responses from it, without httpx types and without secrets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ class HttpRequest:
     """One request, ready to be sent any number of times with the same bytes.
 
     Attributes:
-        method: The HTTP method.
         path: The path with its parameters, percent-encoded.
         query: The query, percent-encoded, without the question mark.
         body: The exact bytes of the body, or ``None``.
@@ -27,15 +26,15 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """One answer, read to its end.
+    """One response, read to its end.
 
     Attributes:
         status: The HTTP status.
         headers: The headers with lower-case names; values that carry credentials are redacted.
-        body: The body without content encoding. Of an error answer, what could be read of it.
+        body: The body without content encoding. For an error response, the part that could be read.
         received_bytes: Bytes of the body on the wire.
-        flaw: Why the body is not whole or not readable; ``None`` when it is. A success has a flaw only for its
-            content encoding, because a broken one is :class:`ConnectionLostError`.
+        flaw: Why the body is incomplete or unreadable, or ``None``. A success has a flaw only for its content encoding,
+            because an incomplete one is :class:`ConnectionLostError`.
     """
 
     status: int
@@ -46,7 +45,7 @@ class HttpResponse:
 
     @property
     def is_success(self) -> bool:
-        """Whether the status is in the 2XX class (specification, Endpoints)."""
+        """Whether the status is in the 2XX class (manual: interface, "Endpoints")."""
         return 200 <= self.status < 300
 
     @property
@@ -56,13 +55,13 @@ class HttpResponse:
 
 
 class ConnectionLostError(Exception):
-    """No complete answer came back.
+    """No complete response came back.
 
     Attributes:
         kind: ``refused``, ``timeout``, ``reset``, ``cut``, ``tls``, ``dns``, ``untrusted``, ``too_large`` or
             ``network``.
         was_sent: Whether the service may have received the request.
-        detail: What the system said, or an empty text.
+        detail: The system's message, or an empty text.
         received_bytes: Bytes of the body that came before the end.
     """
 

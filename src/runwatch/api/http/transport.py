@@ -1,11 +1,15 @@
-"""Bytes over the network: the client's only httpx import, made when the first request is sent (it takes 70 ms).
+"""HTTP transport; it imports httpx with the first request, because the import takes 70 ms.
 
-What it promises (DESIGN, Client; wire reference 1.2): the key goes to the target's exact origin and nowhere else, and
-to a target with a socket through that alone; who is at the other end of a socket, and that plain http ends on this
-machine, is checked on every connection before a byte is sent (manual, Security: Reaching the local service);
-redirects are not followed; a loopback service is called without proxies and environment, a remote one through the
-proxy variables and with the profile's certificate file; a body is read up to a limit that counts unpacked bytes; what
-the library raises leaves as :class:`ConnectionLostError`, without the library's types, requests or headers behind it.
+Its guarantees (manual: decisions, "Client and retries"; manual: interface, "Headers"):
+
+- The key goes to the target's exact origin and nowhere else, and to a target with a socket only through that socket.
+- Before a byte is sent on a connection, the peer of a socket is checked, and that plain http ends on this machine
+  (manual: security, "Reaching the local service").
+- Redirects are not followed.
+- A loopback service is called without proxies and environment, a remote one through the proxy variables and with the
+  profile's certificate file.
+- A body is read up to a limit on unpacked bytes.
+- Exceptions of httpx become :class:`ConnectionLostError`, without its types, requests or headers behind it.
 """
 
 from __future__ import annotations
@@ -31,24 +35,25 @@ if TYPE_CHECKING:
     import httpx
 
 MAX_BODY_BYTES: Final = 64 * 1024 * 1024
-"""The largest body of a success, in bytes (DESIGN, Client)."""
+"""Maximum body of a success, in unpacked bytes (manual: decisions, "Client and retries")."""
 
 MAX_ERROR_BYTES: Final = 64 * 1024
-"""How much of an error answer is read; a Problem is far smaller."""
+"""How much of an error response is read; a Problem is far smaller."""
 
 KEEP_ALIVE_S: Final = 4.0
-"""How long an idle connection is used again. Many servers close theirs after 5 s, and a request that meets the closing
-is lost."""
+"""How long an idle connection is reused. Many servers close theirs after 5 s, and a request that meets the close is
+lost.
+"""
 
 CONNECTIONS: Final = 100
-"""How many connections there are at most; further requests wait for one, up to the pool timeout."""
+"""Maximum connections; further requests wait for one, up to the pool timeout."""
 
 _SENDABLE: Final = re.compile(r"[\x21-\x7e]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long each part of a request may take, in seconds."""
+    """Time limits for each part of a request, in seconds."""
 
     connect_s: float = 5.0
     read_s: float = 30.0
@@ -57,11 +62,11 @@ class Timeouts:
 
 
 class Transport:
-    """Sends requests to one target over connections that are kept and shared.
+    """Sends requests to one target over shared, kept connections.
 
     Args:
         target: The service, and the key for it.
-        timeouts: How long each part may take; reading counts from one piece to the next.
+        timeouts: The read timeout counts from one piece to the next.
     """
 
     def __init__(self, target: Target, timeouts: Timeouts = Timeouts()) -> None:
@@ -73,11 +78,11 @@ class Transport:
         self._extensions: Mapping[str, Any] = {"trace": self._check_connection} if is_checked else {}
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send one request once and read its answer to the end.
+        """Send one request once and read its response to the end.
 
         Raises:
-            Lost: no complete answer came.
-            SettingsError: the key, the proxy variables or the certificate file cannot be used.
+            ConnectionLostError: No complete response came.
+            SettingsError: The key, the proxy variables or the certificate file cannot be used.
         """
         http = await self._opened()
         import httpx
@@ -93,7 +98,7 @@ class Transport:
             lost = ConnectionLostError("untrusted", was_sent=False, detail=error.detail or "")
         except _NotThisMachine as error:
             lost = ConnectionLostError("untrusted", was_sent=False, detail=str(error))
-        # Raised outside of the handlers: the library's error holds the request, and that holds the key.
+        # Raised outside of the handlers: the exception of httpx holds the request, and that holds the key.
         raise lost
 
     async def close(self) -> None:
@@ -105,7 +110,7 @@ class Transport:
     async def _opened(self) -> httpx.AsyncClient:
         async with self._opening:
             if self._http is None:
-                # In a thread, because the import and the certificates would hold the loop for more than a frame.
+                # In a thread, because the import and the certificates would block the loop for more than a frame.
                 self._http = await asyncio.to_thread(self._open)
             return self._http
 
@@ -147,7 +152,7 @@ class Transport:
                 },
             )
         except (ImportError, ValueError, httpx.InvalidURL):
-            # The value is not repeated: a proxy's address may carry a password.
+            # The value is not repeated: a proxy's address may hold a password.
             problem = SettingsError(
                 "A proxy variable cannot be used",
                 hint="Check HTTPS_PROXY, ALL_PROXY and NO_PROXY; http and https proxies are supported.",
@@ -155,11 +160,11 @@ class Transport:
         raise problem
 
     def _trust(self) -> ssl.SSLContext:
-        """Whose certificates are trusted; the profile's file stands instead of the usual ones."""
+        """Return the trusted certificates; the profile's file replaces the default ones."""
         import httpx
 
         if self._target.origin.startswith("http:"):
-            # No TLS is spoken; the empty context trusts nobody and costs nothing.
+            # Without TLS, an empty context costs nothing and trusts no certificate.
             return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         path = self._target.ca_file
         try:
@@ -174,7 +179,7 @@ class Transport:
             ) from None
 
     def _authorise(self, request: httpx.Request) -> httpx.Request:
-        """Add the key when, and only when, the request goes to the target's origin."""
+        """Add the key if, and only if, the request goes to the target's origin."""
         import httpx
 
         origin = httpx.URL(self._target.origin)
@@ -188,17 +193,17 @@ class Transport:
         return request
 
     async def _check_connection(self, event: str, info: Mapping[str, Any]) -> None:
-        """Check who is at the other end of a new connection; the library calls this at each step of a request.
+        """Check the peer of a new connection; httpx calls this at each step of a request.
 
         Raises:
-            UntrustedSocketError: the socket, its directory or the listening process is not the user's own.
-            _NotThisMachine: plain http would leave this machine.
-            httpx.ConnectError: the connection broke before it could be checked.
+            UntrustedSocketError: The socket, its directory or the listening process does not belong to the user.
+            _NotThisMachine: Plain http would leave this machine.
+            httpx.ConnectError: The connection broke before the check.
         """
         match event:
             case "connection.connect_unix_socket.started":
                 assert self._target.socket is not None
-                # What is not there, the connection itself finds missing.
+                # A missing socket is reported by the connection itself.
                 with contextlib.suppress(OSError):
                     check_socket_path(self._target.socket)
             case "connection.connect_unix_socket.complete" | "connection.connect_tcp.complete":
@@ -252,7 +257,7 @@ class _NotThisMachine(Exception):
 
 @dataclass(slots=True)
 class _Progress:
-    """How far an exchange got: the status once it came, and the bytes of the body on the wire."""
+    """Progress of an exchange: the status once it came, and the bytes of the body on the wire."""
 
     status: int | None = None
     received: int = 0
@@ -261,8 +266,8 @@ class _Progress:
 async def _read(response: httpx.Response, progress: _Progress) -> HttpResponse:
     """Read the body.
 
-    A broken body of a success is a lost answer. That of an error answer is not: its status is known and decides, so
-    that whatever came is kept and the flaw named.
+    A broken body of a success is a lost response. For an error response the known status decides, so the part that came
+    is kept and the flaw named.
     """
     import httpx
 
@@ -291,7 +296,7 @@ async def _read(response: httpx.Response, progress: _Progress) -> HttpResponse:
 
 
 def _lost(error: Exception, progress: _Progress) -> ConnectionLostError:
-    """What an error of the library means for the caller."""
+    """Convert an exception of httpx."""
     import httpx
 
     received = progress.received
@@ -308,7 +313,7 @@ def _lost(error: Exception, progress: _Progress) -> ConnectionLostError:
         case httpx.TimeoutException():
             return ConnectionLostError("timeout", was_sent=True)
         case httpx.RemoteProtocolError():
-            # Where the library read something that is no HTTP, its parser's error is among the causes.
+            # If httpx read something that is not HTTP, its parser's error is among the causes.
             parser = next((cause for cause in _causes(error) if type(cause).__module__.startswith("h11")), None)
             if parser is not None:
                 return ConnectionLostError(
@@ -321,7 +326,7 @@ def _lost(error: Exception, progress: _Progress) -> ConnectionLostError:
 
 
 def _not_connected(error: Exception) -> ConnectionLostError:
-    """Why there was no connection; the service has seen nothing of the request."""
+    """Say why there was no connection; the service has seen nothing of the request."""
     causes = list(_causes(error))
     for cause in causes:
         match cause:
@@ -338,7 +343,7 @@ def _not_connected(error: Exception) -> ConnectionLostError:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Everything that led to an error, from the outside in."""
+    """Yield an error and everything that led to it, from the outside in."""
     waiting: list[BaseException] = [error]
     while waiting:
         cause = waiting.pop(0)
