@@ -1,5 +1,5 @@
-"""Records as people read them: pure functions from records to clean text, one specification a resource.
+"""Pure functions from records to safe text, with one specification for each resource.
 
-Nothing here knows Textual, a terminal or the network. The commands and the console draw the same specifications, and
-text reaches either only through the gate in :mod:`runwatch.view.text.safe_text`.
+Independent of Textual, terminals and the network. The commands and the console render the same specifications, and text
+reaches either only through :mod:`runwatch.view.text.safe_text`.
 """

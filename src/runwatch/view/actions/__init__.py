@@ -1,1 +1,1 @@
-"""Mutations of each resource as data, and what turns them into forms, bodies and dependents."""
+"""Mutations of each resource as data, and the code that turns them into forms, bodies and dependents."""

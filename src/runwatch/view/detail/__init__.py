@@ -1,1 +1,1 @@
-"""Sections of a record, folding, differences, charts, pane states and help text."""
+"""Sections of a record, folding, diffs, charts, pane states and help text."""

@@ -1,1 +1,1 @@
-"""Files and standard output: formats, plain text, the template report and reading files back."""
+"""Files and standard output: formats, plain text, the template report, and reading files back."""

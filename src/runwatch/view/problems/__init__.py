@@ -1,1 +1,1 @@
-"""Journal entries, explanations, activity around a time, support bundles and texts to copy."""
+"""Journal entries, explanations, activity around a time, support bundles and copy texts."""

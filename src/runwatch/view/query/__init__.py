@@ -1,1 +1,1 @@
-"""The filter language: expressions, parser, bounded regular expressions and the part that the service applies."""
+"""The filter language: expressions, parser, bounded regular expressions and the server filter."""

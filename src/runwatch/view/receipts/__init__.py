@@ -1,1 +1,1 @@
-"""Everything said about receipts: lines, totals, charts and the scan for content."""
+"""Lines, totals and charts of receipts, and the scan for content."""

@@ -1,1 +1,1 @@
-"""One specification a resource: pure data, drawn alike by the commands and the console."""
+"""One specification for each resource: pure data, rendered by the commands and the console."""

@@ -1,1 +1,1 @@
-"""Everything said about one run: facts, event lines, checks, narrative and verdicts."""
+"""Facts, event lines, checks, narrative and verdicts of one run."""

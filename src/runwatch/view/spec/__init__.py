@@ -1,1 +1,1 @@
-"""The vocabulary in which resources, their actions and mutations are declared. No instances."""
+"""The vocabulary in which resources, actions and mutations are declared. Contains no instances."""

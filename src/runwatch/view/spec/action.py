@@ -1,11 +1,10 @@
-"""What can be done with a record, as pure data: the action, what it sends, what a form asks, and the private page.
+"""Resource actions as pure data: the action, the mutation it sends, the form fields and the private page.
 
-The console opens a form where something is asked, then the dialog; a command takes the same fields as options. The
-rules that a body has to keep are those of :mod:`runwatch.records.requests`, which the service checks too. What the data
-mean for a form is worked out in :mod:`runwatch.view.actions.form`, for a command in
-:mod:`runwatch.commands.resource_writes`, and the rules of private pages are in
-:mod:`runwatch.view.actions.private_page`. All of it is in one module because each part names the next: an action its
-mutation, that its page, and the page the action that comes after it.
+The console opens a form if there are fields, then the dialog; a command takes the same fields as options. Bodies are
+validated by :mod:`runwatch.records.requests`, which the service uses too. :mod:`runwatch.view.actions.form` interprets
+this data for forms, :mod:`runwatch.commands.resource_writes` for commands, and
+:mod:`runwatch.view.actions.private_page` for private pages. One module, because the parts refer to each other: an
+action to its mutation, a mutation to its page, and a page to the next action.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from runwatch.records.record import Record
 
 S = TypeVar("S")
 A = TypeVar("A")
-"""What an action is about: a subject, or ``None`` where it needs none."""
+"""The subject of an action, or ``None`` if it needs none."""
 
 FieldKind = Literal["text", "lines", "number", "list", "choice", "switch", "json", "span"]
-"""How what is typed becomes a JSON value; a list is separated by commas or spaces, a switch is ``yes`` or ``no``,
-a span is a length of time such as ``30d`` and becomes whole seconds.
+"""How typed text becomes a JSON value: a list is separated by commas or spaces, a switch is ``yes`` or ``no``, a span
+is a duration such as ``30d`` and becomes whole seconds.
 
-``lines`` is a text of several lines, which is sent exactly as it stands there; blanks around any other are left out.
+``lines`` is multi-line text and is sent exactly as typed; for all other kinds surrounding blanks are removed.
 """
 
 
@@ -47,12 +46,12 @@ def _own_name(record: Record) -> str:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Suggestions:
-    """Records whose ids, or other words, are offered where something is typed.
+    """Records whose ids or other words are offered as input for a field.
 
     Attributes:
-        kind: Which records; their list is read when it is not known.
-        value: The word that one of them offers; ``None`` where it offers none.
-        name: What people call the record, told once its word is chosen; empty for nothing.
+        kind: The records to offer; their list is read if it is not known.
+        value: The word that a record offers; ``None`` if it offers none.
+        name: Display name of the record, shown once its word is chosen; empty for nothing.
     """
 
     kind: type[Record]
@@ -62,19 +61,18 @@ class Suggestions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FieldOption:
-    """The option, or the argument, of a command that gives a field its value.
+    """The command option or argument that sets a field.
 
     Attributes:
-        name: Its name with dashes, or without them as the placeholder of an argument: ``--url``, ``NAME``.
-        metavar: The placeholder of its value; empty for a switch.
+        name: With dashes for an option (``--url``), without for the placeholder of an argument (``NAME``).
+        metavar: Placeholder of the value; empty for a switch.
         help: One line for the help text.
-        negative: The switch that says ``no``, and its help; empty where only ``yes`` can be said.
-        names: The ``KIND`` of the record that its value names, so that a shell can offer it; empty for anything else.
-        is_required: Whether the command needs it; ``None`` where the form decides, see :attr:`FormField.is_required`.
-        uses_start: Whether the command takes what stands in the form at first where the option is left out and the
-            object around the member is sent.
-        is_whole: Whether a number has to be a whole one, 0 or more.
-        is_open: Whether the service may know other words than :attr:`FormField.choices`.
+        negative: The switch that means ``no``, and its help; empty if only ``yes`` can be given.
+        names: The ``KIND`` of the record that the value names, for shell completion; empty for anything else.
+        is_required: Whether the command needs it; ``None`` if the form decides, see :attr:`FormField.is_required`.
+        uses_start: Whether to use the form's initial value if the option is left out and the enclosing object is sent.
+        is_whole: Whether a number must be a whole number, 0 or more.
+        is_open: Whether the service may accept words other than :attr:`FormField.choices`.
     """
 
     name: str
@@ -89,27 +87,27 @@ class FieldOption:
 
     @property
     def is_argument(self) -> bool:
-        """Whether it is given by its place instead of by a name."""
+        """Whether it is positional."""
         return not self.name.startswith("-")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FormField:
-    """One field of a body: what a form asks, and what an option of the command gives.
+    """One field of a body: an input of the form and an option of the command.
 
     Attributes:
-        path: The member of the body that it becomes, with dots between names; empty for what only the form needs.
-        label: What stands before it.
-        hint: What it takes, with its bounds.
-        id: Its name in the form; the path with dashes when left out.
+        path: Member of the body, with dots between names; empty for a field that only the form needs.
+        label: Label in the form.
+        hint: Accepted values and their bounds.
+        id: Name in the form; by default the path with dashes.
         kind: How the typed text becomes a value.
-        start: What stands there at first, from the record where there is one.
-        choices: The words that can be chosen; others are refused where ``kind`` is ``choice``, offered otherwise.
-        offer: Records whose words can be chosen besides.
-        is_required: Whether it has to be filled in. What may be left empty is left out of the body then; what has to
-            be filled in stands in the body all the same, so that the rules name it.
-        max_s: The longest span that is taken, in seconds.
-        option: What gives it on the command line; ``None`` where the form alone asks for it.
+        start: Initial text, from the record if there is one.
+        choices: Possible words. Others are refused if ``kind`` is ``choice``, accepted otherwise.
+        offer: Records whose words are offered too.
+        is_required: Whether it must be filled in. An empty optional field is left out of the body; an empty required
+            field is sent, so validation names it.
+        max_s: Maximum duration, in seconds.
+        option: The command option; ``None`` if only the form asks for it.
     """
 
     path: str
@@ -126,27 +124,27 @@ class FormField:
 
     @property
     def is_needed(self) -> bool:
-        """Whether the command cannot do without it."""
+        """Whether the command requires it."""
         if self.option is None:
             return False
         by_form = self.is_required and not self.option.uses_start
         return by_form if self.option.is_required is None else self.option.is_required
 
     def __post_init__(self) -> None:
-        """Name it by its path where it has no other name."""
+        """Derive the id from the path if none is given."""
         object.__setattr__(self, "id", self.id or self.path.replace(".", "-"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Prerequisite:
-    """What has to be read before the form or the dialog can open.
+    """A read that must succeed before the form or dialog opens.
 
-    The subject of everything else is an :class:`PageResult` then, which holds the record and what was read.
+    The subject of everything else is then a :class:`PageResult` with the record and what was read.
 
     Attributes:
-        operation: The operation that reads it.
-        path: The parameters of its path, from the record.
-        lacks: Why nothing can be done with what was read; empty when it can.
+        operation: Operation id of the read.
+        path: Path parameters, from the record.
+        lacks: Why the action is impossible with what was read; empty if it is possible.
     """
 
     operation: str
@@ -156,12 +154,12 @@ class Prerequisite:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EffectCheck:
-    """What is read afterwards, because the answer does not tell whether it took effect.
+    """A read after the write, for writes whose response does not show whether they took effect.
 
     Attributes:
-        operation: The operation that reads it.
-        path: The parameters of its path, from the subject.
-        words: From the subject and what was read: whether it took effect, and that in words.
+        operation: Operation id of the read.
+        path: Path parameters, from the subject.
+        words: From the subject and what was read: whether the write took effect, and a text that says so.
     """
 
     operation: str
@@ -171,31 +169,31 @@ class EffectCheck:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Mutation(Generic[S]):
-    """One write. Where an action needs no record, ``None`` stands for the subject.
+    """One write request, declared as data. The subject is ``None`` if the action needs no record.
 
     Attributes:
-        operation: The operation's id.
-        sentence: What will happen, and what will not.
-        confirm_label: The label of the button that does it, in words of the thing itself.
-        cancel_label: The label of the harmless button.
-        path: The parameters of the path.
-        fields: What the form asks; without any the dialog opens at once.
-        command_fields: Fields that the command alone takes, besides ``fields``.
-        members: Members of the body that nobody types; with neither these nor ``fields`` no body is sent.
-        changes_only: Whether only those members are sent that differ from what stood there at first.
-        transform: Gives the body its last form, where what is typed and what is sent differ by more than its place.
-        request: What checks the body: ``module.Class`` below :mod:`runwatch.records.requests`; empty checks nothing.
-        invalidates: Kinds whose lists it changes, which are read again.
-        summarize: What the dialog says of a good answer beside id and status, line by line; label and text, both
-            cleaned where they are drawn.
-        one_time_member: The member of a good answer that is a secret, told this once and copied from the dialog;
-            empty for none.
-        copy_note: What the command says of that secret once it is printed.
-        no_copy_note: What the command says where the answer holds no such secret.
-        done: The outcome's word of a command that does it to several records: ``disabled``.
-        prerequisite: What has to be read before, where the record does not tell enough.
-        effect_check: What is read afterwards, where the answer does not tell enough.
-        private_page: What the user does next on a private page, where the answer names one.
+        operation: Operation id.
+        sentence: What will happen and what will not.
+        confirm_label: Label of the button that sends the request.
+        cancel_label: Label of the button that does not.
+        path: Path parameters.
+        fields: Fields of the form; without any, the dialog opens at once.
+        command_fields: Fields that only the command takes.
+        members: Members of the body that are not typed. Without these and ``fields`` no body is sent.
+        changes_only: Whether to send only members that differ from their initial values.
+        transform: Restructures the body if what is typed and what is sent differ in more than position.
+        request: Validates the body: ``module.Class`` below :mod:`runwatch.records.requests`; empty for no validation.
+        invalidates: Kinds whose lists are read again afterwards.
+        summarize: Lines (label, text) that the dialog shows for a successful response besides id and status. Both are
+            cleaned when rendered.
+        one_time_member: Member of a successful response that holds a secret, shown only this once and copied from the
+            dialog; empty for none.
+        copy_note: What the command prints after that secret.
+        no_copy_note: What the command prints if the response holds no such secret.
+        done: Outcome word for a command that acts on several records: ``disabled``.
+        prerequisite: A read needed first, if the record is not enough.
+        effect_check: A read needed afterwards, if the response is not enough.
+        private_page: What the user does next on a private page, if the response names one.
     """
 
     operation: str
@@ -227,19 +225,19 @@ class Mutation(Generic[S]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResourceAction(Generic[A]):
-    """Something that can be done with a record, or, among what a resource ``makes``, without one.
+    """Something that can be done with a record, or without one if listed in ``create_actions``.
 
     Attributes:
-        id: Its name in key maps.
-        label: What it does, as an imperative.
-        command: The command of the command line that does the same; empty where the console alone does it.
-        operation: The operation id it calls; empty for what needs no request, and where a mutation names it.
-        is_destructive: Whether it goes through the dialog that asks.
+        id: Name in key maps.
+        label: Imperative label.
+        command: The equivalent command; empty if only the console can do it.
+        operation: Operation id; empty if no request is needed or the mutation names it.
+        is_destructive: Whether a confirmation dialog opens first.
         enabled_when: Whether the record's state allows it.
-        off_because: What is said when it does not.
-        mutation: What it sends; ``None`` where a screen of its own or a command does it.
-        summary: What the command does, in one line of help; the label when left out.
-        notes: A further paragraph of the command's help.
+        off_because: Shown if it does not.
+        mutation: What it sends; ``None`` if a separate screen or command handles it.
+        summary: One line of command help; the label by default.
+        notes: An additional paragraph of command help.
     """
 
     id: str
@@ -255,7 +253,7 @@ class ResourceAction(Generic[A]):
 
     @property
     def calls(self) -> str:
-        """The operation id it calls, wherever that is named; empty for what needs no request."""
+        """The operation id; empty if no request is needed."""
         return self.operation if self.mutation is None else self.mutation.operation
 
 
@@ -264,11 +262,11 @@ PageStage = Literal["waiting", "entered", "ended"]
 
 @dataclass(frozen=True, slots=True)
 class PageProgress:
-    """How far the entry on a private page is.
+    """Progress of the entry on a private page.
 
     Attributes:
-        stage: ``waiting`` for the user, ``entered``, or ``ended`` without.
-        words: What is said of it.
+        stage: ``waiting`` for the user, ``entered``, or ``ended`` without an entry.
+        words: Text for this stage.
     """
 
     stage: PageStage
@@ -277,13 +275,13 @@ class PageProgress:
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """What the next step after a private page is about.
+    """The subject of the step after a private page.
 
     Attributes:
-        id: The id of the record that it was for; empty where there is none yet.
+        id: Id of the record that the page was for; empty if there is none yet.
         subject: That record.
-        answer: The answer that named the page, without the address.
-        state: What the service said last of the entry.
+        answer: The response that named the page, without the address.
+        state: The last state that the service reported.
     """
 
     id: str
@@ -293,22 +291,22 @@ class PageResult:
 
     @property
     def raw(self) -> Mapping[str, Any]:
-        """What the service said last."""
+        """The last state that the service reported."""
         return self.state
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PrivatePageSpec(Generic[S]):
-    """What goes on at a private page, and how one learns of it.
+    """What happens on a private page, and how its progress is read.
 
     Attributes:
         what: What the user does there: "enter the key of the output check".
-        read: The operation that tells how far it is; empty where nothing does.
-        path: The parameters of its path, from the record and the answer that named the page.
-        progress: How far it is, from what was read first and what was read last.
-        then: What is offered once it is entered; its subject is an :class:`PageResult`.
-        keeps: What is remembered of it on this machine until it is over, from what was asked for and the answer
-            without its address; ``None`` remembers nothing.
+        read: Operation id that reads the progress; empty if none does.
+        path: Path parameters, from the record and the response that named the page.
+        progress: Progress, from the first and the last state read.
+        then: Action offered once the entry is made; its subject is a :class:`PageResult`.
+        keeps: Note to keep on this machine until the entry is made, from the request and the response without its
+            address; ``None`` keeps nothing.
     """
 
     what: str
@@ -321,12 +319,12 @@ class PrivatePageSpec(Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class IntentNote:
-    """What is remembered of an intent that was started here.
+    """A local note about an intent started here.
 
     Attributes:
-        kind: The kind of record that comes of it.
-        id: The intent's id.
-        facts: What is known of it; never the address.
+        kind: Kind of record that will result.
+        id: Id of the intent.
+        facts: Known facts; never the address.
     """
 
     kind: str

@@ -1,7 +1,7 @@
-"""What a resource looks like, as pure data: columns, filters, details, links and actions.
+"""How a resource looks, as pure data: columns, filters, details, links and actions.
 
-A new resource is a record, one specification under :mod:`runwatch.view.resources` and one line in
-:mod:`runwatch.view.resources.resource_index`. The commands and the console draw the same specification.
+A new resource needs a record, a specification under :mod:`runwatch.view.resources` and a line in
+:mod:`runwatch.view.resources.resource_index`. Commands and console render the same specification.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 class Subject(Protocol):
-    """What a row and a detail are about: a record, or a record with everything else known about it."""
+    """What a row or a detail shows: a record, alone or with related data."""
 
     @property
     def id(self) -> str:
-        """The id that selection, copying and links use; never drawn as it is."""
+        """Id for selection, copying and links; not cleaned for display."""
         ...
 
     @property
     def raw(self) -> Mapping[str, Any]:
-        """The record's own JSON."""
+        """The record's JSON."""
         ...
 
 
@@ -37,7 +37,7 @@ S = TypeVar("S", bound=Subject)
 
 
 class SortKey(NamedTuple):
-    """One field that rows are ordered by; a missing value comes last in either direction."""
+    """A field to sort by. Missing values come last in both directions."""
 
     field: str
     descending: bool = False
@@ -45,15 +45,15 @@ class SortKey(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Field(Generic[S]):
-    """Something a filter or a sort can ask for.
+    """A value to filter or sort by.
 
     Attributes:
-        id: Its name in filters, settings and ``--fields``.
-        value: The exact value; ``None`` when it is not known.
-        aliases: Other names it has in filters.
-        sort_key: What it is sorted by, where that is not the value.
-        server_parameter: The query parameter by which the service filters the same; a moment's parameter is ``since``.
-        choices: The values that it can have, where they are fixed.
+        id: Name in filters, settings and ``--fields``.
+        value: Exact value; ``None`` if unknown.
+        aliases: Other names in filters.
+        sort_key: Sort key, if it is not the value.
+        server_parameter: Query parameter with which the service applies the same filter; ``since`` for a time.
+        choices: Possible values, if they are fixed.
     """
 
     id: str
@@ -66,20 +66,20 @@ class Field(Generic[S]):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Column(Field[S]):
-    """A field with a place in the table.
+    """A field that is a column of the table.
 
     Attributes:
-        title: Its head.
-        format: Draws the value, where the gate's own way does not do.
-        cell: Draws the whole subject, where the value alone does not do.
-        align: Where shorter text stands.
-        hide_order: When it leaves a narrow screen: 0 never, otherwise 1 goes first.
-        min_cells: The fewest cells in which it is of use.
-        max_cells: The most cells it takes in a list.
-        hide_if_empty: Whether it leaves a list in which no row in sight has anything in it.
-        elides_middle: Whether a cell that is too long loses its middle, because ids differ at their ends.
-        never_cut: Whether it leaves rather than be cut, because a part of it would say something else: a time. Where
-            shorter text stands on the right it is a number, and is kept whole too.
+        title: Column header.
+        format: Renders the value; :func:`line` by default.
+        cell: Renders the cell from the whole subject, if the value is not enough.
+        align: Alignment of text shorter than the column.
+        hide_order: Order in which columns are dropped from a narrow screen: 0 never, otherwise 1 first.
+        min_cells: Minimum useful width.
+        max_cells: Maximum width in a list.
+        hide_if_empty: Whether to drop the column if it is empty in all visible rows.
+        elides_middle: Whether to cut long text in its middle, because ids differ at their ends.
+        never_cut: Whether to drop the column rather than cut it, because a cut time would be a different time.
+            Right-aligned columns are numbers and are never cut either.
     """
 
     title: str
@@ -94,7 +94,7 @@ class Column(Field[S]):
     hide_if_empty: bool = False
 
     def draw(self, subject: S, context: RenderContext) -> StyledText | None:
-        """The cell of one row, or ``None`` where there is nothing to draw."""
+        """Render the cell of one row; ``None`` if it is empty or has no special format."""
         if self.cell is not None:
             return with_role(self.cell(subject, context))
         value = self.value(subject)
@@ -108,11 +108,11 @@ def _nothing(_: object) -> str:
 
 
 class LineTarget(NamedTuple):
-    """Where a line of a detail leads the user who stands on it.
+    """What a detail line opens when the user follows it.
 
     Attributes:
-        target: What the screen gets when the line is followed.
-        words: What following it does, in a few words; drawn beside the value.
+        target: Passed to the screen.
+        words: Short text for what following it does, shown beside the value.
     """
 
     target: object
@@ -124,14 +124,13 @@ def _nowhere(_: object, __: object) -> LineTarget | None:
 
 
 class MemberLine(NamedTuple):
-    """A line of a detail that shows the member at a path.
+    """A detail line for the member at a path.
 
     Attributes:
-        path: Member names with dots between them; in a section with ``each`` relative to the item.
-        label: What stands before it; the path when empty, because members are named as the service names them.
-        format: Draws the decoded JSON value, whatever scalar it is, where the gate's own way does not do. An object or
-            array is taken apart into a line for each of its values.
-        leads: Where the line leads: gets the subject and the section's item; ``None`` for nowhere.
+        path: Member names with dots; relative to the item in a section with ``each``.
+        label: Label; the path if empty, because members keep the names of the service.
+        format: Renders the decoded JSON value, which may be any scalar. Objects and arrays get a line for each value.
+        leads: Returns the link target for the subject and the section's item, or ``None``.
     """
 
     path: str
@@ -141,15 +140,14 @@ class MemberLine(NamedTuple):
 
 
 class ComputedLine(NamedTuple):
-    """A line of a detail that is not a member: worked out here, or taken from elsewhere.
+    """A detail line computed from the record or from other data.
 
     Attributes:
-        label: What stands before it.
-        draw: Gets the subject, the section's item (the subject's record where the section has none) and the context;
-            ``None`` leaves the line out.
-        shows: The member whose exact value the line shows for this subject, so that it is not listed again; empty
-            for none.
-        leads: Where the line leads, as that of :class:`MemberLine`.
+        label: Label before the value.
+        draw: Gets the subject, the section's item (the subject's record if the section has none) and the context;
+            ``None`` omits the line.
+        shows: Path of the member that the line shows exactly, so it is not listed again; empty for none.
+        leads: As for :class:`MemberLine`.
     """
 
     label: str
@@ -159,17 +157,16 @@ class ComputedLine(NamedTuple):
 
 
 class SectionSpec(NamedTuple):
-    """A part of a detail.
+    """A section of a detail.
 
     Attributes:
-        title: Its heading.
-        lines: Its lines in order.
-        each: The member holding an array of objects, each of which gets a section of its own.
-        item: The record of such an object.
-        names: The member of an item that goes into the heading.
-        is_numbered: Whether an item's place goes into the heading before its name.
-        tree: The member that is shown whole as a tree; the lines say only how values in it are drawn that the gate's
-            own way does not do for.
+        title: Heading.
+        lines: Lines in order.
+        each: Member with an array of objects; each object gets its own section.
+        item: Record class of such an object.
+        names: Member of an item to include in the heading.
+        is_numbered: Whether to put the item's position in the heading before its name.
+        tree: Member to show whole as a tree; ``lines`` then only gives formats for values in it.
     """
 
     title: str
@@ -182,12 +179,12 @@ class SectionSpec(NamedTuple):
 
 
 class RecordLink(NamedTuple, Generic[S]):
-    """A way from a record to another one.
+    """A link from a record to another.
 
     Attributes:
-        label: What the other one is to this one.
-        kind: The ``KIND`` of the other record.
-        target: Its id, or ``None`` when there is none.
+        label: Relation of the other record to this one.
+        kind: ``KIND`` of the other record.
+        target: Id of the other record, or ``None``.
     """
 
     label: str
@@ -201,28 +198,28 @@ def _itself(record: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ResourceSpec(Generic[S]):
-    """One kind of record, as lists and details show it.
+    """How lists and details show one kind of record.
 
     Attributes:
-        record: The record.
-        name: The noun of its commands and of the command line, in the plural.
-        singular: The same for one.
-        title: The human word and, where it is another one, the API's.
-        columns: Its table, in order.
-        sections: Its detail, in order; members that none of them shows come last by themselves.
-        sort: How a list is ordered before somebody sorts it.
-        empty: What an empty list says: why, and what to do.
-        note: One line that always stands above a detail.
-        fields: What filters and sorts know besides the columns.
-        flags: What ``is:`` knows.
-        facets: Columns and fields whose values are counted above the list, by name.
-        actions: What can be done with a record.
-        create_actions: What can be done without one, such as making one.
-        links: Ways to other records.
+        record: The record class.
+        name: Plural noun, used for commands and on the command line.
+        singular: Singular noun.
+        title: Human-readable name, with the API's name if it differs.
+        columns: Columns of the table, in order.
+        sections: Sections of the detail, in order; members that none of them shows are appended.
+        sort: Initial order of a list.
+        empty: Text of an empty list: why, and what to do.
+        note: A line always shown above a detail.
+        fields: Fields for filter and sort without a column.
+        flags: Names for ``is:``.
+        facets: Names of columns and fields whose values are counted above the list.
+        actions: Actions on a record.
+        create_actions: Actions without a record, such as creating one.
+        links: Links to other records.
         subject: Makes a row's subject from a bare record.
-        list_summary: What the ``list`` command does, in one line of help; made from the title when left out.
-        show_summary: The same of the ``show`` command; made from ``singular``.
-        id_help: What the ``show`` command takes; made from ``singular``.
+        list_summary: One line of help for the ``list`` command; from the title by default.
+        show_summary: One line of help for the ``show`` command; from ``singular`` by default.
+        id_help: Help for the argument of the ``show`` command; from ``singular`` by default.
     """
 
     record: type[Record]
@@ -252,28 +249,28 @@ class ResourceSpec(Generic[S]):
 
     @property
     def is_local(self) -> bool:
-        """Whether the records come from this machine's journal instead of the service."""
+        """Whether the records come from the local journal instead of the service."""
         return self.record.WIRE is None
 
     @property
     def has_screen(self) -> bool:
-        """Whether the console has a screen of it: what belongs to another record, such as events, is shown there."""
+        """Whether the console has a screen for it. Records that belong to another, such as events, are shown there."""
         wire = self.record.WIRE
         return wire is None or "{" not in wire.path
 
     def all_fields(self) -> Iterator[Field[S]]:
-        """Columns, then the fields without a column."""
+        """Yield columns, then fields without a column."""
         yield from self.columns
         yield from self.fields
 
     def field(self, name: str) -> Field[S] | None:
-        """The field of that name or alias."""
+        """Return the field with this name or alias."""
         for candidate in self.all_fields():
             if name == candidate.id or name in candidate.aliases:
                 return candidate
         return None
 
     def column(self, name: str) -> Column[S] | None:
-        """The column of that name or alias."""
+        """Return the column with this name or alias."""
         found = self.field(name)
         return found if isinstance(found, Column) else None

@@ -1,1 +1,1 @@
-"""Rows of a list: rendering, sorting, facets and the choice of columns."""
+"""Rows of a list: rendering, sorting, facets and column choice."""

@@ -1,1 +1,1 @@
-"""The gate to safe text, formats, glyphs, values and JSON paths. Knows no resource."""
+"""Safe text, formats, glyphs, values and JSON paths. Independent of resources."""

@@ -1,7 +1,7 @@
-"""The one gate between values and the clipboard: what is copied executes nothing where it is pasted into a shell.
+"""Text for the clipboard that executes nothing when pasted into a shell.
 
-A copied text is a word, lines of labels with a word each, JSON, or a command. The clipboard takes :data:`CopiedText`
-and nothing else, and only this module makes it. (What is left out: manual, Security: Copied text.)
+The clipboard takes only :data:`CopiedText`, and only this module makes it: a word, labelled lines, JSON, or a command
+(manual: security, "Copied text").
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from runwatch.base.json import dumps
 from runwatch.base.shell_words import quote_exactly, quote_word
 
 CopiedText = NewType("CopiedText", str)
-"""Text that the clipboard may take."""
+"""Text that may go to the clipboard."""
 
 
 def copied_word(text: str) -> CopiedText:
-    """A value exactly as it is: plain, or as one quoted word of a shell; empty where it is empty."""
+    """Return a value unchanged if it is a safe shell word, otherwise quoted as one word. Empty text stays empty."""
     return CopiedText(quote_exactly(text) if text else "")
 
 
 def copied_fields(fields: Mapping[str, str | None]) -> CopiedText:
-    """A line for each field: its label with a colon, which names no command, and its value as one word.
+    """Return one line for each field: its label with a colon, which names no command, and its value as one word.
 
-    A quote that opens in a line is closed in it, because no value has a quote or a newline outside its own quotes.
+    Every quote closes on its own line, because values contain no quote or newline outside their own quotes.
 
     Args:
-        fields: Values by label; ``None`` is written as ``-``. Labels are words of the program, never of data.
+        fields: Values by label; ``None`` becomes ``-``. Labels must come from the program, never from data.
     """
     width = max(map(len, fields), default=0) + 1
     return CopiedText(
@@ -38,14 +38,14 @@ def copied_fields(fields: Mapping[str, str | None]) -> CopiedText:
 
 
 _ESCAPES: Final = str.maketrans({"$": "\\u0024", "`": "\\u0060", "!": "\\u0021"})
-"""What a shell acts on inside double quotes; in JSON these characters are in texts alone, where they may be escaped."""
+"""Characters that a shell acts on inside double quotes. In JSON they occur only in strings, which may escape them."""
 
 
 def copied_json(value: Any) -> CopiedText:
-    """A value as ASCII JSON in which a shell finds nothing to execute.
+    """Return a value as ASCII JSON in which a shell finds nothing to execute.
 
-    Each line is a bracket or begins with a bracket or a member's name with its colon, so no text of the value is the
-    first word of a line.
+    Each line begins with a bracket or with a member name and its colon, so no text of the value is the first word of a
+    line.
     """
     return CopiedText("".join(_lines(value, "")).translate(_ESCAPES))
 
@@ -71,10 +71,10 @@ def _lines(value: Any, margin: str) -> Iterator[str]:
 
 
 def copied_command(command: str) -> CopiedText:
-    """A command whose words are quoted already; it is the only text that is meant to be executed."""
+    """Return a command whose words are already quoted. This is the only text meant to be executed."""
     return CopiedText(command)
 
 
 def copied_unchanged(text: str) -> CopiedText:
-    """A text that has to stay as it is: what the user selected, a secret, or the address of a private page."""
+    """Return text that must not be changed: the user's selection, a secret, or the address of a private page."""
     return CopiedText(text)

@@ -1,6 +1,6 @@
-"""How money, times, states, sizes and ids look; one place for lists, details and timelines.
+"""Formats for money, times, states, sizes and ids in lists, details and timelines.
 
-Every function takes what a record gives, ``None`` included, and answers clean text. Money stays decimal all the way.
+Every function accepts what a record gives, including ``None``, and returns safe text. Money is decimal throughout.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from runwatch.view.text.glyphs import UNICODE, Glyphs, Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, elide_middle, line, plain_decimal
 
 TimeMode = Literal["relative", "local", "utc"]
-"""How moments are shown: as an age, in the zone of this machine, or in UTC."""
+"""How times are shown: as an age, in the local time zone, or in UTC."""
 
 LIST_PLACES: Final = Decimal("0.0001")
-"""Money in lists has four decimals; details have all the digits that the service sent."""
+"""Money in lists has four decimals; details show all digits that the service sent."""
 
 UNKNOWN: Final = "unknown"
-"""The word for a spend of which nothing is known."""
+"""Shown for an amount of which no part is known."""
 
 _MINUTE: Final = 60
 _HOUR: Final = 3600
@@ -31,13 +31,12 @@ _DAY: Final = 86400
 
 @dataclass(frozen=True, slots=True)
 class RenderContext:
-    """What drawing depends on besides the record.
+    """Everything that rendering depends on besides the record.
 
     Attributes:
-        now: The wall time that ages are counted to, aware.
-        glyphs: The set of glyphs.
-        time: How moments are shown.
-        zone: The zone of ``local`` moments; ``None`` is the machine's.
+        now: The current wall time, aware. Ages are relative to it.
+        time: How times are shown.
+        zone: The zone for ``local`` times; ``None`` means the machine's.
     """
 
     now: datetime
@@ -47,7 +46,7 @@ class RenderContext:
 
 
 def money(amount: Decimal | None) -> SafeText:
-    """US dollars for a list: four decimals, and never a zero for what is none."""
+    """Format US dollars for a list with four decimals. A small amount never rounds to zero."""
     if amount is None:
         return line(None)
     if 0 < abs(amount) < LIST_PLACES:
@@ -59,19 +58,19 @@ def money(amount: Decimal | None) -> SafeText:
 
 
 def money_exact(amount: Decimal | None) -> SafeText:
-    """US dollars for a detail, with the digits that the service sent."""
+    """Format US dollars for a detail with all digits that the service sent."""
     return line(None if amount is None else f"{plain_decimal(amount)} USD")
 
 
 def spent_amount(
     known: Decimal | None, unknown_calls: int | None, draw: Callable[[Decimal | None], SafeText] = money
 ) -> SafeText:
-    """A spend of which a part may not be known: the amount, ``at least`` the known part, or ``unknown``.
+    """Format an amount that may be partly unknown: the amount, ``at least`` the known part, or ``unknown``.
 
     Args:
         known: The known part, in US dollars.
-        unknown_calls: How many calls have no known cost.
-        draw: Draws an amount.
+        unknown_calls: Number of calls without a known cost.
+        draw: Formats an amount.
     """
     if not unknown_calls:
         return draw(known)
@@ -79,17 +78,17 @@ def spent_amount(
 
 
 def estimated(told: SafeText, *, is_estimated: bool) -> SafeText:
-    """A spend as :func:`spent_amount` draws it, marked where it rests on a guess."""
+    """Append ``(estimated)`` to an amount from :func:`spent_amount` that is based on an estimate."""
     return line(f"{told} (estimated)") if is_estimated and told != UNKNOWN else told
 
 
 def about(told: SafeText, *, is_estimated: bool) -> SafeText:
-    """The same in a narrow column: ``~`` before an amount that rests on a guess."""
+    """Put ``~`` before an estimated amount, for narrow columns."""
     return line(f"~{told}") if is_estimated and told != UNKNOWN else told
 
 
 def tokens(read: int | None, written: int | None, glyphs: Glyphs, *, is_partial: bool = False) -> SafeText:
-    """Tokens read and written; ``at least`` the known part, or ``unknown``, where a call did not report its own."""
+    """Format tokens read and written. If a call did not report its own: ``at least`` the known part, or ``unknown``."""
     if is_partial and not read and not written:
         return line(f"tokens {UNKNOWN}")
     known = [
@@ -99,12 +98,12 @@ def tokens(read: int | None, written: int | None, glyphs: Glyphs, *, is_partial:
 
 
 def seconds_since(at: datetime, now: datetime) -> float:
-    """Seconds from a moment to now; negative for a moment to come."""
+    """Return the seconds from a time to now; negative for a future time."""
     return (now - at).total_seconds()
 
 
 def short_duration(seconds: float) -> str:
-    """A span in its largest unit: ``5s``, ``4m``, ``3h``, ``2d``."""
+    """Format a duration in its largest unit: ``5s``, ``4m``, ``3h``, ``2d``."""
     whole = int(seconds)
     for size, unit in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "m")):
         if whole >= size:
@@ -113,9 +112,9 @@ def short_duration(seconds: float) -> str:
 
 
 def age(at: datetime | None, now: datetime) -> SafeText:
-    """How long ago, for a list: ``5s``, ``4m``, ``3h``, ``2d``; ``in 5m`` for a moment to come.
+    """Format an age for a list: ``5s``, ``4m``, ``3h``, ``2d``; ``in 5m`` for a future time.
 
-    Clocks of two machines differ, so a moment less than a minute ahead is now.
+    Clocks of two machines differ, so a time less than a minute ahead counts as now.
     """
     if at is None:
         return line(None)
@@ -124,14 +123,14 @@ def age(at: datetime | None, now: datetime) -> SafeText:
 
 
 def ago(at: datetime | None, now: datetime) -> SafeText:
-    """How long ago, in a sentence: ``5 s ago``, ``2 d ago``, ``in 10 d``."""
+    """Format an age for a sentence: ``5 s ago``, ``2 d ago``, ``in 10 d``."""
     text = age(at, now)
     spaced = re.sub(r"(\d)([smhd])$", r"\1 \2", text)
     return text if at is None else line(spaced if spaced.startswith("in ") else f"{spaced} ago")
 
 
 def elapsed_clock(seconds: Decimal | float | None) -> SafeText:
-    """Elapsed time as a clock: ``0:42``, ``1:02:03``, ``2d 03:04``."""
+    """Format elapsed time as a clock: ``0:42``, ``1:02:03``, ``2d 03:04``."""
     if seconds is None:
         return line(None)
     if not 0 <= seconds < 10_000 * _DAY:
@@ -145,7 +144,7 @@ def elapsed_clock(seconds: Decimal | float | None) -> SafeText:
 
 
 def duration(seconds: Decimal | float | None) -> SafeText:
-    """A span in words: ``143 ms``, ``9.8 s``, ``3 min 5 s``, ``2 h 5 min``, ``3 d 2 h``."""
+    """Format a duration: ``143 ms``, ``9.8 s``, ``3 min 5 s``, ``2 h 5 min``, ``3 d 2 h``."""
     if seconds is None:
         return line(None)
     if not 0 <= seconds < 10_000 * _DAY:
@@ -163,7 +162,7 @@ def duration(seconds: Decimal | float | None) -> SafeText:
 
 
 def list_time(at: datetime | None, context: RenderContext) -> SafeText:
-    """A moment for a list as the reader wants it: an age, or date and time in the local zone or UTC."""
+    """Format a time for a list in the chosen mode: as an age, or as date and time in the local zone or UTC."""
     if at is None:
         return line(None)
     if context.time == "relative":
@@ -173,7 +172,7 @@ def list_time(at: datetime | None, context: RenderContext) -> SafeText:
 
 
 def time_of_day(at: datetime | None, context: RenderContext) -> SafeText:
-    """A moment for a timeline: hours, minutes, seconds, with as much of the date as differs from today."""
+    """Format a time for a timeline: hours, minutes and seconds, plus the part of the date that differs from today."""
     if at is None:
         return line(context.glyphs.unknown)
     shown, today = in_display_zone(at, context), in_display_zone(context.now, context)
@@ -183,7 +182,7 @@ def time_of_day(at: datetime | None, context: RenderContext) -> SafeText:
 
 
 def in_display_zone(at: datetime, context: RenderContext) -> datetime:
-    """A moment in the zone it is shown in; a moment at the edge of the calendar stays in its own."""
+    """Convert a time to the display zone. A time that would leave the calendar keeps its own zone."""
     try:
         return at.astimezone(UTC if context.time == "utc" else context.zone)
     except (OverflowError, ValueError, OSError):
@@ -194,10 +193,10 @@ _PREFIX: Final = re.compile(r"(?:[a-z][a-z0-9]{0,9}[_:])(?:[a-z]_)?")
 
 
 def short_id(text: str | None, glyphs: Glyphs = UNICODE) -> SafeText:
-    """An id for a list: its kind's prefix, four characters of each end, and a mark between them.
+    """Shorten an id for a list: the prefix of its kind, four characters from each end, and a mark between them.
 
-    Ids of up to twelve characters stay whole, and so does one that would not get shorter. A tail of four tells apart
-    ids that start with the same moment, as many do.
+    Ids of up to twelve characters and ids that would not get shorter stay whole. Four characters at the end tell apart
+    ids that begin with the same timestamp, as many do.
     """
     if not text:
         return line(glyphs.unknown)
@@ -211,39 +210,39 @@ def short_id(text: str | None, glyphs: Glyphs = UNICODE) -> SafeText:
 
 
 def state_label(word: str | None, glyphs: Glyphs = UNICODE) -> SafeText:
-    """A state as glyph and word."""
+    """Format a state as glyph and word."""
     glyph = state_glyph(word, glyphs)[0]
     return line(glyph if word is None else f"{glyph} {line(word)}")
 
 
 def usage_ratio(used: Decimal | None, cap: Decimal | None) -> Decimal | None:
-    """The used part of a cap, 1 for all of it; ``None`` unless both numbers are known and the cap is above zero."""
+    """Return the used part of a cap, 1 for all of it; ``None`` unless both are known and the cap is above zero."""
     if used is None or cap is None or cap <= 0:
         return None
     return max(used / cap, Decimal(0))
 
 
 def usage_role(part: Decimal | None) -> Role:
-    """Good below 70 %, a warning below 90 %, bad from there on (console-anchors C5)."""
+    """Return good below 70 %, warning below 90 %, bad otherwise (manual: decisions, "Interface conventions")."""
     if part is None:
         return Role.PLAIN
     return Role.GOOD if part < Decimal("0.7") else Role.WARN if part < Decimal("0.9") else Role.BAD
 
 
 def gauge(part: Decimal, cells: int = 5, glyphs: Glyphs = UNICODE) -> SafeText:
-    """A bar of ``cells`` cells between its ends; anything above zero shows at least one full cell."""
+    """Draw a bar of ``cells`` cells between its ends. Anything above zero shows at least one full cell."""
     start, full, empty, end = glyphs.bar
     filled = cells if part >= 1 else min(cells - 1, int(part * cells)) if part * cells >= 1 else int(part > 0)
     return line(start + full * filled + empty * (cells - filled) + end)
 
 
 def percent(part: Decimal) -> SafeText:
-    """A share in whole per cent, or ``LIMIT`` where nothing is left."""
+    """Format a share in whole percent, or ``LIMIT`` if nothing is left."""
     return line("LIMIT" if part >= 1 else f"{int(part * 100)} %")
 
 
 def byte_size(count: int | None) -> SafeText:
-    """A number of bytes: ``812 B``, ``14.2 kB``, ``3.1 MB``."""
+    """Format a number of bytes: ``812 B``, ``14.2 kB``, ``3.1 MB``."""
     if count is None:
         return line(None)
     if abs(count) < 1000:
@@ -257,5 +256,5 @@ def byte_size(count: int | None) -> SafeText:
 
 
 def grouped_number(number: int | None) -> SafeText:
-    """A whole number with its thousands apart: ``1,830``."""
+    """Format a whole number with thousands separators: ``1,830``."""
     return line(None if number is None else f"{number:,}")

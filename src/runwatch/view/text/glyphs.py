@@ -1,7 +1,7 @@
-"""Glyph, word and colour role of a state: always all three, so that none of them carries meaning alone.
+"""Glyph, word and color role of a state. All three are always shown, so none carries meaning alone.
 
-Both sets have the same names, and each glyph is one cell wide, so that a table keeps its shape without Unicode
-(console-anchors C5).
+Both glyph sets have the same names, and each glyph is one cell wide, so tables keep their shape without Unicode
+(manual: decisions, "Interface conventions").
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from runwatch.records.states import is_final
 
 
 class Role(StrEnum):
-    """What a piece of text means; a theme gives each role its colour."""
+    """The meaning of a piece of text. A theme assigns each role its color."""
 
     LIVE = "live"
-    """Under way, or in a state nobody knows: cyan."""
+    """In progress, or in an unknown state: cyan."""
     GOOD = "good"
     """Completed, eligible, ready, accepted: green."""
     BAD = "bad"
@@ -28,9 +28,9 @@ class Role(StrEnum):
     TEST = "test"
     """A test run: blue."""
     QUIET = "quiet"
-    """Chrome and what is not the point: dim."""
+    """Frames and secondary text: dim."""
     PLAIN = "plain"
-    """Data without a meaning of its own."""
+    """Data without special meaning."""
 
 
 class Glyphs(NamedTuple):
@@ -38,18 +38,18 @@ class Glyphs(NamedTuple):
 
     Attributes:
         live: Before a state that is not final.
-        good: Before completed, eligible and ready; a check that accepted.
-        bad: Before failed and blocked; a check that rejected.
+        good: Before completed, eligible and ready, and for a check that accepted.
+        bad: Before failed and blocked, and for a check that rejected.
         off: Before cancelled.
         warn: Before expired, stale and held.
-        unknown: Where nothing is known.
-        nothing: Where there is nothing.
+        unknown: For an unknown value.
+        nothing: For an absent value.
         ellipsis: Where text was cut.
         dot: Between two facts.
         arrow: From one thing to the next.
-        rule: What a gap in a timeline is drawn with.
-        bar: Ends, full and empty cell of a gauge.
-        tree: Before a line of a tree that others follow on its level, before the last one, and past lines between two.
+        rule: Draws a gap in a timeline.
+        bar: Left end, full cell, empty cell and right end of a gauge.
+        tree: Before a tree line with later siblings, before the last sibling, and past lines between two siblings.
     """
 
     live: str
@@ -71,11 +71,11 @@ UNICODE: Final = Glyphs("●", "✓", "✗", "⊘", "◷", "?", "–", "…", "�
 ASCII: Final = Glyphs("*", "+", "x", "-", "~", "?", "-", "~", "|", ">", "-", ("[", "#", ".", "]"), ("|", "`", "|"))
 
 GLYPHS: Final = {"unicode": UNICODE, "ascii": ASCII}
-"""The sets by the name they have in the settings."""
+"""Glyph sets by their name in the settings."""
 
 
 def state_glyph(state: str | None, glyphs: Glyphs = UNICODE) -> tuple[str, Role]:
-    """Glyph and role of a run's or slice's state; a word nobody knows means "still live", no word means unknown."""
+    """Return glyph and role of a run's or slice's state. An unrecognized word counts as live, ``None`` as unknown."""
     match state:
         case None:
             return glyphs.unknown, Role.PLAIN

@@ -1,7 +1,7 @@
-"""Nested JSON by dotted paths: for CSV heads, ``--fields``, filters and details.
+"""Dotted paths into nested JSON, for CSV headers, ``--fields``, filters and details.
 
-A dot, a bracket or a backslash inside a member name is written with a backslash before it, so that two paths are never
-spelled the same; an array's item has its position in brackets.
+A dot, bracket or backslash inside a member name is escaped with a backslash, so every path has its own spelling. Array
+positions are in brackets.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from typing import Any, Final
 from runwatch.records.record import Record
 
 JsonPath = tuple[str | int, ...]
-"""Member names and positions, from the outside in; the first one is a name."""
+"""Member names and positions from the outside in. The first is a name."""
 
 MAX_DEPTH: Final = 12
-"""How deep objects are taken apart; what lies deeper stays together as JSON."""
+"""Depth to which objects are taken apart. Deeper values stay together as JSON."""
 
 MISSING: Final = object()
-"""What a path gives where there is no such member; something else than ``null``."""
+"""The result for a path without a member; distinct from ``null``."""
 
 _SPECIAL: Final = re.compile(r"[\\.\[]")
 _PART: Final = re.compile(r"((?:[^.\\\[]|\\.)*)((?:\[[0-9]{1,9}\])*)", re.DOTALL)
 
 
 def escape_name(name: str) -> str:
-    """A member name as it stands in a dotted path."""
+    """Escape a member name for use in a dotted path."""
     return _SPECIAL.sub(r"\\\g<0>", name) if _SPECIAL.search(name) else name
 
 
 def format_path(path: JsonPath) -> str:
-    """A path in words: ``slices[0].cost.usd``."""
+    """Format a path: ``slices[0].cost.usd``."""
     text = ""
     for number, part in enumerate(path):
         text += f"[{part}]" if isinstance(part, int) else f".{escape_name(part)}" if number else escape_name(part)
@@ -39,7 +39,7 @@ def format_path(path: JsonPath) -> str:
 
 
 def parse_path(path: str) -> JsonPath:
-    """A path in words as its parts; what :func:`format_path` has written comes back as it was."""
+    """Split a formatted path into its parts; the inverse of :func:`format_path`."""
     if not _SPECIAL.search(path):
         return (path,)
     parts: list[str | int] = []
@@ -51,7 +51,7 @@ def parse_path(path: str) -> JsonPath:
         parts.extend(int(digits) for digits in re.findall(r"[0-9]+", match[2]))
         position = match.end()
         if position >= len(path) or path[position] != ".":
-            # A bracket or a backslash that belongs to no path stays part of the name.
+            # A bracket or backslash that is not valid path syntax stays part of the name.
             if position < len(path):
                 parts.append(path[position:])
             return tuple(parts)
@@ -59,7 +59,7 @@ def parse_path(path: str) -> JsonPath:
 
 
 def get_at(value: Any, path: JsonPath) -> Any:
-    """The value at a path, or :data:`MISSING`; a position, or its digits as a name, picks an item of an array."""
+    """Return the value at a path, or :data:`MISSING`. A position, or its digits as a name, selects an array item."""
     for part in path:
         if isinstance(value, Mapping):
             value = value.get(part, MISSING) if isinstance(part, str) else MISSING
@@ -74,12 +74,12 @@ def get_at(value: Any, path: JsonPath) -> Any:
 
 
 def iter_leaves(value: Any, path: JsonPath = (), *, lists: bool) -> Iterator[tuple[JsonPath, Any]]:
-    """Every innermost value with its path, in order.
+    """Yield every innermost value with its path, in order.
 
     Args:
         value: A decoded JSON value.
-        path: Where it stands.
-        lists: Whether arrays of objects are taken apart too.
+        path: Path of ``value``.
+        lists: Whether to take arrays of objects apart too.
     """
     if len(path) < MAX_DEPTH:
         if isinstance(value, Mapping) and value:
@@ -94,12 +94,12 @@ def iter_leaves(value: Any, path: JsonPath = (), *, lists: bool) -> Iterator[tup
 
 
 def flatten(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """An object as one row: dotted paths to values that are no objects; arrays stay as they are."""
+    """Flatten an object to one row: dotted paths to non-object values. Arrays stay whole."""
     return {format_path(path): value for path, value in iter_leaves(raw, lists=False) if path}
 
 
 def declared_paths(record: type[Record], prefix: str = "") -> Iterator[str]:
-    """The dotted paths of a record's declared members, nested objects taken apart."""
+    """Yield the dotted paths of a record's declared members, with nested objects taken apart."""
     for name, member in record.MEMBERS.items():
         if member.kind is not None and member.form.get("type") == "object":
             yield from declared_paths(member.kind, f"{prefix}{escape_name(name)}.")
@@ -108,12 +108,14 @@ def declared_paths(record: type[Record], prefix: str = "") -> Iterator[str]:
 
 
 def csv_columns(record: type[Record], rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The columns of flattened rows: the declared members, the same for every export, then the others as they came."""
+    """Return the columns of flattened rows: declared members first, in fixed order, then the others in order of
+    appearance.
+    """
     names = dict.fromkeys(declared_paths(record))
     inner = {format_path(parts[:depth]) for parts in map(parse_path, names) for depth in range(1, len(parts))}
     for row in rows:
         for name, value in row.items():
-            # An object that is empty or null has no members to show, and its columns stand there already.
+            # An empty or null object has no members to show, and its columns are already listed.
             if name not in names and not (name in inner and value in (None, {})):
                 names[name] = None
     return list(names)

@@ -1,4 +1,4 @@
-"""A decoded JSON value as the lines of a tree, whatever its shape: nothing is left out, however deep it stands."""
+"""Lines of a tree for any decoded JSON value. Nothing is left out, at any depth."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runwatch.view.text.json_paths import JsonPath
 from runwatch.view.text.safe_text import json_text
 
 MAX_INLINE_CHARS: Final = 60
-"""A list of plain values stays on one line up to so many characters; a longer one has a line for each."""
+"""A list of plain values up to this many characters stays on one line; a longer one gets a line for each value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +18,10 @@ class JsonNode:
     """A member of an object or an item of a list.
 
     Attributes:
-        path: Where it stands, from the outermost value on.
-        value: It, decoded.
-        level: How many others it stands in below the outermost value.
-        is_head: Whether what is in it follows, a level deeper.
+        path: Path from the outermost value.
+        value: The decoded value.
+        level: Depth below the outermost value, from 0.
+        is_head: Whether its contents follow one level deeper.
     """
 
     path: JsonPath
@@ -31,19 +31,19 @@ class JsonNode:
 
     @property
     def name(self) -> str:
-        """The member's name as it came, or the item's place in brackets."""
+        """The member's name as sent, or the item's position in brackets."""
         last = self.path[-1]
         return f"[{last}]" if isinstance(last, int) else last
 
 
 def walk_json(value: Any, path: JsonPath = ()) -> Iterator[JsonNode]:
-    """What an object or a list has in it, each before what is in it itself; nothing for another value.
+    """Yield the contents of an object or list, parents before children; nothing for other values.
 
-    It needs no more of the interpreter's stack for a deeper value.
+    Iterative: stack use does not grow with depth.
 
     Args:
         value: A decoded JSON value.
-        path: Where it stands.
+        path: Path of ``value``.
     """
     open_ones = [(path, _inside(value))]
     while open_ones:

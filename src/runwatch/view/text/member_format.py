@@ -1,4 +1,4 @@
-"""Pieces that several specifications share: how a decoded member of any type is drawn."""
+"""Formats for decoded members, shared by several specifications."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def detail_state(value: object, context: RenderContext) -> CellText:
-    """A state with its glyph and colour, uncut; anything but text as it came."""
+    """Format a state with its glyph and color, uncut. Anything but text is shown as sent."""
     if not isinstance(value, str):
         return line(json_text(value), None)
     glyph, role = state_glyph(value, context.glyphs)
@@ -27,7 +27,7 @@ def detail_state(value: object, context: RenderContext) -> CellText:
 
 
 def output_end(_: object, part: Slice | ReceiptSlice, context: RenderContext) -> CellText | None:
-    """Why the output of a slice ends; one that was cut says so."""
+    """Format why the output of a slice ended, with a warning if it was cut."""
     reason = part.finish_reason
     if reason == CUT:
         return StyledText(line(f"{context.glyphs.warn} cut at the limit of output tokens, {CUT}"), Role.WARN)
@@ -35,7 +35,7 @@ def output_end(_: object, part: Slice | ReceiptSlice, context: RenderContext) ->
 
 
 def detail_time(value: object, context: RenderContext) -> CellText:
-    """A date-time as the service sent it, with its age, and in the local zone where that is asked for."""
+    """Format a date-time as sent, with its age, and also in the local zone if that mode is on."""
     found = parse_time(value) if isinstance(value, str) else None
     if found is None:
         return line(json_text(value), None)
@@ -44,12 +44,12 @@ def detail_time(value: object, context: RenderContext) -> CellText:
 
 
 def detail_usd(value: object, _: RenderContext) -> CellText:
-    """Money with all its digits; anything but a number as it came."""
+    """Format money with all its digits. Anything but a number is shown as sent."""
     return block(f"{json_text(value)} USD" if _is_number(value) else json_text(value))
 
 
 def detail_seconds(value: object, _: RenderContext) -> CellText:
-    """Seconds with all their digits; anything but a number as it came."""
+    """Format seconds with all their digits. Anything but a number is shown as sent."""
     return block(f"{json_text(value)} s" if _is_number(value) else json_text(value))
 
 
@@ -58,30 +58,30 @@ def _is_number(value: object) -> bool:
 
 
 def time_cell(value: datetime, context: RenderContext) -> SafeText:
-    """A moment in a list: an age, or the time of day with as much of the date as differs from today."""
+    """Format a time for a list: an age, or the time of day plus the part of the date that differs from today."""
     return list_time(value, context) if context.time == "relative" else time_of_day(value, context)
 
 
 def usd_cell(value: Decimal, _: RenderContext) -> SafeText:
-    """Money in a list."""
+    """Format money for a list."""
     return money(value)
 
 
 def duration_cell(value: Decimal, _: RenderContext) -> SafeText:
-    """A span of time in a list, from seconds."""
+    """Format a duration in seconds for a list."""
     return duration(value)
 
 
 def id_cell(value: str, context: RenderContext) -> SafeText:
-    """An id in a list."""
+    """Format an id for a list."""
     return short_id(value, context.glyphs)
 
 
 def newest_first_key(value: datetime | None) -> float | None:
-    """A sort key that puts the newest first, as an age does."""
+    """Return a sort key that puts the newest first, as an age does."""
     return None if value is None else -(value - _EPOCH).total_seconds()
 
 
 def no_charge_cell() -> StyledText:
-    """What stands where a number of a test run would mean nothing."""
+    """Return the cell for an amount that does not apply to a test run."""
     return StyledText(line("test run"), Role.TEST)

@@ -1,4 +1,4 @@
-"""Text that the user pastes: freed from what a terminal acts on, and searched for ids."""
+"""Clean text that the user pastes, and find ids in it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Final
 from runwatch.base.text import clean_block, is_clean
 
 MAX_CHARACTERS: Final = 100_000
-"""Characters of a paste that are looked at."""
+"""Maximum number of characters read from a paste."""
 
 MAX_IDS: Final = 500
-"""Ids that are taken from one paste."""
+"""Maximum number of ids taken from one paste."""
 
 _SEQUENCE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_].*?(?:\x1b\\|\x07|\Z)|[ -/]*[0-~])", re.DOTALL)
 _BETWEEN: Final = re.compile(r"[\s,;|<>()\[\]{}\"'`]+")
@@ -19,7 +19,7 @@ _LEAST_ID: Final = 6
 
 
 def strip_controls(text: str) -> str:
-    """The text without control sequences and invisible characters; line ends become newlines and tabs spaces."""
+    """Remove control sequences and invisible characters. Line ends become newlines, tabs become spaces."""
     text = _SEQUENCE.sub("", text[:MAX_CHARACTERS]).replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
     if not is_clean(text):
         text = "".join(character for character in text if is_clean(character))
@@ -27,9 +27,9 @@ def strip_controls(text: str) -> str:
 
 
 def clean_multiline(text: str) -> tuple[str, int]:
-    """A text of several lines, as the user may write one, and how many characters of it were left out.
+    """Clean text of several lines and return it with the number of characters removed.
 
-    What a terminal would act on and what nobody sees is left out; tabs and the ends of lines stay, as newlines.
+    Removes what a terminal would act on and what is invisible. Tabs stay, and line ends become newlines.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     kept = _SEQUENCE.sub("", text)
@@ -39,9 +39,9 @@ def clean_multiline(text: str) -> tuple[str, int]:
 
 
 def find_ids(text: str) -> list[str]:
-    """The ids in a text, each once, in their order: words between white space, commas, quotes and brackets.
+    """Return the distinct ids in a text, in order: words between white space, commas, quotes and brackets.
 
-    As soon as one of the words looks like an id, those without a digit count as prose around it.
+    If any word looks like an id, words without a digit are treated as prose and dropped.
     """
     words = [word.strip(".:!?…") for word in _BETWEEN.split(strip_controls(text))]
     words = list(dict.fromkeys(word for word in words if word))

@@ -1,8 +1,8 @@
-"""The one gate between values and screens.
+"""The only way from values to the screen.
 
-Widgets and printed tables take :class:`SafeText` and nothing else, and only this module makes it. So a control byte, a
-bidi control or a lone surrogate of the service cannot reach a terminal by an oversight: there is no other way to draw.
-Member names are values too and go through it like everything else.
+Widgets and printed tables accept only :class:`SafeText`, and only this module makes it, so no control byte, bidi
+control or lone surrogate from the service can reach a terminal by oversight. Member names are values too and are
+cleaned the same way.
 """
 
 from __future__ import annotations
@@ -18,42 +18,42 @@ from runwatch.base.json import ExactNumber, dumps
 from runwatch.base.text import ELLIPSIS, cell_width, clean_block, clean_line
 
 LINE_CELLS: Final = 1000
-"""The widest text that one line of a table or a message takes, in cells; the record keeps the rest."""
+"""Maximum width of one line of a table or message, in cells. The record keeps the whole text."""
 
 _GATE: Final = object()
 
 
 class SafeText(str):
-    """Text that a terminal may see: cleaned, safe to print as it is.
+    """Text cleaned for a terminal and safe to print unchanged.
 
-    Only the functions of this module make one. What ``+``, slicing and the other methods of ``str`` give is a plain
-    ``str`` again and has to come back through the gate, which leaves clean text as it is.
+    Only the functions of this module make it. Slicing, ``+`` and other ``str`` methods return a plain ``str``, which
+    has to be cleaned again; cleaning leaves clean text unchanged.
     """
 
     __slots__ = ()
 
     def __new__(cls, text: str, gate: object = None) -> SafeText:
-        """Refuse everybody but this module.
+        """Refuse any caller outside this module.
 
         Raises:
-            TypeError: another user called it.
+            TypeError: The caller is not this module.
         """
         if gate is not _GATE:
             raise TypeError("drawn text is made by line(), block() and the functions that compose it")
         return super().__new__(cls, text)
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
-        """Copies and pickles come back through the gate."""
+        """Clean again when copied or unpickled."""
         return (block, (str(self),))
 
 
 def line(value: object, cells: int | None = LINE_CELLS) -> SafeText:
-    """Any value on one line.
+    """Render any value on one line.
 
     Args:
-        value: Text is cleaned; ``None`` is drawn as ``–``, which says that there is nothing; numbers keep their own
-            digits; lists and objects become compact JSON.
-        cells: The most cells it may take, its end is cut; ``None`` takes all.
+        value: Text is cleaned; ``None`` becomes ``–``; numbers keep their own digits; lists and objects become compact
+            JSON.
+        cells: Maximum width; the end is cut. ``None`` means no limit.
     """
     if isinstance(value, str) and (cells is None or len(value) <= cells) and value.isascii() and value.isprintable():
         return value if isinstance(value, SafeText) else SafeText(value, _GATE)
@@ -62,7 +62,7 @@ def line(value: object, cells: int | None = LINE_CELLS) -> SafeText:
     else:
         text = "–" if value is None else json_text(value)
         if cells is not None and len(text) > 8 * cells:
-            # Cleaning is linear, but a megabyte in a cell need not be cleaned to be cut.
+            # Cleaning is linear, but there is no need to clean a megabyte only to cut it.
             text = text[: 8 * cells] + ELLIPSIS
         text = clean_line(text)
     if cells is not None and len(text) * 2 > cells:
@@ -71,11 +71,11 @@ def line(value: object, cells: int | None = LINE_CELLS) -> SafeText:
 
 
 def block(value: object, *, indent: int | None = None) -> SafeText:
-    """Any value on as many lines as it has, uncut.
+    """Render any value on as many lines as it has, uncut.
 
     Args:
-        value: Drawn as by :func:`line`.
-        indent: Spaces a level for lists and objects; ``None`` keeps them on one line.
+        value: Rendered as by :func:`line`.
+        indent: Spaces per level for lists and objects; ``None`` keeps them on one line.
     """
     if isinstance(value, SafeText):
         return value
@@ -83,9 +83,9 @@ def block(value: object, *, indent: int | None = None) -> SafeText:
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """A value in words of JSON, text as it is; not cleaned yet.
+    """Format a value as JSON, with text left as it is. The result is not cleaned.
 
-    ``null`` is spelled out here, because a member that is ``null`` is something else than one that is missing.
+    ``null`` is spelled out, because a ``null`` member differs from a missing one.
     """
     if isinstance(value, str):
         return value
@@ -106,22 +106,22 @@ def json_text(value: object, indent: int | None = None) -> str:
 
 
 def json_value(value: object) -> SafeText:
-    """A decoded JSON value on one line, ``null`` included, uncut."""
+    """Render a decoded JSON value on one line, uncut, with ``null`` spelled out."""
     return line(json_text(value), None)
 
 
 def json_block(value: object) -> SafeText:
-    """A decoded JSON value in readable form: indented, one member a line."""
+    """Render a decoded JSON value indented, one member per line."""
     return block(json_text(value, 2))
 
 
 def plain_decimal(amount: Decimal) -> str:
-    """A decimal with its own digits, and with an exponent where plain digits would fill the screen."""
+    """Format a decimal with its own digits, using an exponent if plain digits would fill the screen."""
     return format(amount, "f") if abs(amount.adjusted()) <= 30 else str(amount)
 
 
 def iso_text(at: datetime) -> str:
-    """A moment in UTC as the interface writes it, or as it came where UTC has no such year."""
+    """Format a time in UTC as the interface writes it; unchanged if UTC has no such year."""
     try:
         return format_iso(at)
     except OverflowError:
@@ -129,22 +129,24 @@ def iso_text(at: datetime) -> str:
 
 
 def join(parts: Iterable[SafeText], separator: str = "") -> SafeText:
-    """Drawn pieces as one, with a separator between them."""
+    """Join safe texts with a separator."""
     return SafeText(clean_block(separator).join(parts), _GATE)
 
 
 def truncate(text: SafeText, width: int, mark: str = ELLIPSIS) -> SafeText:
-    """Drawn text cut at its end to at most ``width`` cells."""
+    """Cut safe text at its end to at most ``width`` cells."""
     return text if cell_width(text) <= width else SafeText(plain.truncate(text, width, clean_line(mark)), _GATE)
 
 
 def elide_middle(text: SafeText, width: int, mark: str = ELLIPSIS) -> SafeText:
-    """Drawn text cut in its middle to at most ``width`` cells; where it was cut before, more goes at the same place."""
+    """Cut safe text in its middle to at most ``width`` cells. Text that was already cut is cut further at the same
+    place.
+    """
     return text if cell_width(text) <= width else SafeText(plain.elide_middle(text, width, clean_line(mark)), _GATE)
 
 
 def fit(text: SafeText, width: int, align: str = "left", mark: str = ELLIPSIS) -> SafeText:
-    """Drawn text in exactly ``width`` cells: cut at its end, or filled with spaces on the other side of ``align``."""
+    """Fit safe text to exactly ``width`` cells: cut at its end, or padded on the side opposite to ``align``."""
     shown = truncate(text, width, mark)
     space = " " * (width - cell_width(shown))
     return SafeText(space + shown if align == "right" else shown + space, _GATE)

@@ -1,7 +1,8 @@
-"""How the standing of a resource is drawn: ready, blocked, disabled and what lies between (console-anchors C5).
+"""Formats for the status of a resource, such as ready, blocked or disabled (manual: decisions, "Interface
+conventions").
 
-The states of runs have words and glyphs of their own; these are the words of everything else (wire reference 2). A word
-that nobody knows is drawn as it came, in no colour: it might mean anything.
+Run states have words and glyphs of their own; these are the status words of all other resources (manual: interface,
+"Resources"). An unrecognized word is shown as sent and without color, because its meaning is unknown.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _ROLES: Final[Mapping[str, Role]] = {
 
 
 def status_cell(word: str | None, context: RenderContext) -> CellText:
-    """A word for a standing with its glyph and colour; ``None`` means that it is not known."""
+    """Format a status word with its glyph and color; ``None`` means unknown."""
     glyphs = context.glyphs
     if word is None:
         return line(glyphs.unknown)
@@ -46,10 +47,10 @@ def status_cell(word: str | None, context: RenderContext) -> CellText:
 
 
 def detail_status(value: object, context: RenderContext) -> CellText:
-    """The same for a decoded member of any type."""
+    """Format a decoded member of any type as a status."""
     return status_cell(value, context) if isinstance(value, str) else line(json_text(value), None)
 
 
 def joined_cell(value: tuple[str, ...], _: RenderContext) -> SafeText:
-    """Short texts one after another, in a list."""
+    """Join short texts with commas for a list."""
     return line(", ".join(line(word) for word in value))

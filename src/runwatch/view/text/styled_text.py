@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class StyledText(NamedTuple):
-    """Drawn text with the role that colours it."""
+    """Safe text with a role."""
 
     text: SafeText
     role: Role = Role.PLAIN
@@ -22,5 +22,5 @@ CellText = SafeText | StyledText
 
 
 def with_role(shown: CellText) -> StyledText:
-    """Drawn text with its role, plain where it has none."""
+    """Return text with its role; plain if it has none."""
     return shown if isinstance(shown, StyledText) else StyledText(shown)

@@ -1,4 +1,4 @@
-"""What stands on the right of ``>`` and ``<``: a number, a span of time, or a moment."""
+"""Parse and compare filter values: numbers, durations and timestamps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WEEK: Final = Decimal(7 * 86400)
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """A length of time, in seconds."""
+    """A duration in seconds."""
 
     seconds: Decimal
 
@@ -29,10 +29,10 @@ FilterValue = Decimal | Duration | datetime
 
 
 def parse_value(text: str) -> FilterValue | None:
-    """A number (``0.01``), a span (``10m``, ``1h30m``, ``250ms``, ``0:42``) or a moment (``2026-11-20``,
-    ``2026-11-20T10:00``), or ``None`` for anything else.
+    """Parse a number (``0.01``), a duration (``10m``, ``1h30m``, ``250ms``, ``0:42``) or a time (``2026-11-20``,
+    ``2026-11-20T10:00``); ``None`` for anything else.
 
-    A moment without a zone is in UTC.
+    A time without a zone is in UTC.
     """
     if _NUMBER.fullmatch(text):
         return Decimal(text)
@@ -47,16 +47,16 @@ def parse_value(text: str) -> FilterValue | None:
 
 
 def read_seconds(text: str, max_s: int) -> int | None:
-    """A length of time such as ``30d`` or ``12h`` in whole seconds; ``None`` for anything else.
+    """Parse a duration such as ``30d`` or ``12h`` to whole seconds.
 
-    Also ``None`` for less than a second, and for more than ``max_s`` seconds.
+    ``None`` for anything else, for less than one second, and for more than ``max_s`` seconds.
     """
     span = parse_value(text)
     return int(span.seconds) if isinstance(span, Duration) and 1 <= span.seconds <= max_s else None
 
 
 def parse_time(text: str) -> datetime | None:
-    """An ISO 8601 date or date-time, aware, or ``None``."""
+    """Parse an ISO 8601 date or date-time to an aware time, or return ``None``."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -65,9 +65,9 @@ def parse_time(text: str) -> datetime | None:
 
 
 def value_to_time(bound: FilterValue, now: datetime) -> datetime | None:
-    """The moment a bound means when it is compared with moments: a span reaches back from now.
+    """Return the time that a filter value means when compared with times; a duration counts back from now.
 
-    ``None`` for a moment before the calendar begins.
+    ``None`` for a time before the calendar begins.
     """
     if isinstance(bound, datetime):
         return bound
@@ -79,9 +79,9 @@ def value_to_time(bound: FilterValue, now: datetime) -> datetime | None:
 
 
 def compare_values(value: object, bound: FilterValue, now: datetime) -> int | None:
-    """-1, 0 or 1 as a value is less than, equal to or more than a bound; ``None`` where they cannot be compared.
+    """Return -1, 0 or 1 if a value is less than, equal to or greater than a bound; ``None`` if they cannot be compared.
 
-    A moment compared with a span or a number is its age in seconds; a number compared with a span is seconds.
+    A time compared with a duration or number is its age in seconds; a number compared with a duration is seconds.
     """
     if isinstance(value, datetime):
         return _compare_moment(value, bound, now)
@@ -108,7 +108,7 @@ def _compare_moment(value: datetime, bound: FilterValue, now: datetime) -> int:
 
 
 def to_decimal(value: float | Decimal) -> Decimal | None:
-    """A number as a decimal with its own digits, or ``None`` for one that is infinite or none."""
+    """Return a number as a decimal with its own digits, or ``None`` if it is not finite."""
     if isinstance(value, Decimal):
         return value if value.is_finite() else None
     number = Decimal(value.literal if isinstance(value, ExactNumber) else repr(value))
