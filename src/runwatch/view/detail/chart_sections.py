@@ -1,4 +1,4 @@
-"""Plots as lines of a detail: a label, a bar, its number, and a way to what the number counts. Pure."""
+"""Charts as lines of a detail: a label, a bar, its number, and a link to what the number counts."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, fit, line
 
 WidthOf = Callable[[Sequence[SafeText]], int]
-"""The cells that values have beside such labels."""
+"""Returns the width left for values next to these labels, in cells."""
 
 _MARK: Final = 4
-"""Cells behind a value that say that it leads somewhere."""
+"""Cells after a value that mark it as a link."""
 
 _WORTH: Final = 12
-"""Cells of bar that are worth more than the words behind its number."""
+"""Minimum bar width, in cells. Below it the text after the numbers is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChartRow:
-    """One line of a plot.
+    """One line of a chart.
 
     Attributes:
-        label: What it is about; cleaned.
-        value: How long its bar is; ``None`` for none.
-        number: The value in words.
-        more: What is said behind it.
-        target: What it leads to.
-        role: Its colour.
+        label: Safe label.
+        value: Length of the bar; ``None`` for no bar.
+        number: The value as text.
+        more: Text after the number.
+        target: Link target.
+        role: Color role.
     """
 
     label: SafeText
@@ -45,21 +45,19 @@ class ChartRow:
 
 
 def largest_first(plotted: Iterable[ChartRow]) -> list[ChartRow]:
-    """Lines in the order of their values, those without one last."""
+    """Sort lines by descending value, lines without one last."""
     return sorted(plotted, key=lambda one: (one.value is None, -(one.value or 0)))
 
 
 def bar_section(
     title: str, plotted: Sequence[ChartRow], room_of: WidthOf, context: RenderContext, *, largest: Value = None
 ) -> list[DetailSection]:
-    """A section of bars; none where there is nothing to plot.
+    """Return a section of bars; an empty list if there is nothing to draw.
 
     Args:
-        title: Its heading.
-        plotted: Its lines in their order.
-        room_of: The cells that there are.
-        context: What it is drawn with.
-        largest: What a full bar stands for; the largest of the values where it is not given.
+        plotted: Lines in order.
+        room_of: Returns the available cells.
+        largest: Value of a full bar; by default the largest of the values.
     """
     if not plotted:
         return []
@@ -69,11 +67,11 @@ def bar_section(
     widest = max(map(cell_width, words))
     if room - widest < _WORTH:
         words, widest = [fit(one.number, numbers, "right") for one in plotted], numbers
-    # Numbers stand below each other at their right ends, and what is said behind them at its left.
+    # Numbers are right-aligned; the text after them is left-aligned.
     bars = [ChartBar(one.value, fit(text, widest)) for one, text in zip(plotted, words, strict=True)]
     drawn = bars_with_numbers(bars, room, context.glyphs, largest=largest)
     lines = (
-        # Where lines lead somewhere, the marks that say so stand below each other.
+        # Pad lines that are links, so their marks are aligned.
         DetailLine(
             one.label, text if one.target is not None else line(text.rstrip(" "), None), one.role, target=one.target
         )
@@ -85,14 +83,12 @@ def bar_section(
 def column_section(
     title: str, days: Sequence[tuple[str, Value]], rows: int, room_of: WidthOf, context: RenderContext
 ) -> list[DetailSection]:
-    """A section with a column for each day, and the ends of the time below it; none where no day is known.
+    """Return a section with a column for each day and the first and last day below; an empty list if there are no days.
 
     Args:
-        title: Its heading.
-        days: Days such as ``2026-11-20`` in their order, each with its value; a gap where that is ``None``.
-        rows: How many rows the columns are high.
-        room_of: The cells that there are.
-        context: What it is drawn with.
+        days: Days such as ``2026-11-20`` in order, each with its value; ``None`` is a gap.
+        rows: Height of the columns, in rows.
+        room_of: Returns the available cells.
     """
     drawn = draw_column_chart([value for _, value in days], rows, room_of(()), context.glyphs)
     if not drawn:
@@ -108,7 +104,7 @@ def _words(one: ChartRow, numbers: int) -> SafeText:
 
 
 def _axis(days: Sequence[tuple[str, Value]], cells: int) -> SafeText:
-    """The first and the last day below the ends of a plot, without the year; of a narrow one only the last."""
+    """Format the first and the last day, without the year, below the ends of a chart; only the last if it is narrow."""
     left, right = line(days[0][0][5:], 10), line(days[-1][0][5:], 10)
     room = cells - cell_width(left) - cell_width(right)
     return line(f"{left}{' ' * room}{right}", None) if room > 0 and len(days) > 1 else right

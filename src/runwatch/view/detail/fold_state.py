@@ -1,6 +1,4 @@
-"""What of a detail is folded away: sections, and in trees whatever has lines below it. Ours; nothing is folded at first
-but what is very long.
-"""
+"""Folding of sections, and of nested parts in trees. At first only very long parts are folded."""
 
 from __future__ import annotations
 
@@ -15,14 +13,14 @@ if TYPE_CHECKING:
     from runwatch.view.detail.sections import DetailLine
 
 FoldKey = tuple[SafeText, ...]
-"""Names a part: the heading of its section, then the names in the tree, from the outside in."""
+"""Identifies a part: the heading of its section, then the names in the tree from the outside in."""
 
 FOLD_THRESHOLD_LINES: Final = 500
-"""A part of a tree with more lines than these is folded until somebody unfolds it."""
+"""A part of a tree with more lines than this is folded at first."""
 
 
 class FoldState:
-    """What people have folded and unfolded, by what the details are about, as long as the console runs."""
+    """What the user has folded and unfolded, by the subject of the details. Lasts as long as the console runs."""
 
     def __init__(self) -> None:
         self._chosen: dict[tuple[str, FoldKey], bool] = {}
@@ -31,25 +29,25 @@ class FoldState:
         """Whether a part is folded.
 
         Args:
-            about: What the details are about, such as the name of a resource.
+            about: Subject of the details, such as the name of a resource.
             key: The part.
-            count: The lines it has; those of a section do not matter.
+            count: Number of its lines; ignored for sections.
         """
         return self._chosen.get((about, key), len(key) > 1 and count > FOLD_THRESHOLD_LINES)
 
     def fold(self, about: str, key: FoldKey, *, folded: bool) -> None:
-        """Fold a part, or unfold it."""
+        """Fold or unfold a part."""
         self._chosen[about, key] = folded
 
 
 @dataclass(frozen=True, slots=True)
 class FoldHeader:
-    """The line that stands for a part.
+    """The head line of a part.
 
     Attributes:
         key: The part.
-        count: The lines below it.
-        is_folded: Whether these are hidden.
+        count: Number of lines below it.
+        is_folded: Whether those are hidden.
     """
 
     key: FoldKey
@@ -63,14 +61,14 @@ class FoldHeader:
 
 
 class VisibleLine(NamedTuple):
-    """A line that is not hidden, with its place in the tree.
+    """A visible line and its position in the tree.
 
     Attributes:
         line: The line.
-        part: The innermost part that it belongs to: its own where it is the head of one.
-        head: What it is the head of; ``None`` for a line without others below it.
-        follows: For each level from the outside to its own, whether another line follows there.
-        labels: The cells of the widest label among the values that it stands with.
+        part: The innermost part that contains it; its own part if it is a head.
+        head: Its header if it has lines below it, else ``None``.
+        follows: For each level from the outside to its own, whether another line follows on that level.
+        labels: Width of the widest label among its sibling values, in cells.
     """
 
     line: DetailLine
@@ -83,14 +81,13 @@ class VisibleLine(NamedTuple):
 def visible_lines(
     title: SafeText, lines: Sequence[DetailLine], is_folded: Callable[[FoldKey, int], bool]
 ) -> list[VisibleLine]:
-    """The lines of a tree that are not hidden.
+    """Return the visible lines of a tree.
 
-    A line belongs to the nearest one before it that has a lower level.
+    A line belongs to the nearest line before it that has a lower level.
 
     Args:
-        title: The heading above the tree.
-        lines: All its lines, in order.
-        is_folded: Whether the part of a key, with so many lines, is folded.
+        title: Heading above the tree.
+        is_folded: Returns whether the part with this key and number of lines is folded.
     """
     counts, follows, labels = _measured(lines)
     found: list[VisibleLine] = []
@@ -113,7 +110,9 @@ def visible_lines(
 
 
 def _measured(lines: Sequence[DetailLine]) -> tuple[list[int], list[bool], list[int]]:
-    """For each line: how many belong to it, whether another one follows on its level, and how wide labels are there."""
+    """Return for each line: its number of descendants, whether a sibling follows, and the width of its siblings'
+    labels.
+    """
     size = len(lines)
     counts = [0] * size
     # Lines whose end is not found yet, from the outside in.

@@ -1,4 +1,4 @@
-"""What the help says beside the keys: signs, filters, states of panes, places, and how the service works."""
+"""Help beside the keys: symbols, filters, pane states, files, and how the service works."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILTERS: Final = (
     ("is:live", "a state: is:final, is:live, is:problem, is:test"),
     (":name", "a filter that the settings keep under a name"),
 )
-"""The grammar of filters (console-anchors C3)."""
+"""The grammar of filters (manual: decisions, "Interface conventions")."""
 
 STATES: Final = (
     ("loading…", Role.QUIET, "The first answer is awaited."),
@@ -50,7 +50,7 @@ STATES: Final = (
     ("final", Role.QUIET, "The run has ended, and nothing will change any more."),
     ("PAUSED", Role.WARN, "You stopped it. What came in the meantime is counted."),
 )
-"""What the lower left of a frame says (console-anchors C4)."""
+"""The states shown in the lower left of a frame (manual: decisions, "Interface conventions")."""
 
 FACTS: Final = (
     (
@@ -95,12 +95,13 @@ FACTS: Final = (
         "Cancelling ends a run, but a call to a provider that is under way is not reversed, and may be charged.",
     ),
 )
-"""How the service works, as far as the user meets it (console-anchors 0, as the wire reference corrects it); keys stand
-in it by the ids of their actions."""
+"""How the service works, as far as it matters to the user (manual: interface, "What the service does"). Keys are given
+by action id.
+"""
 
 
 def legend_section() -> DetailSection:
-    """The glyphs of both sets with what they mean; colour and word always say the same."""
+    """Return the glyphs of both sets with their meanings."""
     marks = (
         ("live", Role.LIVE, "live, also in a state nobody knows"),
         ("good", Role.GOOD, "completed, eligible, ready, accepted"),
@@ -120,11 +121,10 @@ def legend_section() -> DetailSection:
 
 
 def reference_sections(paths: Paths, key_of: KeyLookup) -> list[DetailSection]:
-    """Signs, filters, states and places.
+    """Return symbols, filters, pane states and files.
 
     Args:
-        paths: The places.
-        key_of: The present keys.
+        key_of: Returns the current key of an action.
     """
     return [
         legend_section(),
@@ -148,7 +148,7 @@ def reference_sections(paths: Paths, key_of: KeyLookup) -> list[DetailSection]:
 
 
 def service_sections(key_of: KeyLookup) -> list[DetailSection]:
-    """How the service works, with the present keys."""
+    """Return how the service works, with the current keys."""
     return [
         DetailSection(
             line("How the service works"), _lines({label: insert_keys(text, key_of) for label, text in FACTS})
@@ -157,7 +157,7 @@ def service_sections(key_of: KeyLookup) -> list[DetailSection]:
 
 
 def search_sections(sections: list[DetailSection], text: str) -> list[DetailSection]:
-    """The lines of some sections that hold all words of a text, without regard to capitals."""
+    """Return the lines that contain all words of a text, ignoring case."""
     words = text.casefold().split()
     kept = (
         DetailSection(part.title, tuple(entry for entry in part.lines if _holds(entry, words))) for part in sections

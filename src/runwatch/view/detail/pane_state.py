@@ -1,4 +1,4 @@
-"""A pane's state in words: what its frame says, and what stands where there are no rows (console-anchors C4)."""
+"""Texts for a pane's state: in its frame, and in place of rows (manual: decisions, "Interface conventions")."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _ROLES = {
 JUST_NOW_S = 5.0
 
 STALE_STATES = frozenset({LoadState.STALE, LoadState.RATE_LIMITED, LoadState.OFFLINE, LoadState.NOT_AUTHORISED})
-"""States in which rows are drawn as old ones, because nobody vouches for them now."""
+"""States in which rows are dimmed, because they may be out of date."""
 
 
 FAILED_STATES = frozenset({LoadState.OFFLINE, LoadState.NOT_AUTHORISED, LoadState.NOT_OFFERED, LoadState.ERROR})
-"""States that are explained beside rows too; that of a 429 is counted down above."""
+"""States that are explained even if there are rows. A rate limit has its own countdown above."""
 
 
 def pane_status(state: PaneState, context: RenderContext) -> StyledText:
-    """The state in a few words, for the lower left of a frame."""
+    """Describe the state in a few words, for the lower left of a frame."""
     dot = f" {context.glyphs.dot} "
     words = dot.join(word for word in _words(state, context) if word)
     return StyledText(line(words), _ROLES.get(state.load, Role.QUIET))
@@ -50,7 +50,7 @@ def _words(state: PaneState, context: RenderContext) -> list[str]:
             waiting = "" if state.waiting_s is None or state.waiting_s < 1 else f"{state.waiting_s:.0f}s"
             return [" ".join(word for word in (f"loading{context.glyphs.ellipsis}", state.reading, waiting) if word)]
         case LoadState.OFFLINE:
-            # A narrow frame cuts from the end, and how old the rows are is what nobody may overlook.
+            # The age of the rows comes first, because a narrow frame cuts from the end and the age must not be lost.
             since = "" if state.since is None else f"since {time_of_day(state.since, context)}"
             return ["offline", age and f"data {age} old", since, state.failure.title if state.failure else ""]
         case LoadState.RATE_LIMITED:
@@ -68,14 +68,14 @@ def _words(state: PaneState, context: RenderContext) -> list[str]:
 
 
 def freshness_text(age_s: float | None) -> str:
-    """How long ago something was heard; the first seconds are "just now", so that a quiet screen is not drawn anew."""
+    """Describe how long ago data was read; the first seconds are "just now", so an idle screen is not redrawn."""
     return "just now" if age_s is None or age_s < JUST_NOW_S else f"{short_duration(age_s)} ago"
 
 
 def empty_state_lines(
     spec: ResourceSpec[Any], state: PaneState, context: RenderContext, key_of: KeyLookup
 ) -> tuple[SafeText, ...]:
-    """What a pane without rows says: why there are none, and what to do next, with the present keys."""
+    """Return the text of a pane without rows: why there are none and what to do next, with the current keys."""
     refresh = key_of("screen.refresh")
     failure = state.failure
     match state.load:
@@ -109,7 +109,7 @@ def empty_state_lines(
 
 
 def _told(failure: ReadFailure | None, otherwise: str) -> tuple[SafeText, ...]:
-    """What happened, more about it, and the id that support staff ask for."""
+    """Return what happened, the details, and the instance id for support."""
     if failure is None:
         return (line(otherwise),)
     instance = failure.problem.instance if failure.problem is not None else None

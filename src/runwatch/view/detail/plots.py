@@ -1,8 +1,8 @@
-"""Plots of a terminal: bars with labels and numbers, sparklines, and columns by day. Pure.
+"""Terminal charts: bars with labels and numbers, sparklines, and columns by day.
 
-Every function answers drawn text of at most the cells it was given, in the glyphs of the set it was given. What is not
-known is a gap and never a nought; a nought shows as one; anything above nought, however small beside the largest, shows
-at least the smallest mark. A negative value has no length, and its number stands beside it with its sign.
+Every function returns safe text of at most the given width, in the given glyphs. An unknown value is a gap, never zero;
+zero is drawn as zero; anything above zero shows at least the smallest mark, however small. A negative value has no
+length; the number beside it shows its sign.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from runwatch.view.text.glyphs import ASCII, UNICODE, Glyphs
 from runwatch.view.text.safe_text import SafeText, fit, line
 
 Value = Decimal | int | None
-"""What is plotted; ``None`` where nothing is known."""
+"""A value to draw; ``None`` if unknown."""
 
 MIN_BAR_CELLS: Final = 4
-"""Cells below which a bar says nothing; there its number stands alone."""
+"""Minimum width of a bar. Below it the number is shown alone."""
 
 _GAP: Final = 2
 _WIDEST_COLUMN: Final = 3
 _SHARES: Final = Context(prec=12, Emin=-999_999, Emax=999_999)
-"""Amounts have up to a thousand digits; a plot needs a dozen of them."""
+"""Amounts may have up to a thousand digits; a chart needs a dozen."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """The glyphs of growing fill.
+    """Glyphs of increasing fill.
 
     Attributes:
-        along: Parts of a cell of a horizontal bar, from the least to the full one.
-        up: Parts of a cell of a column, from nought to the full one.
+        along: Parts of a cell of a horizontal bar, from the smallest to full.
+        up: Parts of a cell of a column, from zero to full.
     """
 
     along: str
@@ -49,8 +49,8 @@ class ChartBar:
     """One line of a chart.
 
     Attributes:
-        value: How long it is.
-        shown: The number beside it, as its reader wants it.
+        value: Length of the bar.
+        shown: Number shown beside it.
     """
 
     value: Value
@@ -58,7 +58,7 @@ class ChartBar:
 
 
 def draw_bar(value: Value, largest: Value, cells: int, glyphs: Glyphs = UNICODE) -> SafeText:
-    """A horizontal bar in exactly ``cells`` cells, full where the value is the largest one."""
+    """Draw a horizontal bar in exactly ``cells`` cells; it is full if the value is the largest."""
     steps = _steps(glyphs).along
     filled = _part(value, largest, cells * len(steps))
     whole, rest = divmod(filled, len(steps))
@@ -68,13 +68,10 @@ def draw_bar(value: Value, largest: Value, cells: int, glyphs: Glyphs = UNICODE)
 def draw_bars(
     values: Sequence[Value], cells: int, glyphs: Glyphs = UNICODE, *, largest: Value = None
 ) -> list[SafeText]:
-    """A bar for each value in exactly ``cells`` cells.
+    """Draw a bar for each value in exactly ``cells`` cells.
 
     Args:
-        values: What they show.
-        cells: How wide they are.
-        glyphs: The glyphs.
-        largest: What a full bar stands for; the largest of the values where it is not given.
+        largest: Value of a full bar; by default the largest of the values.
     """
     top = _largest(values) if largest is None else largest
     return [draw_bar(value, top, cells, glyphs) for value in values]
@@ -83,15 +80,12 @@ def draw_bars(
 def bars_with_numbers(
     shown: Sequence[ChartBar], cells: int, glyphs: Glyphs = UNICODE, *, largest: Value = None
 ) -> list[SafeText]:
-    """A bar and its number for each line of a chart, in at most ``cells`` cells; labels are the caller's.
+    """Draw a bar and its number for each line of a chart, in at most ``cells`` cells, without labels.
 
-    Numbers stand below each other at their right ends. Where there is no room for both, the bars go first.
+    Numbers are right-aligned. If there is no room for both, bars are dropped.
 
     Args:
-        shown: The lines.
-        cells: The cells there are.
-        glyphs: The glyphs.
-        largest: What a full bar stands for; the largest of the values where it is not given.
+        largest: Value of a full bar; by default the largest of the values.
     """
     numbers = min(max((cell_width(one.shown) for one in shown), default=0), max(0, cells))
     room = cells - numbers - _GAP
@@ -105,13 +99,12 @@ def bars_with_numbers(
 
 
 def draw_sparkline(values: Sequence[Value], cells: int, glyphs: Glyphs = UNICODE, *, largest: Value = None) -> SafeText:
-    """A sparkline of the last ``cells`` values, a cell each; a gap where nothing is known.
+    """Draw a sparkline of the last ``cells`` values, one cell each; unknown values are gaps.
 
     Args:
-        values: In their order in time.
-        cells: The most cells it takes.
-        glyphs: The glyphs.
-        largest: What a full cell stands for; the largest of the values that are shown where it is not given.
+        values: Values in order of time.
+        cells: Maximum width.
+        largest: Value of a full cell; by default the largest of the values drawn.
     """
     last = list(values[len(values) - cells :] if 0 < cells < len(values) else values if cells > 0 else ())
     top = _largest(last) if largest is None else largest
@@ -120,10 +113,10 @@ def draw_sparkline(values: Sequence[Value], cells: int, glyphs: Glyphs = UNICODE
 
 
 def draw_column_chart(values: Sequence[Value], rows: int, cells: int, glyphs: Glyphs = UNICODE) -> list[SafeText]:
-    """A column for each of the last values that have room, ``rows`` rows high, the top row first.
+    """Draw a column for each of the last values that fit, ``rows`` rows high, top row first.
 
-    A column is up to three cells wide with a free cell behind it where there is room for that. The lowest row shows a
-    nought as a line on the ground.
+    A column is up to three cells wide, with a gap of one cell if there is room. Zero is drawn as a line in the lowest
+    row.
     """
     if rows < 1 or cells < 1 or not values:
         return []
@@ -139,7 +132,7 @@ def draw_column_chart(values: Sequence[Value], rows: int, cells: int, glyphs: Gl
 
 
 def column_width(count: int, cells: int) -> tuple[int, int]:
-    """The cells of one of ``count`` columns, and the free cells behind it, in a plot of ``cells`` cells."""
+    """Return the width of one of ``count`` columns and the gap after it, in a chart of ``cells`` cells."""
     for width, gap in ((_WIDEST_COLUMN, 1), (2, 1), (1, 1)):
         if count * (width + gap) - gap <= cells:
             return width, gap
@@ -147,7 +140,7 @@ def column_width(count: int, cells: int) -> tuple[int, int]:
 
 
 def _column_glyph(height: int | None, row: int, steps: str) -> str:
-    """The glyph of a column in a row counted from the ground; a nought lies on the ground."""
+    """Return the glyph of a column in a row counted from the bottom; zero is drawn in the lowest row."""
     if height is None:
         return " "
     above = height - row * len(steps)
@@ -157,12 +150,12 @@ def _column_glyph(height: int | None, row: int, steps: str) -> str:
 
 
 def _part(value: Value, largest: Value, steps: int) -> int:
-    """How many of ``steps`` a value takes: none for nought and what is not known, at least one above it."""
+    """Return how many of ``steps`` a value fills: 0 for zero and unknown values, at least 1 above zero."""
     if value is None or largest is None or value <= 0 or largest <= 0 or steps <= 0:
         return 0
     if value >= largest:
         return steps
-    # Rounded first: amounts of a thousand digits are divided as quickly as others then.
+    # Round first, so amounts of a thousand digits divide as fast as others.
     share = _SHARES.divide(_SHARES.plus(Decimal(value)), _SHARES.plus(Decimal(largest)))
     return max(1, min(steps, int((share * steps).to_integral_value(ROUND_FLOOR))))
 

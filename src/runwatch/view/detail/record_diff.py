@@ -1,4 +1,4 @@
-"""Two records beside each other: every value by its path, and whether they share it."""
+"""Compare two records: every value by its path, and whether both have the same."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from runwatch.view.text.safe_text import SafeText, block, json_text, line
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One value that two records do not share.
+    """A value that differs between two records.
 
     Attributes:
-        path: Where it stands, spelled with dots and brackets.
-        left: The first one's value; :data:`runwatch.view.text.json_paths.MISSING` where it has none.
-        right: The same of the second.
+        path: Path with dots and brackets.
+        left: Value in the first record; :data:`runwatch.view.text.json_paths.MISSING` if it has none.
+        right: The same for the second record.
     """
 
     path: str
@@ -27,20 +27,18 @@ class Difference:
 
     @property
     def raw(self) -> dict[str, Any]:
-        """As JSON: a side without the value leaves its member out, which is something else than ``null``."""
+        """As JSON. A side without the value omits its member, which differs from ``null``."""
         sides = {"path": self.path, "left": self.left, "right": self.right}
         return {name: value for name, value in sides.items() if value is not json_paths.MISSING}
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedValue:
-    """One value of two records, ready to draw.
+    """One value of two records as safe text.
 
     Attributes:
-        path: Where it stands.
-        left: The first one's value; ``None`` where it has none, which is something else than ``null``.
-        right: The same of the second.
-        differs: Whether they are not the same.
+        left: Value in the first record; ``None`` if it has none, which differs from ``null``.
+        right: The same for the second record.
     """
 
     path: SafeText
@@ -50,7 +48,7 @@ class ComparedValue:
 
 
 def compare_records(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[ComparedValue]:
-    """Every value of two decoded records, in the order of :func:`diff_records`."""
+    """Compare every value of two decoded records, in the order of :func:`diff_records`."""
     return [
         ComparedValue(line(json_paths.format_path(path), None), _shown(one), _shown(other), _differ(one, other))
         for path, one, other in _pairs(left, right)
@@ -62,10 +60,10 @@ def _shown(value: Any) -> SafeText | None:
 
 
 def diff_records(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:
-    """Where two decoded records differ, in the order of the first, then what only the second has.
+    """Yield the differences between two decoded records: in the order of the first, then what only the second has.
 
-    Objects in arrays are compared by their position, arrays of plain values as a whole, and numbers as they were sent:
-    0.10 is not 0.1.
+    Objects in arrays are compared by position, arrays of plain values as a whole, and numbers as sent: 0.10 differs
+    from 0.1.
     """
     for path, one, other in _pairs(left, right):
         if _differ(one, other):
@@ -76,7 +74,7 @@ def _pairs(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[tuple[
     first = dict(json_paths.iter_leaves(left, lists=True))
     second = dict(json_paths.iter_leaves(right, lists=True))
     for path in {**first, **second}:
-        # An empty record is a leaf of its own without a path.
+        # An empty record is a leaf without a path.
         if path:
             yield path, first.get(path, json_paths.MISSING), second.get(path, json_paths.MISSING)
 

@@ -1,7 +1,7 @@
-"""A record in sections: what its specification puts in front, then everything else it has. Nothing is hidden.
+"""A record as sections: those of its specification, then everything else. Nothing is hidden.
 
-Each section names its members as the service does. A value that is not of the type the interface gives it is shown as
-it came and says so; members nobody here knows come last.
+Sections name members as the service does. A value of the wrong type is shown as sent and marked; unknown members come
+last.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from runwatch.view.text.safe_text import SafeText, block, json_text, line
 from runwatch.view.text.styled_text import CellText, StyledText, with_role
 
 TYPE_MISMATCH: Final = "not of the expected type"
-"""What is said beside a value of the wrong type."""
+"""Note beside a value of the wrong type."""
 
 OTHER_MEMBERS: Final = "Further members"
-"""The heading of what no section claims."""
+"""Heading for members that no section claims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,13 @@ class DetailLine:
     """One labelled value.
 
     Attributes:
-        label: What stands before it.
         text: The value, on as many lines as it has.
-        role: The colour role that repeats what it says.
-        note: What is wrong with it; empty when nothing is.
-        target: What the screen gets when the user opens the line; ``None`` where it leads nowhere.
-        does: What opening it does, in a few words; said on the screen alone.
-        level: How deep it stands in a tree, 0 outside of trees and at their outermost level; it belongs to the nearest
-            line before it with a lower one.
+        role: Color role.
+        note: What is wrong with the value; empty if nothing is.
+        target: Link target, passed to the screen when the user opens the line; ``None`` if it is no link.
+        does: What opening it does, in a few words; shown only on screen.
+        level: Depth in a tree, 0 at the outermost level and outside trees. A line belongs to the nearest line before it
+            with a lower level.
     """
 
     label: SafeText
@@ -56,9 +55,8 @@ class DetailSection:
     """A heading with its lines.
 
     Attributes:
-        title: The heading; empty only sets the lines apart from those before.
-        lines: The lines.
-        is_tree: Whether the levels of the lines are drawn, with guides from each to what belongs to it.
+        title: Heading; empty only separates the lines from those before.
+        is_tree: Whether to draw levels, with guides from each line to its children.
     """
 
     title: SafeText
@@ -67,7 +65,7 @@ class DetailSection:
 
 
 def build_sections(spec: ResourceSpec[S], item: Record | S, context: RenderContext) -> list[DetailSection]:
-    """A record in sections, ready to draw."""
+    """Build the sections of a record."""
     subject: S = spec.subject(item) if isinstance(item, Record) else item
     return _Detail(spec, subject, context).sections()
 
@@ -79,9 +77,9 @@ class _Detail:
         self.context = context
         self.record = spec.record(dict(subject.raw))
         self.flaws = frozenset(self.record.flaws())
-        # A deeper path need not be looked at further than the deepest flaw.
+        # No flaw is deeper than this, so deeper paths need no check.
         self.flaw_depth = max((len(json_paths.parse_path(flaw)) for flaw in self.flaws), default=0)
-        # Paths that a section has shown; what lies below them is shown with them.
+        # Paths that a section has shown, including everything below them.
         self.claimed: set[json_paths.JsonPath] = set()
 
     def sections(self) -> list[DetailSection]:
@@ -107,7 +105,7 @@ class _Detail:
                 yield from self._one(part, title, (*base, position), part.item(item))
 
     def _tree(self, part: SectionSpec) -> Iterator[DetailSection]:
-        """The whole member as a tree; one that is no object, or an empty one, is left to the further members."""
+        """Yield the whole member as a tree. A non-object or empty member is left to the other members."""
         base = json_paths.parse_path(part.tree)
         whole = json_paths.get_at(self.record.raw, base)
         formats = {
@@ -126,7 +124,7 @@ class _Detail:
             yield DetailSection(line(part.title), tuple(lines), is_tree=True)
 
     def _one(self, part: SectionSpec, title: str, base: json_paths.JsonPath, item: Record) -> Iterator[DetailSection]:
-        """The section, unless all it could say is that there is nothing; what is ``null`` then comes last."""
+        """Yield the section unless it has no content; its ``null`` members then come last."""
         lines: list[DetailLine] = []
         claimed: list[json_paths.JsonPath] = []
         is_empty = True
@@ -195,14 +193,14 @@ class _Detail:
 
 
 def _below(leaf: json_paths.JsonPath, path: json_paths.JsonPath) -> str:
-    """The part of a leaf's name below a path."""
+    """Return the part of a leaf's name below a path."""
     rest = leaf[len(path) :]
     spelled = json_paths.format_path(rest)
     return spelled if isinstance(rest[0], int) else f".{spelled}"
 
 
 def _flaw_path(path: json_paths.JsonPath) -> str:
-    """A path as :meth:`runwatch.records.record.Record.flaws` writes it."""
+    """Format a path as :meth:`runwatch.records.record.Record.flaws` does."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part

@@ -1,4 +1,4 @@
-"""What happened around a moment, as one list: Problems, requests and ends of runs, wherever they are kept."""
+"""Activity around a time as one list: problems, requests and run ends, from the journal and the local service."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ SERVICE: Final = "local service"
 class ActivityEntry(Record):
     """One thing that happened: ``what`` is ``problem``, ``request`` or ``run``; ``found_in`` says where it is kept.
 
-    ``offset_s`` are the seconds from the moment that was asked for. A Problem that this machine met and the local
-    service answered is one thing, with the cause that the service keeps.
+    ``offset_s`` is in seconds from the requested time. A problem found in the journal and in the local service's store
+    is one entry, with the cause from the store.
     """
 
     KIND = "happening"
@@ -65,18 +65,18 @@ class ActivityEntry(Record):
 
     @property
     def id(self) -> str:
-        """What it is, with its own id: no two things share them."""
+        """Unique id, made of the kind, the time and the entry's own id."""
         own = self.instance or self.run_id or f"{self.method} {self.path} {self._raw.get('attempt')} {self.key}"
         return f"{self.what} {self._raw.get('time')} {own}"
 
     @property
     def request(self) -> str | None:
-        """Method and path, as far as they are known."""
+        """Method and path, as far as known."""
         return " ".join(part for part in (self.method, self.path) if part) or None
 
     @property
     def is_trouble(self) -> bool:
-        """Whether it is something that did not go well."""
+        """Whether it is a problem, a failed request, or a failed or expired run."""
         if self.what == "run":
             return self.state in {"failed", "expired"}
         return self.what == "problem" or self.error is not None or (self.status or 0) >= 400
@@ -85,7 +85,7 @@ class ActivityEntry(Record):
 def merge_activity(
     around: TimeQuery, nearby: ActivityResult, answered: ServiceProblems | None = None
 ) -> list[ActivityEntry]:
-    """Everything that was found, oldest first; what was met here and answered there is told once."""
+    """Merge journal and local service into one list, oldest first. A problem found in both appears once."""
     kept = [] if answered is None else [each for each in answered.problems if _fits(each, around.text)]
     return _merged(around, nearby.lines, kept)
 
@@ -93,20 +93,20 @@ def merge_activity(
 def find_nearest_activity(
     around: TimeQuery, nearby: ActivityResult, answered: ServiceProblems | None = None
 ) -> list[ActivityEntry]:
-    """The nearest things before and behind, oldest first, where nothing was found."""
+    """Return the nearest entries before and after the time, oldest first, for a search without results."""
     return _merged(around, nearby.neighbours, () if answered is None else answered.neighbours)
 
 
 def describe_search(
     around: TimeQuery, nearby: ActivityResult, answered: ServiceProblems | None, without: str = ""
 ) -> str:
-    """What was looked through, in a sentence.
+    """Describe in a sentence what was searched.
 
     Args:
-        around: What was asked for.
-        nearby: What this machine keeps.
-        answered: What the local service keeps; ``None`` where it was not asked.
-        without: Why it was not.
+        around: The query.
+        nearby: What the journal returned.
+        answered: What the local service returned; ``None`` if it was not asked.
+        without: Why it was not asked.
     """
     kept = nearby.kept
     held = ", ".join(
@@ -129,14 +129,14 @@ def describe_search(
 
 
 def activity_text(it: ActivityEntry) -> str:
-    """A thing that happened in a few words: when, what, what came of it, of which request or run; not cleaned."""
+    """Summarize an entry: time, kind, outcome, request or run, instance. Not cleaned."""
     outcome = it.code or it.state or it.error or it.status
     parts = (it.raw.get("time"), it.what, outcome, it.run_id or it.request, it.instance)
     return "  ".join(str(part) for part in parts if part is not None)
 
 
 def merge_service_problems(entries: Iterable[ProblemEntry], answered: ServiceProblems | None) -> list[ProblemEntry]:
-    """Problems of the journal with the causes that the local service keeps, then those that it alone has."""
+    """Add causes from the local service to problems of the journal, then append problems that only the service has."""
     stored = {} if answered is None else {each.id: each for each in answered.problems if each.id}
     found = []
     for entry in entries:
@@ -195,7 +195,7 @@ def _stored(answered: ServiceProblem) -> dict[str, Any]:
 
 
 def _fits(answered: ServiceProblem, words: str) -> bool:
-    """Whether the words that are looked for stand in a Problem of the store, as in those of the journal."""
+    """Whether a stored problem contains the words of the search, matched as in the journal."""
     problem = answered.problem or {}
     own = (answered.instance, answered.code, answered.method, answered.path, answered.cause)
     places: Sequence[object] = (*own, *(problem.get(name) for name in ("title", "detail", "status")))
@@ -219,7 +219,7 @@ def _offset(it: ActivityEntry, _: RenderContext) -> CellText:
 
 
 def _time(value: datetime, context: RenderContext) -> SafeText:
-    """A moment in UTC, or in this machine's zone where times are shown so; with its date where that is not today's."""
+    """Format a time in UTC, or in the local zone if that mode is on, with its date unless it is today."""
     is_local = context.time == "local"
     shown, today = (each.astimezone(context.zone if is_local else UTC) for each in (value, context.now))
     date = (
@@ -244,7 +244,7 @@ def _subject(it: ActivityEntry) -> str | None:
 
 
 def _present(name: str) -> ComputedLine:
-    """A line for a member, left out where it is missing: what happened has few of all the members there are."""
+    """Return a line for a member that is omitted if missing, because each entry has few of all possible members."""
 
     def draw(it: ActivityEntry, _: object, __: RenderContext) -> CellText | None:
         value = it.raw.get(name)
@@ -259,7 +259,7 @@ def _elapsed(it: ActivityEntry, _: object, context: RenderContext) -> CellText |
 
 
 def _met_here(it: ActivityEntry) -> str | None:
-    """The instance of a problem that the journal has."""
+    """Return the instance of a problem that is in the journal."""
     return it.instance if it.what == "problem" and HERE in (it.found_in or "") else None
 
 

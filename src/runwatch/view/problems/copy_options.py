@@ -1,4 +1,4 @@
-"""What of a record can be copied, and the exact text that each choice gives."""
+"""What can be copied from a record, and the exact text of each option."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class CopyOption:
     """One thing to copy.
 
     Attributes:
-        what: What it is, in a few words.
-        text: The exact text.
+        what: Short description.
+        text: Exact text.
     """
 
     what: SafeText
@@ -38,20 +38,19 @@ class CopyOption:
 def list_copy_options(
     spec: ResourceSpec[Any], subject: Any, *, is_foreign: bool = False, socket: Path | None = None
 ) -> Iterator[CopyOption]:
-    """What of a record can be copied, what is asked for most first.
+    """Yield what can be copied from a record, most useful first.
 
     Args:
-        spec: Its resource.
-        subject: The record with everything that goes with it, as its row has it.
+        subject: The subject of the record's row.
         is_foreign: Whether the record comes from an opened file or bundle.
-        socket: The Unix socket of the local service, where that is the service.
+        socket: The Unix socket of the local service, if that is the service.
     """
     if isinstance(subject, ProblemEntry):
         if subject.problem.instance:
             yield CopyOption(line("instance"), copied_word(subject.problem.instance))
         yield CopyOption(line("support block"), support_block(subject))
     elif isinstance(subject, RequestEntry):
-        # A request that no command can repeat has none to copy; the key for it says why.
+        # Omit the command for a request that no command can repeat; the key for copying it explains why.
         with contextlib.suppress(RunwatchError):
             yield CopyOption(line("curl command"), build_curl_command(subject, is_foreign=is_foreign, socket=socket))
     else:
@@ -60,11 +59,11 @@ def list_copy_options(
 
 
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-"""The methods that a command is made for."""
+"""Methods for which a command can be built."""
 
 
 BODY_FILE: Final = "body.json"
-"""The file that a command sends; the journal keeps no bodies, so the user puts the body there."""
+"""The file that a command sends. The journal keeps no bodies, so the user has to create it."""
 
 
 _IN_URL: Final = "/%:@!$&'()*+,;=~-._"
@@ -77,20 +76,19 @@ _DOTS: Final = re.compile(r"/\.\.?(?:/|\Z)")
 
 
 def build_curl_command(entry: RequestEntry, *, is_foreign: bool = False, socket: Path | None = None) -> CopiedText:
-    """The command: the key comes through a pipe, never in an argument, and a body from a file.
+    """Build a ``curl`` command that repeats a request. The API key comes through a pipe, never as an argument; a body
+    comes from a file.
 
-    A key goes only where the profile of the request sends it: ``config header`` refuses another address than the
-    profile's. The local service's key goes through its Unix socket alone, so without the socket's path the command has
-    no key.
+    A key is sent only to the address of the request's profile: ``config header`` refuses any other. The local service's
+    key is sent only through its Unix socket, so without the socket's path the command has no key.
 
     Args:
-        entry: The request.
-        is_foreign: Whether the entry comes from an opened file or bundle; the command has no key then.
+        is_foreign: Whether the entry comes from an opened file or bundle; the command then has no key.
         socket: The Unix socket of the local service, for a request of the local profile.
 
     Raises:
-        RunwatchError: the method is not one of :data:`METHODS`, the address is no address of a service, or the
-            idempotency key cannot be a header.
+        RunwatchError: The method is not in :data:`METHODS`, the address is not valid, or the idempotency key cannot be
+            sent in a header.
     """
     method = entry.method or ""
     if method not in METHODS:
@@ -121,7 +119,9 @@ def build_curl_command(entry: RequestEntry, *, is_foreign: bool = False, socket:
 
 
 def _header_command(entry: RequestEntry) -> str:
-    """What prints the header of the profile; the address goes along, because a profile may have another one by now."""
+    """Return the command that prints the profile's header. It includes the address, because the profile's may have
+    changed.
+    """
     if entry.profile == LOCAL:
         return runwatch_command("config header", local=True)
     profile = None if entry.profile == UNNAMED else entry.profile

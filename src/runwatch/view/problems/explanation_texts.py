@@ -1,4 +1,4 @@
-"""One plain sentence and one next step for every error code and every reason that the interface names."""
+"""One plain sentence and one next step for every error code and reason of the interface."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ CLIENT_CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Set the profile's base URL to the service itself.",
     ),
 }
-"""Sentence and next step where this client, and not the service, worded the Problem."""
+"""Sentence and next step for problems that this client reports itself."""
 
 REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "cancelled": (
@@ -186,11 +186,11 @@ FAILURE_WORDS: Final[Mapping[str, str]] = {
     "candidate_too_large": "the output was too large for the output check",
     "internal": "the service failed in a way that is not foreseen",
 }
-"""What went wrong with a provider call, by its ``failure_kind`` in the receipt of a live run."""
+"""What went wrong with a provider call, by ``failure_kind`` in the receipt of a live run."""
 
 CALL_WORDS: Final[Mapping[str, str]] = {
     "interrupted": "the service stopped during the call",
     "cancelled_in_flight": "the run was cancelled during the call",
     "expired_in_flight": "the run's time was over during the call",
 }
-"""How a provider call ended without an answer, by its ``outcome`` in the receipt of a live run."""
+"""How a provider call ended without a response, by ``outcome`` in the receipt of a live run."""

@@ -1,4 +1,4 @@
-"""What error codes and reasons mean and what to do next, in plain words; and the block that support staff ask for."""
+"""Explanations of error codes and reasons with next steps, and the text block for support."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ KEY_WAS_USED: Final = (
 )
 
 NEW_KEY: Final = "A new idempotency key is needed, because the body is another one."
-"""What a corrected write needs where the user chose the key."""
+"""What a corrected write needs if the user chose the key."""
 
 REFUSES_FIRST: Final = frozenset({401, 403, 429})
-"""Statuses that refuse a submit when its first attempt meets them (DESIGN 4, Outcome of a write)."""
+"""Statuses that refuse a submit if its first attempt meets them (manual: decisions, "Outcome of a write")."""
 
 
 class Explanation(NamedTuple):
-    """One word of the interface, explained.
+    """Explanation of one error code or reason.
 
     Attributes:
-        word: The code or reason as the service sends it.
-        kind: ``error code``, ``reason``, or ``client`` for what this client says where no Problem came.
-        status: The HTTP status that goes with a code; ``None`` for reasons and unknown codes.
+        word: The code or reason as sent.
+        kind: ``error code``, ``reason``, or ``client`` for a code of this client when no problem was sent.
+        status: HTTP status of a code; ``None`` for reasons and unknown codes.
         sentence: What happened.
         next_step: What to do.
-        effect: What it means for a submitted run; empty for reasons, which belong to a run that was accepted.
+        effect: What it means for a submitted run; empty for reasons, which belong to an accepted run.
         is_known: Whether this version knows the word.
     """
 
@@ -50,7 +50,7 @@ class Explanation(NamedTuple):
 
 
 def explain_code(code: str) -> Explanation:
-    """What an error code means; an unknown one gets an honest answer instead of a guess."""
+    """Explain an error code; for an unknown one, say that it is unknown."""
     if code in CODE_TEXTS:
         sentence, next_step = CODE_TEXTS[code]
         status = CODES[code].status
@@ -70,7 +70,7 @@ def explain_code(code: str) -> Explanation:
 
 
 def explain_reason(reason: str) -> Explanation:
-    """Why a run or slice ended, by its ``reason``."""
+    """Explain why a run or slice ended, by its ``reason``."""
     if reason in REASON_TEXTS:
         sentence, next_step = REASON_TEXTS[reason]
         return Explanation(line(reason), "reason", None, sentence, next_step, "")
@@ -83,7 +83,7 @@ def explain_reason(reason: str) -> Explanation:
 
 
 def explain_code_or_reason(word: str) -> tuple[Explanation, ...]:
-    """Everything known about a word that may be a code, a reason, or both; one honest unknown when it is neither."""
+    """Explain a word that may be a code, a reason or both; one explanation for an unknown code if it is neither."""
     found = []
     if word in CODE_TEXTS or word in CLIENT_CODE_TEXTS:
         found.append(explain_code(word))
@@ -93,31 +93,30 @@ def explain_code_or_reason(word: str) -> tuple[Explanation, ...]:
 
 
 def all_explanations() -> tuple[Explanation, ...]:
-    """Every known code, then every known reason."""
+    """Return explanations of all known codes, then of all known reasons."""
     return (*(explain_code(code) for code in CODE_TEXTS), *(explain_reason(reason) for reason in REASON_TEXTS))
 
 
 def next_step(code: str, *, is_key_given: bool = False) -> str:
-    """What to do next after an error code.
+    """Return what to do after an error code.
 
     Args:
-        code: The error code.
-        is_key_given: Whether the user chose the idempotency key of the write. A key that the program makes is another
-            one for each write, so nothing has to be said about it.
+        is_key_given: Whether the user chose the idempotency key of the write. Generated keys differ for each write, so
+            they need no mention.
     """
     step = explain_code(code).next_step
     return f"{step} {NEW_KEY}" if is_key_given and code == "validation_failed" else step
 
 
 def describe_submit_effect(code: str, status: int | None, attempts: int = 1, *, is_problem: bool = False) -> str:
-    """What a failed submit did, by its error code.
+    """Describe what a failed submit did, by its error code.
 
     Args:
-        code: The error code; empty when the answer had none.
-        status: The HTTP status, or ``None`` when no answer came.
-        attempts: How often the request was sent. A 401, 403 or 429 refuses the first attempt, but says nothing about
-            an earlier one whose answer was lost.
-        is_problem: Whether the answer was a Problem under its own status.
+        code: Error code; empty if the response had none.
+        status: HTTP status, or ``None`` without a response.
+        attempts: Number of times the request was sent. A 401, 403 or 429 refuses the first attempt, but says nothing
+            about an earlier one whose response was lost.
+        is_problem: Whether the response was a problem with its own status.
     """
     if status is not None and (not 400 <= status < 500 or status == 408):
         return OUTCOME_UNKNOWN
@@ -131,7 +130,7 @@ def describe_submit_effect(code: str, status: int | None, attempts: int = 1, *, 
 
 
 def support_block(entry: ProblemEntry) -> CopiedText:
-    """The fixed text that support staff need to find an occurrence: no key of any kind, no request body."""
+    """Return the fixed text that support needs to find an occurrence. It contains no keys and no request body."""
     problem = entry.problem
     fields: Mapping[str, object] = {
         "time": iso_text(entry.time) if entry.time else None,

@@ -1,7 +1,7 @@
-"""Rows of the local journal, as records: the problems met and the requests sent from this machine.
+"""Rows of the local journal as records: problems met and requests sent by this machine.
 
-They come from the journal's database and not from the service, so they are named by members of their own; what the
-service said is kept whole in ``raw``.
+They come from the journal's database, not from the service, so they have members of their own. What the service sent is
+kept unchanged in ``raw``.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from runwatch.store.repositories.journal import JournalProblem, JournalRequest
 
 SUBMIT: Final = "postExecutions"
-"""The operation whose failures carry an effect: whether a run was accepted."""
+"""The operation whose failures have an effect: whether a run was accepted."""
 
 
 _RUN_PATH: Final = re.compile(r"/v1/(?:executions|receipts)/([^/?]+)")
 
 
 class _Entry(Record):
-    """What both kinds of rows have."""
+    """Members that both kinds of rows have."""
 
     time = moment("time")
     profile = text("profile")
@@ -49,7 +49,7 @@ class _Entry(Record):
 
     @property
     def request(self) -> str | None:
-        """Method and path, as far as they are known."""
+        """Method and path, as far as known."""
         return " ".join(part for part in (self.method, self.path) if part) or None
 
     @property
@@ -59,13 +59,13 @@ class _Entry(Record):
 
     @property
     def run_id(self) -> str | None:
-        """The run that the path names; ``None`` where it names none."""
+        """The run that the path names; ``None`` if it names none."""
         match = _RUN_PATH.match(self.path or "")
         return None if match is None else unquote(match[1], errors="surrogateescape")
 
 
 class ProblemEntry(_Entry):
-    """One problem, where and when it was met; ``cause`` is what the local service alone keeps of it."""
+    """One problem with the time and request where it occurred. Only the local service has its ``cause``."""
 
     KIND = "problem"
 
@@ -76,17 +76,17 @@ class ProblemEntry(_Entry):
 
     @property
     def id(self) -> str:
-        """The ``instance``, or for a problem without one the moment and the attempt."""
+        """The ``instance``, or the time and the attempt for a problem without one."""
         return self.instance or f"{self._raw.get('time')}/{self._raw.get('attempt')}"
 
     @property
     def request_id(self) -> str:
-        """The id of the request that met it, as :attr:`RequestEntry.id` gives it."""
+        """The id of its request, equal to :attr:`RequestEntry.id`."""
         return _request_id(self._raw)
 
     @property
     def problem(self) -> Problem:
-        """The Problem: as the service sent it where that was kept, else put together from the row."""
+        """The problem as sent if that was kept, else rebuilt from the row."""
         if self.body is not None:
             return Problem(dict(self.body))
         names = (*PROBLEM_MEMBERS, "code")
@@ -98,7 +98,7 @@ class ProblemEntry(_Entry):
 
 
 class RequestEntry(_Entry):
-    """One attempt of one HTTP request; ``code`` and ``instance`` are those of the Problem that it met."""
+    """One request attempt. ``code`` and ``instance`` are those of its problem."""
 
     KIND = "request"
 
@@ -109,19 +109,19 @@ class RequestEntry(_Entry):
 
     @property
     def id(self) -> str:
-        """The moment, the operation and the attempt: no two attempts share them."""
+        """Unique id, made of time, operation, path and attempt."""
         return _request_id(self._raw)
 
     @property
     def problem_id(self) -> str | None:
-        """The id of the problem that it met, as :attr:`ProblemEntry.id` gives it; ``None`` where it met none."""
+        """The id of its problem, equal to :attr:`ProblemEntry.id`; ``None`` if it has none."""
         if self.instance is None and self.code is None:
             return None
         return self.instance or f"{self._raw.get('time')}/{self._raw.get('attempt')}"
 
     @property
     def is_problem(self) -> bool:
-        """Whether no success came back."""
+        """Whether it did not succeed."""
         return self.error is not None or (self.status is not None and self.status >= 400)
 
 
@@ -130,13 +130,13 @@ def _request_id(raw: Mapping[str, Any]) -> str:
 
 
 def attach_problems(requests: Iterable[RequestEntry], problems: Iterable[ProblemEntry]) -> list[RequestEntry]:
-    """Requests with the code and the instance of the problem that each has met."""
+    """Return the requests with code and instance of their problems."""
     met = {problem.request_id: problem for problem in problems}
     found = []
     for request in requests:
         problem = met.get(request.id)
         if problem is not None:
-            # A problem without a code of its own leads to itself all the same.
+            # A problem without a code of its own can be opened from its request too.
             members = {"code": problem.code or problem.problem.code, "instance": problem.instance}
             request = RequestEntry({**request.raw, **_present(members)})
         found.append(request)
@@ -144,7 +144,7 @@ def attach_problems(requests: Iterable[RequestEntry], problems: Iterable[Problem
 
 
 def problem_from_journal(kept: JournalProblem) -> ProblemEntry:
-    """A problem of the journal as a record; a member that is not known is left out."""
+    """Convert a journal problem to a record without unknown members."""
     members = {name: getattr(kept, name) for name in _COMMON} | {
         "title": kept.title,
         "detail": kept.detail,
@@ -156,7 +156,7 @@ def problem_from_journal(kept: JournalProblem) -> ProblemEntry:
 
 
 def request_from_journal(kept: JournalRequest) -> RequestEntry:
-    """A request of the journal as a record; a member that is not known is left out."""
+    """Convert a journal request to a record without unknown members."""
     names = (*_COMMON, "query", "elapsed_s", "sent_bytes", "received_bytes", "error")
     return RequestEntry(_present({"time": format_iso(kept.at), **{name: getattr(kept, name) for name in names}}))
 
@@ -169,13 +169,13 @@ def _present(members: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def entry_from_problem(problem: Problem, *, time: datetime, **facts: Any) -> ProblemEntry:
-    """A problem that was met just now, as the row the journal keeps of it.
+    """Return the journal row for a problem that just occurred.
 
     Args:
-        problem: What the service answered, or what the client found instead.
-        time: When, aware.
-        facts: The other members of a row: ``profile``, ``origin``, ``method``, ``path``, ``operation``, ``key``,
-            ``attempt``, ``elapsed_s``. Those that are ``None`` are left out.
+        problem: What the service sent, or what the client reports instead.
+        time: Time of the occurrence, aware.
+        facts: Other members of the row: ``profile``, ``origin``, ``method``, ``path``, ``operation``, ``key``,
+            ``attempt``, ``elapsed_s``. Those that are ``None`` are omitted.
     """
     members: Mapping[str, Any] = {
         "time": format_iso(time),

@@ -1,4 +1,4 @@
-"""What a failed test of a source connection means, and what to do about it."""
+"""Explain a failed test of a source connection, with advice."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from runwatch.records.source import DROPPED, FAILURE_WORDS, SourceConnection, fi
 from runwatch.view.text.safe_text import line
 
 KEYLESS: Final = "none"
-"""The auth scheme of a server that takes no key. Not in the specification."""
+"""The auth scheme of a server without a key. Not in the specification."""
 
 
 class SourceTestFailure(NamedTuple):
-    """A failed test in words.
+    """Explanation of a failed test.
 
     Attributes:
-        why: What the test met.
+        why: Why it failed.
         advice: What to do next.
     """
 
@@ -44,13 +44,13 @@ _NO_KEY: Final = SourceTestFailure("the server asks for a key", "Connect it with
 _NAME_ONE: Final = "A server that lists no models needs the name of one: runwatch sources connect takes --model NAME."
 _NO_LIST: Final = SourceTestFailure("nothing at this path lists models", f"Check the address. {_NAME_ONE}")
 _LIST_REFUSED: Final = ("model_not_found", "request_refused")
-"""What a test without named models meets at a server that lists none."""
+"""Failures of a test without named models at a server that lists none."""
 
 _UNKNOWN: Final = SourceTestFailure("no reason given", "Test again.")
 
 
 def explain_failure(connection: SourceConnection) -> SourceTestFailure:
-    """Why the last test of a connection failed, with what the source answered and other model names where known."""
+    """Explain why the last test of a connection failed, with the source's message and other model names if known."""
     kind = connection.test_error or connection.test_failure
     kind = kind and find_failure_kind(kind, was_sent=connection.test_was_sent is True)
     is_unnamed = (connection.endpoint or {}).get("models") == []

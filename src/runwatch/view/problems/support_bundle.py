@@ -1,9 +1,8 @@
-"""The support bundle: one problem with everything that helps to understand it, and nothing that has to stay private.
+"""The support bundle: one problem with everything needed to understand it, and no private data.
 
-It holds the problem, the requests of the same call, what happened within some minutes around it, versions and
-settings. Ours: no reference has it. What is left out is decided here and nowhere else, over the finished bundle:
-members whose name says that they are secret, what stands behind the path of an address or looks like a token in it, and
-whatever looks like a key.
+It contains the problem, the requests of the same call, activity within a few minutes around it, versions and settings.
+Not in the specification. Redaction happens only here, over the finished bundle: members with secret-sounding names,
+user name, query and tokens in addresses, and anything that looks like a key.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from runwatch.view.problems.explanations import explain_code, support_block
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
 
 BUNDLE_FORMAT: Final = "runwatch-support-bundle"
-"""Tells a bundle from other JSON; the value of its member ``form``."""
+"""Value of the member ``form``; distinguishes a bundle from other JSON."""
 
 BUNDLE_VERSION: Final = 1
-"""Goes up when a member changes its meaning."""
+"""Increased when a member changes its meaning."""
 
 MAX_NEARBY_REQUESTS: Final = 200
-"""How many of the things that happened around the problem a bundle holds, those nearest to it."""
+"""Maximum number of activity entries in a bundle; those nearest in time are kept."""
 
 _SECRET_NAMES: Final = re.compile(
     r"(?i)(?:^|_)(?:api_?key|token|secrets?|password|passphrase|bearer|authorization|cookie|credentials?|key_command)$"
@@ -56,14 +55,13 @@ def build_bundle(
     settings: Sequence[Mapping[str, Any]] = (),
     versions: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The bundle of one problem, ready to be written as JSON.
+    """Build the bundle of one problem, ready to be written as JSON.
 
     Args:
-        problem: The problem.
-        around: What happened around it, the problem itself included or not; the nearest are kept.
-        made_at: The present moment.
-        settings: Every setting as ``key``, ``value`` and ``source``.
-        versions: What runs here; of this process where it is left out.
+        around: Activity around it, with or without the problem itself.
+        made_at: The current time.
+        settings: All settings as ``key``, ``value`` and ``source``.
+        versions: Versions to report; those of this process by default.
     """
     near = [each for each in around if not _is_itself(each, problem)]
     call = [each for each in near if _is_of_call(each, problem)]
@@ -88,18 +86,18 @@ def build_bundle(
 
 
 def encode_bundle(content: Mapping[str, Any]) -> bytes:
-    """A bundle as the bytes of its file: ASCII JSON that people can read."""
+    """Encode a bundle as indented ASCII JSON."""
     return (dumps(dict(content), indent=2) + "\n").encode("ascii")
 
 
 def build_bundle_name(problem: ProblemEntry, made_at: datetime) -> str:
-    """The name of a bundle's file, of letters, digits and dashes whatever the instance holds."""
+    """Return the name of a bundle's file: letters, digits and dashes, whatever the instance contains."""
     own = re.sub(r"[^0-9A-Za-z]+", "", problem.instance or "")[:8] or "without-instance"
     return f"problem-{own}-{made_at:%Y%m%dT%H%M%SZ}.json"
 
 
 def read_versions() -> dict[str, str]:
-    """What runs here."""
+    """Return the versions of runwatch, Python and the system."""
     return {
         "runwatch": __version__,
         "python": platform.python_version(),
@@ -108,7 +106,7 @@ def read_versions() -> dict[str, str]:
 
 
 def redact_secrets(value: Any) -> Any:
-    """A JSON value without what has to stay private: members named as secrets, keys, and tokens in addresses."""
+    """Redact members with secret names, keys, and tokens in addresses from a JSON value."""
     if isinstance(value, Mapping):
         return {
             _text(str(name)): REDACTED if _is_secret(str(name), inner) else redact_secrets(inner)
@@ -120,7 +118,7 @@ def redact_secrets(value: Any) -> Any:
 
 
 def parse_bundle(content: Mapping[str, Any]) -> tuple[list[ProblemEntry], list[RequestEntry], list[dict[str, Any]]]:
-    """What a bundle that was read back holds: its problem and others, requests, and runs, whatever is missing in it."""
+    """Read the problems, requests and runs from a bundle. Members may be missing."""
     problems: list[ProblemEntry] = []
     requests: list[RequestEntry] = []
     runs: list[dict[str, Any]] = []
@@ -152,7 +150,7 @@ _ONLY_AROUND: Final = frozenset({"what", "found_in", "offset_s", "kept"})
 
 
 def _run(kept: object) -> dict[str, Any]:
-    """The run that is kept of its end; an event, which is what is kept of a run that no list showed, is none."""
+    """Return the run kept with its end. A run that no list showed has only an event, which is not a run."""
     return kept if isinstance(kept, dict) and "event_id" not in kept and "status" in kept else {}
 
 
@@ -163,7 +161,7 @@ def _is_itself(it: ActivityEntry, problem: ProblemEntry) -> bool:
 
 
 def _is_of_call(it: ActivityEntry, problem: ProblemEntry) -> bool:
-    """Whether something is an attempt of the call that met the problem: of its key, or its very moment and path."""
+    """Whether an entry is an attempt of the call that met the problem: the same key, or the same time and path."""
     if it.what != "request":
         return False
     if problem.key is not None and it.key == problem.key:
@@ -176,12 +174,12 @@ def _setting(row: Mapping[str, Any]) -> dict[str, Any]:
     value = row.get("value")
     is_private = names[0] in _PRIVATE_SETTINGS or names[-1] in _PRIVATE_SETTINGS
     shown = (_SET if value else value) if is_private else value
-    # Members of other names, such as the file of a setting, tell more than anybody needs.
+    # Other members, such as the file of a setting, are not needed.
     return {"setting": row.get("key"), "value": shown, "source": row.get("source")}
 
 
 def _is_secret(name: str, value: object) -> bool:
-    # Nothing but a text or a number can be a secret; an object of such a name is looked into.
+    # Only text and numbers can be secrets; objects with such a name are searched instead.
     is_value = isinstance(value, (str, int, float, ExactNumber)) and not isinstance(value, bool)
     return is_value and _SECRET_NAMES.search(name) is not None
 
@@ -193,7 +191,7 @@ def _text(text: str) -> str:
 
 
 def _address(match: re.Match[str]) -> str:
-    """An address without user name, query and fragment, and without what looks like a token in its path."""
+    """Redact user name, query, fragment and token-like path segments of an address."""
     scheme, host, path, rest = match.groups()
     shown = _TOKEN_SEGMENT.sub(REDACTED, path or "")
     return f"{scheme}{host}{shown}{f'?{REDACTED}' if rest else ''}"

@@ -1,7 +1,7 @@
-"""A moment that the user names, and the time around it; ours, no reference has it.
+"""Parse a time as the user writes it, and the time range around it. Not in the specification.
 
-People say when something happened by the clock on their wall. A clock that is put back shows an hour twice, and one
-that is put forward leaves an hour out: both are looked at here, and said in words.
+Users say when something happened by local clock time. A clock set back shows an hour twice, a clock set forward skips
+one; both cases are resolved here and explained.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from runwatch.base.errors import UsageError
 from runwatch.view.text.values import Duration, parse_value
 
 DEFAULT_RADIUS_S: Final = timedelta(minutes=5)
-"""How far to both sides of a moment is looked unless something else is said."""
+"""Default search radius before and after a time."""
 
 MAX_TEXT_CHARACTERS: Final = timedelta(days=366)
-"""The farthest to both sides that may be asked for."""
+"""Maximum search radius before and after a time."""
 
 LOCAL: Final = "local"
-"""The name of this machine's own zone."""
+"""Name of this machine's zone."""
 
 _HINT: Final = "For example 2026-11-22T03:10, 2026-11-22T03:10:05Z, 03:10, or 2h for two hours ago."
 _CLOCK: Final = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
@@ -33,7 +33,7 @@ _ZONE_WORDS: Final = frozenset({"in", "tz"})
 
 
 class Window(NamedTuple):
-    """A stretch of time, both ends included, in UTC."""
+    """A time range in UTC, both ends included."""
 
     since: datetime
     until: datetime
@@ -41,14 +41,14 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TimeQuery:
-    """The time around a moment.
+    """A time and the search radius around it.
 
     Attributes:
-        moments: The moment in UTC; two, the earlier first, where a clock showed it twice.
-        within: How far to both sides.
-        zone: The zone by which it was read, as people name it.
-        told: What the user has to know about the reading of the time; empty when there is nothing to say.
-        text: What has to stand in what is found; empty for everything.
+        moments: The time in UTC; two times, earlier first, if the clock showed it twice.
+        within: Radius before and after.
+        zone: Display name of the zone in which the time was read.
+        told: Explanation of an ambiguous or skipped time; empty if none is needed.
+        text: Text to search for; empty for everything.
     """
 
     moments: tuple[datetime, ...]
@@ -59,7 +59,7 @@ class TimeQuery:
 
     @property
     def windows(self) -> tuple[Window, ...]:
-        """The stretches to look through, in order; two that touch are one."""
+        """The time ranges to search, in order. Overlapping ranges are merged."""
         found: list[Window] = []
         for moment in self.moments:
             window = Window(_moved(moment, -self.within), _moved(moment, self.within))
@@ -69,20 +69,19 @@ class TimeQuery:
         return tuple(found)
 
     def offset_s(self, moment: datetime) -> float:
-        """Seconds from the nearest of the moments to another one; negative before it."""
+        """Return the seconds from the nearest of the times; negative before it."""
         return min(((moment - own).total_seconds() for own in self.moments), key=abs)
 
 
 def parse_time_query(text: str, now: datetime, zone: str = "UTC") -> TimeQuery:
-    """What the user types: ``WHEN [within SPAN] [in ZONE] [TEXT]``, as in ``03:10 within 10m in Europe/Berlin``.
+    """Parse ``WHEN [within SPAN] [in ZONE] [TEXT]``, as in ``03:10 within 10m in Europe/Berlin``.
 
     Args:
-        text: What was typed.
-        now: The present moment.
-        zone: The zone of times that name none.
+        now: The current time.
+        zone: Zone of times without one.
 
     Raises:
-        UsageError: there is no time in it, or a span or a zone cannot be read.
+        UsageError: There is no time, or a duration or zone is invalid.
     """
     words = text.split()
     if not words:
@@ -105,24 +104,24 @@ def parse_time_query(text: str, now: datetime, zone: str = "UTC") -> TimeQuery:
 def build_time_query(
     when: str, now: datetime, *, zone: str = "UTC", within: timedelta = DEFAULT_RADIUS_S, text: str = ""
 ) -> TimeQuery:
-    """The time around a moment.
+    """Build the query for a time.
 
     Args:
-        when: A date with a time of day, with or without an offset from UTC; a time of day alone, which is the latest
-            such one; a span such as ``2h``, which reaches back from now; or ``now``.
-        now: The present moment.
-        zone: The zone of times without an offset: a name such as ``Europe/Berlin``, ``UTC`` or ``local``.
-        within: How far to both sides.
-        text: What has to stand in what is found.
+        when: A date with a time of day, with or without a UTC offset; a time of day, which means its latest occurrence;
+            a duration such as ``2h``, which counts back from now; or ``now``.
+        now: The current time.
+        zone: Zone of times without an offset: a name such as ``Europe/Berlin``, ``UTC`` or ``local``.
+        within: Radius before and after.
+        text: Text to search for.
 
     Raises:
-        UsageError: the time or the zone cannot be read.
+        UsageError: The time or the zone is invalid.
     """
     own = find_zone(zone)
     name = "this machine's time" if own is None else zone
     if when == "now":
         return TimeQuery((now.astimezone(UTC),), within, name, text=text)
-    # ``25:00`` would be a span of 25 minutes elsewhere; here it is a time that no clock shows.
+    # Elsewhere ``25:00`` is a duration of 25 minutes; here it is an invalid time of day.
     span = None if ":" in when else parse_value(when)
     if isinstance(span, Duration):
         return TimeQuery((_moved(now.astimezone(UTC), -_as_delta(span, when)),), within, name, text=text)
@@ -143,10 +142,10 @@ def build_time_query(
 
 
 def parse_radius(text: str) -> timedelta:
-    """How far to both sides: ``5m``, ``90s``, ``1h30m``.
+    """Parse a search radius: ``5m``, ``90s``, ``1h30m``.
 
     Raises:
-        UsageError: it is no span of time, or one of more than a year.
+        UsageError: It is not a duration, or longer than a year.
     """
     bound = parse_value(text)
     if not isinstance(bound, Duration):
@@ -155,10 +154,10 @@ def parse_radius(text: str) -> timedelta:
 
 
 def find_zone(name: str) -> tzinfo | None:
-    """The zone of a name of the IANA time zone database; ``None`` for ``local``.
+    """Return the IANA time zone of this name; ``None`` for ``local``.
 
     Raises:
-        UsageError: there is none of that name.
+        UsageError: There is no such zone.
     """
     if name.casefold() == LOCAL:
         return None
@@ -166,7 +165,7 @@ def find_zone(name: str) -> tzinfo | None:
         return UTC
     try:
         return ZoneInfo(name)
-    # A part of a name is a directory of the database, and some texts are no names of files at all.
+    # A partial name is a directory of the database, and some texts are not valid file names.
     except (KeyError, ValueError, OSError):
         folded = {known.casefold(): known for known in available_timezones()}
         last = {known.rpartition("/")[2]: known for known in folded}
@@ -191,15 +190,15 @@ def _time_of_day(match: re.Match[str]) -> time:
 
 
 def _latest(clock: time, now: datetime, zone: tzinfo | None) -> datetime:
-    """The latest moment, by the clock of a zone, at which it showed that time."""
+    """Return the latest local time at which the clock of a zone showed this time of day."""
     today = _by_clock(now, zone)
     found = datetime.combine(today.date(), clock)
     return found if found <= today else found - timedelta(days=1)
 
 
 def _instants(shown: datetime, zone: tzinfo | None, name: str) -> tuple[tuple[datetime, ...], str]:
-    """The moments at which a clock of a zone showed a time, and what has to be said of them."""
-    # Without ``fold`` the rule before a change holds, with it the one behind it (PEP 495).
+    """Return the times at which the clock of a zone showed a local time, and an explanation."""
+    # ``fold=0`` applies the rule before a clock change, ``fold=1`` the rule after it (PEP 495).
     first, second = (_instant(shown.replace(fold=fold), zone) for fold in (0, 1))
     said = shown.isoformat(sep=" ", timespec="seconds" if shown.second or shown.microsecond else "minutes")
     if _by_clock(first, zone) != shown:
@@ -218,7 +217,7 @@ def _instants(shown: datetime, zone: tzinfo | None, name: str) -> tuple[tuple[da
 
 
 def _instant(shown: datetime, zone: tzinfo | None) -> datetime:
-    # A time without a zone is that of this machine to ``astimezone``.
+    # ``astimezone`` treats a naive time as local.
     return (shown if zone is None else shown.replace(tzinfo=zone)).astimezone(UTC)
 
 
@@ -231,7 +230,7 @@ def _utc(moment: datetime) -> str:
 
 
 def _moved(moment: datetime, by: timedelta) -> datetime:
-    """A moment later or earlier, at most at the edge of the calendar."""
+    """Shift a time, limited to the range of the calendar."""
     try:
         return moment + by
     except OverflowError:
@@ -239,6 +238,6 @@ def _moved(moment: datetime, by: timedelta) -> datetime:
 
 
 def contains_all_words(text: str, places: Iterable[str]) -> bool:
-    """Whether every word of a text stands in one of the places; capitals make no difference."""
+    """Whether every word of a text occurs in one of the places, ignoring case."""
     folded = "\n".join(places).casefold()
     return all(word in folded for word in text.casefold().split())

@@ -1,8 +1,8 @@
-"""What a filter means: terms that a row matches or does not (console-anchors C3).
+"""The filter's expressions: terms that a row matches or does not match (manual: decisions, "Interface conventions").
 
-Words and ``:`` ignore case; ``=`` does not, because ids that differ in case differ. ``!=`` is the exact opposite of
-``=``, so that it also keeps rows without a value; ``>`` and ``<`` never match those. The text of a filter is read by
-:mod:`runwatch.view.query.parser`.
+Words and ``:`` ignore case; ``=`` does not, because ids may differ in case only. ``!=`` is the exact opposite of ``=``,
+so it also matches rows without a value; ``>`` and ``<`` never match those. :mod:`runwatch.view.query.parser` parses the
+text of a filter.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from runwatch.view.text.values import FilterValue, compare_values, parse_value
 
 
 class QueryError(UsageError):
-    """A filter that cannot be read.
+    """A filter that cannot be parsed.
 
     Attributes:
-        position: The offset in the filter's text where the trouble starts.
-        reason: What is wrong, in words.
+        position: Offset of the error in the filter's text.
+        reason: What is wrong.
     """
 
     def __init__(self, reason: str, position: int, hint: str | None = None) -> None:
@@ -34,82 +34,82 @@ class QueryError(UsageError):
 
 
 class FilterableRow(Protocol):
-    """What a filter asks of a row."""
+    """What a filter reads from a row."""
 
     @property
     def now(self) -> datetime:
-        """The moment that ages are counted to."""
+        """The time that ages are relative to."""
         ...
 
     def value(self, name: str) -> object:
-        """The exact value of a field; ``None`` when there is none."""
+        """Return the exact value of a field; ``None`` if absent."""
         ...
 
     def shown(self, name: str) -> tuple[str, ...]:
-        """The texts of a field."""
+        """Return the texts of a field."""
         ...
 
     def text(self) -> str:
-        """The visible text of the whole row, one piece a line."""
+        """Return the visible text of the whole row, one piece per line."""
         ...
 
     def flag(self, name: str) -> bool:
-        """Whether a flag is up."""
+        """Whether a flag applies."""
         ...
 
 
 class Term(Protocol):
-    """One part of a filter."""
+    """A part of a filter."""
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether the row has what the term asks for."""
+        """Whether the row matches the term."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ContainsText:
-    """``word`` and ``"two words"``: somewhere in the visible text."""
+    """``word`` and ``"two words"``: contained in the visible text."""
 
     text: str
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether any text of the row holds it; case does not count."""
+        """Whether any text of the row contains the text, ignoring case."""
         return self.text.casefold() in row.text().casefold()
 
 
 @dataclass(frozen=True, slots=True)
 class MatchesPattern:
-    """``/re/``: a pattern that fits somewhere in one text of the row."""
+    """``/re/``: a pattern found in one text of the row."""
 
     pattern: SafeRegex
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether any text of the row fits."""
+        """Whether any text of the row contains a match."""
         return any(map(self.pattern.found_in, row.text().split("\n")))
 
 
 @dataclass(frozen=True, slots=True)
 class FieldContains:
-    """``field:x``: the field's text holds it."""
+    """``field:x``: the field's text contains x."""
 
     field: str
     text: str
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether the field's value or its cell holds the text; case does not count."""
+        """Whether the field's value or its cell contains the text, ignoring case."""
         wanted = self.text.casefold()
         return any(wanted in text.casefold() for text in row.shown(self.field))
 
 
 @dataclass(frozen=True, slots=True)
 class FieldEquals:
-    """``field=x``: the field is exactly that; of a list, one item is."""
+    """``field=x``: the field, or one item of a list, is exactly x."""
 
     field: str
     text: str
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether the value's own text is this one, or it is the same number or moment."""
+        """Whether the value's own text is equal, or it is the same number or time."""
         value = row.value(self.field)
         if value is None:
             return False
@@ -129,7 +129,7 @@ class FieldCompares:
     bound: FilterValue
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether the value, or one item of a list, stands on that side of the bound."""
+        """Whether the value, or one item of a list, is on that side of the bound."""
         value = row.value(self.field)
         items = value if isinstance(value, (list, tuple)) else (value,)
         return any(compare_values(item, self.bound, row.now) in _SIGNS[self.operator] for item in items)
@@ -137,7 +137,7 @@ class FieldCompares:
 
 @dataclass(frozen=True, slots=True)
 class HasField:
-    """``has:field``: there is a value, and it is not empty."""
+    """``has:field``: the field has a non-empty value."""
 
     field: str
 
@@ -154,7 +154,7 @@ class HasFlag:
     flag: str
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether the flag is up."""
+        """Whether the flag applies."""
         return row.flag(self.flag)
 
 
@@ -171,7 +171,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """``a b``: all of them; without any, everything matches."""
+    """``a b``: all of them; an empty one matches everything."""
 
     terms: tuple[Term, ...]
 
@@ -193,11 +193,11 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A filter that was read.
+    """A parsed filter.
 
     Attributes:
-        text: The filter as it was typed.
-        term: What it asks for.
+        text: The filter as typed.
+        term: The parsed expression.
         servers: The service's query parameters by field, for :func:`server_parameters`.
     """
 
@@ -206,7 +206,7 @@ class Query:
     servers: Mapping[str, str]
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether the row has everything that the filter asks for."""
+        """Whether the row matches the filter."""
         return self.term.matches(row)
 
 

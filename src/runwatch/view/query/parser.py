@@ -1,20 +1,20 @@
-"""Reads the text of a filter (console-anchors C3).
+r"""Parse the text of a filter (manual: decisions, "Interface conventions").
 
 ====================  =============================================================
-``word``              somewhere in the visible text
+``word``              contained in the visible text
 ``"two words"``       the same with spaces; ``\\"`` and ``\\\\`` inside
 ``/re/``              a regular expression (:mod:`runwatch.view.query.safe_regex`)
 ``!term``             not
 ``a b``, ``a | b``    and, or; "and" binds more tightly
-``field:x``           the field holds x
-``field=x  field!=x`` it is exactly x, or is not
+``field:x``           the field contains x
+``field=x  field!=x`` the field is exactly x, or is not
 ``field>0.5``         also ``>=  <  <=``, with numbers, ages (``10m``) and dates
-``has:field``         it has a value
+``has:field``         the field has a value
 ``is:live``           a flag of the resource
-``:name``             a filter kept under a name
+``:name``             a named filter
 ====================  =============================================================
 
-Names of fields are those of the columns, their aliases, and members of the record by their dotted paths.
+Field names are those of the columns, their aliases, and dotted paths of the record's members.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from runwatch.view.text import json_paths
 from runwatch.view.text.values import parse_value
 
 MAX_FILTER_CHARACTERS: Final = 2000
-"""The most characters of a filter."""
+"""Maximum length of a filter, in characters."""
 
 _SPACE: Final = re.compile(r"\s*")
 _NAME: Final = re.compile(r"([A-Za-z_][\w.\-\[\]\\]*)(!=|>=|<=|[:=><])")
@@ -61,16 +61,16 @@ HINT: Final = "Put text that is no filter in double quotes to search for it as i
 def parse_filter(
     text: str, spec: ResourceSpec[Any], *, named: Mapping[str, str] | None = None, extra: Collection[str] = ()
 ) -> Query:
-    """Read a filter.
+    """Parse a filter.
 
     Args:
-        text: What the user typed; empty keeps everything.
-        spec: The resource, which knows the fields and flags.
-        named: The filters kept under names, without the colon.
-        extra: Further member names, such as those seen in the data.
+        text: The text as typed; empty matches everything.
+        named: Named filters, without the colon.
+        extra: Additional member names, such as those seen in the data.
 
     Raises:
-        QueryError: it breaks the grammar, names an unknown field, flag or filter, or holds a refused pattern.
+        QueryError: The filter has a syntax error, names an unknown field, flag or filter, or contains a refused
+            pattern.
     """
     term = _Parser(text, spec, named or {}, extra, ()).read()
     servers = {field.id: field.server_parameter for field in spec.all_fields() if field.server_parameter}
@@ -78,13 +78,13 @@ def parse_filter(
 
 
 def build_field_filter(field: str, value: str) -> str:
-    """The filter that keeps the rows with this value; empty where it would be longer than a filter may be."""
+    """Return the filter for rows with this value; empty if it would exceed the maximum length of a filter."""
     text = f"{field}={quote_value(value)}"
     return text if len(text) <= MAX_FILTER_CHARACTERS else ""
 
 
 def quote_value(value: str) -> str:
-    """A value as it stands behind an operator: in double quotes where it would end early without them."""
+    """Format a value for use after an operator, in double quotes if needed."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return value if _PLAIN.fullmatch(value) else f'"{escaped}"'
 
@@ -104,12 +104,12 @@ class _Parser:
         self.spec = spec
         self.named = named
         self.extra = extra
-        # The named filters that this text is part of, so that none contains itself.
+        # The named filters that contain this text, to detect a filter that contains itself.
         self.inside = inside
         self.position = 0
 
     def read(self) -> Term:
-        """Everything: alternatives of terms side by side."""
+        """Parse the whole text: alternatives, each a sequence of terms."""
         alternatives = [self._side_by_side()]
         while self.position < len(self.text):
             bar = self.position
@@ -128,7 +128,7 @@ class _Parser:
             if self.position >= len(self.text) or self.text[self.position] == "|":
                 return AllOf(tuple(terms))
             term = self._term()
-            # A named filter without alternatives reads as if its terms stood here.
+            # A named filter without alternatives is inlined.
             terms.extend(term.terms if isinstance(term, AllOf) else (term,))
 
     def _skip_space(self) -> None:

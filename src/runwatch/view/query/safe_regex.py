@@ -1,15 +1,15 @@
-"""Regular expressions that cannot run away.
+r"""Regular expressions with bounded running time.
 
-Python's engine tries every way to lay a pattern over a text, and ``(a+)+b`` has more ways than there is time. So a
-pattern is read before it is compiled, and only what this module understands is allowed: literals, ``.``, classes,
-``\\d \\w \\s \\b`` and their opposites, anchors, ``( )`` and ``(?: )``, ``|`` and quantifiers. Refused are:
+Python's engine backtracks, and ``(a+)+b`` can take exponential time. So a pattern is checked before it is compiled, and
+only known syntax is allowed: literals, ``.``, classes, ``\\d \\w \\s \\b`` and their opposites, anchors, ``( )`` and
+``(?: )``, ``|`` and quantifiers. Refused are:
 
 * more than 200 characters,
-* a quantifier on a group that can itself match in several ways: by a quantifier or an alternative in it,
-* groups of other kinds, back references and inline flags,
-* so many quantifiers that the worst case passes :data:`MAX_WORK` steps on a text of :data:`MIN_REACH` characters.
+* a quantifier on a group that can match in several ways, because it contains a quantifier or an alternative,
+* other kinds of groups, back references and inline flags,
+* quantifiers whose worst case exceeds :data:`MAX_WORK` steps on a text of :data:`MIN_REACH` characters.
 
-The more ways a pattern has, the fewer characters of a text it looks at: at most :attr:`SafeRegex.reach`, so that the
+The more ways a pattern can match, the fewer characters of a text it searches: at most :attr:`SafeRegex.reach`, so the
 worst case of one text stays below :data:`MAX_WORK` steps.
 """
 
@@ -22,16 +22,16 @@ from math import factorial
 from typing import Final
 
 MAX_PATTERN_CHARACTERS: Final = 200
-"""The most characters of a pattern."""
+"""Maximum length of a pattern, in characters."""
 
 MAX_WORK: Final = 20_000_000
-"""The most steps the engine may take on one text, roughly a fifth of a second."""
+"""Maximum number of engine steps for one text; takes about a fifth of a second."""
 
 MIN_REACH: Final = 128
-"""The fewest characters a pattern has to be able to look at."""
+"""Minimum number of characters that a pattern must be able to search."""
 
 MAX_REACH: Final = 2_000
-"""The most characters a pattern looks at."""
+"""Maximum number of characters that a pattern searches."""
 
 _QUANTIFIER: Final = re.compile(r"(?:[*+?]|\{(?!\})([0-9]*)(?:(,)([0-9]*))?\})[?+]?")
 _ESCAPES: Final = frozenset("dDwWsSbBtnr")
@@ -39,11 +39,11 @@ _DOUBLED: Final = ("--", "&&", "~~", "||")
 
 
 class UnsafeRegexError(ValueError):
-    """A pattern that is refused.
+    """A refused pattern.
 
     Attributes:
-        reason: Why, in words that say what to write instead where there is something.
-        position: The offset in the pattern.
+        reason: Why, and what to write instead if possible.
+        position: Offset in the pattern.
     """
 
     def __init__(self, reason: str, position: int) -> None:
@@ -54,27 +54,27 @@ class UnsafeRegexError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SafeRegex:
-    """A compiled pattern and how far it looks."""
+    """A compiled pattern and the number of characters it searches."""
 
     regex: re.Pattern[str]
     reach: int
 
     def found_in(self, text: str) -> bool:
-        """Whether it matches somewhere in the part of the text that it looks at; case does not count."""
+        """Whether it matches in the searched part of the text, ignoring case."""
         return self.regex.search(text[: self.reach]) is not None
 
     def places_in(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where it matches there, as starts and ends in order; what matches nothing at all is no place."""
+        """Yield start and end of each non-empty match in the searched part, in order."""
         for match in self.regex.finditer(text[: self.reach]):
             if match[0]:
                 yield match.span()
 
 
 def compile_safe_regex(source: str) -> SafeRegex:
-    """A pattern that is safe to use on hostile text.
+    """Compile a pattern that is safe to use on hostile text.
 
     Raises:
-        PatternError: it is refused by the rules above, or is no regular expression.
+        UnsafeRegexError: The pattern breaks the rules above, or is no regular expression.
     """
     if len(source) > MAX_PATTERN_CHARACTERS:
         raise UnsafeRegexError(f"a pattern has at most {MAX_PATTERN_CHARACTERS} characters", MAX_PATTERN_CHARACTERS)
@@ -91,29 +91,29 @@ def compile_safe_regex(source: str) -> SafeRegex:
 
 
 class _Reader:
-    """Walks over a pattern once and counts the ways it can be laid over a text."""
+    """Reads a pattern once and counts the ways in which it can match."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.position = 0
-        # For each open group, whether what was read in it can match in more than one way, and its alternatives.
+        # For each open group: whether its contents can match in more than one way, and its number of alternatives.
         self.varies = [False]
         self.alternatives = [1]
         self.open_repeats = 0
         self.choices = 1
 
     def reach(self) -> int:
-        """How many characters keep the worst case below the limit.
+        """Return the number of characters for which the worst case stays below the limit.
 
-        ``k`` open repeats and the place where the match starts divide a text of ``n`` characters in about
-        ``n ** (k + 1) / (k + 1)!`` ways.
+        ``k`` open repeats and the start of the match divide a text of ``n`` characters in about ``n ** (k + 1) / (k +
+        1)!`` ways.
         """
         parts = self.open_repeats + 1
         reach = int((MAX_WORK * factorial(parts) / self.choices) ** (1 / parts))
         return min(reach, MAX_REACH)
 
     def read(self) -> None:
-        """Read to the end of the pattern."""
+        """Read the whole pattern."""
         while self.position < len(self.source):
             start = self.position
             char = self.source[start]
@@ -203,7 +203,7 @@ class _Reader:
 
 
 def _bounds(match: re.Match[str]) -> tuple[int, int | None]:
-    """The least and the most repeats of a quantifier; ``None`` for no limit."""
+    """Return the minimum and maximum repeats of a quantifier; ``None`` for no limit."""
     sign = match[0][0]
     if sign != "{":
         return {"*": (0, None), "+": (1, None), "?": (0, 1)}[sign]

@@ -1,4 +1,4 @@
-"""The part of a filter that the service does itself, in words for the frame of a list."""
+"""The part of a filter that the service applies, as query parameters and as text for the frame of a list."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _UNITS: Final = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
 
 def describe_server_filter(parameters: Mapping[str, str], context: RenderContext) -> SafeText:
-    """What the service was asked for: ``since 7 days, status failed``; empty where it was asked for everything.
+    """Describe the service's filter: ``since 7 days, status failed``; empty if there is none.
 
     Args:
-        parameters: The query parameters (:func:`runwatch.view.query.server_filter.server_parameters`).
-        context: For the present moment and the zone.
+        parameters: Query parameters from :func:`server_parameters`.
+        context: For the current time and the zone.
     """
-    # The span first, because a narrow frame cuts from the end.
+    # The time range first, because a narrow frame cuts from the end.
     ordered = sorted(parameters.items(), key=lambda item: item[0] != "since")
     return line(", ".join(_words(name, value, context) for name, value in ordered))
 
@@ -37,8 +37,10 @@ def _words(name: str, value: str, context: RenderContext) -> str:
 
 
 def _age_text(at: datetime, context: RenderContext) -> str:
-    """A span where the moment is so many whole minutes, hours or days ago, as a filter by age gives it."""
-    # A filter is worked out and drawn within the same second.
+    """Describe a time that is a whole number of minutes, hours or days ago as a duration, because a filter by age gives
+    it.
+    """
+    # Parameters are computed and rendered within the same second.
     seconds = round(seconds_since(at, context.now))
     for size, unit in _UNITS:
         if seconds >= size and seconds % size <= 1:
@@ -48,16 +50,15 @@ def _age_text(at: datetime, context: RenderContext) -> str:
 
 
 def server_parameters(query: Query, parameters: tuple[str, ...], now: datetime) -> dict[str, str]:
-    """The part of a filter that the service can do itself, as query parameters.
+    """Return the part of a filter that the service can apply, as query parameters.
 
-    Only terms that every match must meet are taken: an exact value, or for ``since`` a moment it may not be older than.
-    The rows that come back are filtered here again with the whole query, so that a service that reads a parameter
-    another way, or ignores it, changes nothing but the traffic.
+    Only terms that every match must satisfy are used: an exact value, or an oldest time for ``since``. The rows that
+    come back are filtered again locally with the whole query, so a service that reads a parameter differently or
+    ignores it only changes the traffic.
 
     Args:
-        query: The filter.
         parameters: What the service filters by (:attr:`runwatch.records.record.Wire.filters`).
-        now: The moment that ages are counted to.
+        now: The time that ages are relative to.
     """
     found: dict[str, str] = {}
     for term in query.term.terms if isinstance(query.term, AllOf) else (query.term,):
@@ -73,7 +74,7 @@ def server_parameters(query: Query, parameters: tuple[str, ...], now: datetime) 
 
 
 def _since(term: FieldCompares, now: datetime) -> str | None:
-    """The moment that every match of the term is not older than: an age has an upper bound, a moment a lower one."""
+    """Return the oldest time that a match of the term can have: from an age's upper bound or a time's lower bound."""
     if term.operator not in ((">", ">=") if isinstance(term.bound, datetime) else ("<", "<=")):
         return None
     moment = value_to_time(term.bound, now)

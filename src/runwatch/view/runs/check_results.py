@@ -1,7 +1,7 @@
-"""What is known about output checks, in words; said once, for timelines, receipts and lists.
+"""Texts for output checks, shared by timelines, receipts and lists.
 
-A verdict, a technical failure, a baseline, a test run and "nothing recorded" never look alike, and none of them is
-ever read from the absence of another (wire reference 3.4).
+A verdict, a technical failure, a baseline, a test run and "nothing recorded" always look different, and none is
+inferred from the absence of another (manual: interface, "Receipt fields").
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
 from runwatch.view.text.safe_text import SafeText, json_value, line, plain_decimal
 
 BASELINE_VERIFIER: Final = "vrf_builtin_baseline"
-"""The id that stands for "no output check was chosen"."""
+"""The id that means no output check was chosen."""
 
 FAILURE_CLASSES: Final[Mapping[str, str]] = {
     "authentication": "the check's endpoint refused the key it was called with",
@@ -29,7 +29,7 @@ FAILURE_CLASSES: Final[Mapping[str, str]] = {
     "invalid_response": "the answer of the check's endpoint did not have the agreed form",
     "internal": "the service itself failed while checking",
 }
-"""Why a check could not run; any other class is shown as it is."""
+"""Why a check could not run. Other classes are shown as sent."""
 
 
 class CheckFinding(NamedTuple):
@@ -39,8 +39,8 @@ class CheckFinding(NamedTuple):
         kind: ``accepted``, ``rejected``, ``unavailable``, ``baseline``, ``test``, ``pending``, ``unchecked``,
             ``no_evidence``, ``unrecorded`` or ``unknown``.
         short: A few cells for a list.
-        words: A sentence without its final stop.
-        role: The colour role that repeats it.
+        words: A sentence without its final period.
+        role: Color role.
     """
 
     kind: str
@@ -49,7 +49,7 @@ class CheckFinding(NamedTuple):
     role: Role
 
 
-# The most serious first: what a list shows of several slices.
+# Most serious first; a list shows the first of several slices.
 _WEIGHT: Final = (
     "rejected", "unavailable", "unknown", "no_evidence", "unrecorded", "unchecked", "pending", "accepted", "baseline",
     "test",
@@ -57,7 +57,7 @@ _WEIGHT: Final = (
 
 
 def describe_failure_class(failure_class: str | None) -> SafeText:
-    """A failure class as the service sends it, with what it means where that is known."""
+    """Format a failure class as sent, with its meaning if known."""
     if not failure_class:
         return line("no reason given")
     meaning = FAILURE_CLASSES.get(failure_class)
@@ -65,12 +65,12 @@ def describe_failure_class(failure_class: str | None) -> SafeText:
 
 
 def format_score(value: Decimal | None) -> SafeText:
-    """A quality score with the digits that the service sent; empty when there is none."""
+    """Format a quality score with the digits as sent; empty if there is none."""
     return line("" if value is None else plain_decimal(value), 12)
 
 
 def describe_attempt(check: VerificationCheck, glyphs: Glyphs = UNICODE) -> CheckFinding:
-    """One attempt to check an output."""
+    """Describe one attempt to check an output."""
     match check.activity:
         case "platform_echo":
             return _test(glyphs)
@@ -82,7 +82,7 @@ def describe_attempt(check: VerificationCheck, glyphs: Glyphs = UNICODE) -> Chec
 
 
 def describe_recorded_check(check: RecordedCheck, glyphs: Glyphs = UNICODE) -> CheckFinding:
-    """The latest statement about a slice's check."""
+    """Describe the latest statement about a slice's check."""
     match check.state:
         case "customer_verdict":
             return _verdict(check.is_correct, check.quality_score, glyphs)
@@ -105,10 +105,10 @@ def describe_recorded_check(check: RecordedCheck, glyphs: Glyphs = UNICODE) -> C
 
 
 def slice_finding(part: ReceiptSlice, mode: str | None, glyphs: Glyphs = UNICODE) -> CheckFinding:
-    """What a receipt says about the check of one slice.
+    """Describe what a receipt says about the check of one slice.
 
-    Older receipts have no ``recorded_check``; then the mode, the verdict and the last technical failure of a check of
-    one's own are asked, in this order (wire reference 3.4).
+    Older receipts have no ``recorded_check``. For them, the mode, the verdict and the last technical failure of a
+    customer check are used, in this order (manual: interface, "Receipt fields").
     """
     if part.recorded_check is not None:
         return describe_recorded_check(part.recorded_check, glyphs)
@@ -126,9 +126,9 @@ def slice_finding(part: ReceiptSlice, mode: str | None, glyphs: Glyphs = UNICODE
 
 
 def receipt_finding(receipt: Receipt, glyphs: Glyphs = UNICODE) -> CheckFinding | None:
-    """What a list shows of a receipt's checks: the most serious finding and how many slices there are besides.
+    """Return the most serious finding of a receipt, for a list, with the number of other slices.
 
-    ``None`` when the receipt tells of no slice.
+    ``None`` if the receipt has no slices.
     """
     return _most_serious([slice_finding(part, receipt.mode, glyphs) for part in receipt.slices or ()])
 

@@ -1,7 +1,7 @@
-"""Runs and receipts of Review Composer: their verdict and action say more than the word ``completed``.
+"""Verdict and action of Review Composer runs and receipts.
 
-Lifecycle ``completed`` only means that observation has ended (wire reference 2.13). So wherever a state is shown, the
-verdict takes its place as soon as there is one; a verdict nobody knows is shown as it was sent.
+State ``completed`` only means that observation has ended (manual: interface, "Review agents"). So where a state is
+shown, the verdict replaces it once there is one. An unknown verdict is shown as sent.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ _ROLES: Final[Mapping[str, Role]] = {
     "no_verdict": Role.WARN,
     "comment": Role.WARN,
 }
-"""``pass``, ``block`` and ``no_verdict`` are the reference's; the others are the words of code review, ours."""
+"""``pass``, ``block`` and ``no_verdict`` are in the specification; the others are common words of code review."""
 
 NEEDS_REVIEW: Final = "needs_review"
-"""The action that asks for the user."""
+"""The action that asks the user to review."""
 
 
 def parse_packet(raw: Mapping[str, Any] | None) -> DecisionPacket | None:
-    """A decoded decision packet as a record; ``None`` where there is none, or nothing in it."""
+    """Return a decoded decision packet as a record; ``None`` if absent or empty."""
     return DecisionPacket(dict(raw)) if raw else None
 
 
 def verdict_role(verdict: str | None) -> Role:
-    """What a verdict means; plain where nobody knows."""
+    """Return the role of a verdict; plain for an unknown one."""
     return _ROLES.get(verdict or "", Role.PLAIN)
 
 
 def is_rejected(packet: DecisionPacket | None) -> bool:
-    """Whether the decision is that the work may not pass."""
+    """Whether the decision rejects the work."""
     return packet is not None and verdict_role(packet.verdict) is Role.BAD
 
 
 def run_outcome_cell(status: str | None, packet: DecisionPacket | None, glyphs: Glyphs) -> StyledText:
-    """The state of a run for a list: its verdict where one was reached, else its status."""
+    """Format the state of a run for a list: its verdict if there is one, else its status."""
     if packet is None or packet.verdict is None:
         return StyledText(state_label(status, glyphs), state_glyph(status, glyphs)[1])
     role = verdict_role(packet.verdict)
@@ -54,7 +54,7 @@ def run_outcome_cell(status: str | None, packet: DecisionPacket | None, glyphs: 
 
 
 def run_outcome_title(status: str | None, packet: DecisionPacket | None, glyphs: Glyphs) -> StyledText:
-    """The same for a heading, with what is to be done."""
+    """Format the state of a run for a heading, with the action to take."""
     shown = run_outcome_cell(status, packet, glyphs)
     if packet is None or not packet.action:
         return shown
@@ -63,7 +63,7 @@ def run_outcome_title(status: str | None, packet: DecisionPacket | None, glyphs:
 
 
 def decision_reason_cell(packet: DecisionPacket | None, glyphs: Glyphs) -> StyledText | None:
-    """What is to be done and why, for a column of reasons; ``None`` without a packet."""
+    """Format action and reason for a column of reasons; ``None`` without a packet."""
     if packet is None:
         return None
     words = [line(word) for word in (packet.action, packet.reason) if word]

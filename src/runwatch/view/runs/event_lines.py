@@ -1,7 +1,6 @@
-"""Events as lines: when, what kind, which slice, and what happened in words.
+"""Events as lines: time, kind, slice, and a summary.
 
-An event of a form nobody here knows is shown as compact JSON. A gap is drawn and says what it means; nothing is left
-out silently.
+An event of an unknown form is shown as compact JSON. Gaps are drawn with an explanation; nothing is dropped silently.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from runwatch.view.text.safe_text import SafeText, fit, json_text, line
 from runwatch.view.text.styled_text import StyledText
 
 KINDS: Final = {"lifecycle": "lifecycle", "verification_check": "check", "recorded_check": "recorded"}
-"""The words for the types of events that are known; any other type is its own word."""
+"""Short names of known event types. Other types are shown as sent."""
 
 KIND_CELLS: Final = 9
 SLICE_CELLS: Final = 4
 EXTRAS: Final = 3
-"""How many further scalar members a line names."""
+"""Maximum number of additional scalar members shown in a line."""
 
 _NOTHING: Final = line("")
 
@@ -41,13 +40,11 @@ class EventLine(NamedTuple):
     """One line of a timeline.
 
     Attributes:
-        time: When it happened.
-        kind: What kind of event it is.
-        slice: The slice it belongs to; empty for the run as a whole.
+        slice: The event's slice; empty for the whole run.
         summary: What happened.
-        role: The colour role of the summary.
-        is_gap: Whether it is no event, but the rule that marks a stretch without an answer.
-        run: The run it belongs to, where lines of several are mixed; else empty.
+        role: Color role of the summary.
+        is_gap: Whether the line is not an event but marks a period without responses.
+        run: The event's run if lines of several runs are mixed; else empty.
     """
 
     time: SafeText
@@ -59,10 +56,10 @@ class EventLine(NamedTuple):
     run: SafeText = _NOTHING
 
     def plain(self, run: SafeText | None = None) -> SafeText:
-        """The whole line as text.
+        """Return the whole line as text.
 
         Args:
-            run: Which run it belongs to, where lines of several are mixed.
+            run: The event's run if lines of several runs are mixed.
         """
         if self.is_gap:
             return self.summary
@@ -73,12 +70,10 @@ class EventLine(NamedTuple):
 
 
 def render_event(event: RunEvent, context: RenderContext, *, next_arm: str | None = None) -> EventLine:
-    """One event as a line.
+    """Render an event as a line.
 
     Args:
-        event: The event.
-        context: What it is drawn with.
-        next_arm: The saved model that the events after a fallback name, where they are at hand.
+        next_arm: The saved model named by the events after a fallback, if they are available.
     """
     kind = event.raw.get("type")
     summary, role = describe_event(event, context.glyphs)
@@ -94,12 +89,12 @@ def render_event(event: RunEvent, context: RenderContext, *, next_arm: str | Non
 
 
 def is_fallback(event: RunEvent) -> bool:
-    """Whether the work on a slice goes on with another saved model, which this event does not name."""
+    """Whether the slice continues with another saved model that this event does not name."""
     return event.state == "progress" and event.reason == "fallback" and "arm_id" not in event.raw
 
 
 def render_gap(since: datetime, until: datetime, context: RenderContext) -> EventLine:
-    """A stretch without an answer: nothing was lost, because reading went on after the last event applied."""
+    """Render a period without responses. Nothing was lost, because reading resumed after the last applied event."""
     rule, empty = context.glyphs.rule * 4, line("")
     span = f"{time_of_day(since, context)} {context.glyphs.nothing} {time_of_day(until, context)}"
     summary = line(f"{rule} no answer {span}, nothing lost {rule}")
@@ -107,14 +102,14 @@ def render_gap(since: datetime, until: datetime, context: RenderContext) -> Even
 
 
 def last_event_text(event: RunEvent) -> SafeText:
-    """The newest event in one word for a list: the state it led to, else its kind."""
+    """Describe the newest event in one word for a list: the resulting state, else its kind."""
     if event.type == "lifecycle" and event.state:
         return line(event.state, 24)
     return line("event" if event.type is None else KINDS.get(event.type, event.type), 24)
 
 
 def describe_event(event: RunEvent, glyphs: Glyphs) -> StyledText:
-    """What happened: the state, the check, both where an event carries both, or the event's own JSON."""
+    """Describe an event: its state, its check, both if it has both, or its JSON."""
     parts = list(_parts(event, glyphs))
     if not parts:
         rest = {name: value for name, value in event.raw.items() if name not in _FRAME}

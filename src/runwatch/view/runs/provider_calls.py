@@ -1,4 +1,4 @@
-"""What became of the provider calls of a live run, from its receipt, and why the run ended."""
+"""Outcomes of the provider calls of a live run, from its receipt, and why the run ended."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from runwatch.view.text.format import RenderContext
 from runwatch.view.text.safe_text import SafeText, block, line
 
 _GENERAL: Final = frozenset({"dispatch_internal_error", "fallback_exhausted"})
-"""Reasons that many failures of calls have; the failure of the last call says more."""
+"""Reasons shared by many failures of calls; the failure of the last call is more specific."""
 
 
 def provider_failure_text(call: ProviderCall) -> SafeText | None:
-    """What went wrong with a call; ``None`` for one that was answered, or where that is not known."""
+    """Describe what went wrong with a call; ``None`` if it was answered or the failure is unknown."""
     kind, outcome = call.failure_kind, call.outcome
     if kind is not None:
         status = "" if call.http_status is None else f" (HTTP {call.http_status})"
@@ -25,7 +25,7 @@ def provider_failure_text(call: ProviderCall) -> SafeText | None:
 
 
 def last_failure_text(receipt: Receipt | None) -> SafeText | None:
-    """What went wrong with the last call of a run, where its reason does not say it already."""
+    """Describe what went wrong with the last call of a run, unless its reason already says so."""
     if receipt is None or receipt.reason not in _GENERAL:
         return None
     calls = [call for part in receipt.slices or () for call in part.attempts or ()]
@@ -33,7 +33,7 @@ def last_failure_text(receipt: Receipt | None) -> SafeText | None:
 
 
 def end_reason_text(reason: str, receipt: Receipt | None) -> SafeText:
-    """What the reason of an ended run means, with the failure of the last call where the receipt names it."""
+    """Explain the reason of an ended run, with the failure of the last call if the receipt names it."""
     sentence, failure = explain_reason(reason).sentence, last_failure_text(receipt)
     if failure is None:
         return line(sentence)
@@ -42,7 +42,7 @@ def end_reason_text(reason: str, receipt: Receipt | None) -> SafeText:
 
 
 def call_lines(part: ReceiptSlice, context: RenderContext) -> SafeText | None:
-    """Each provider call of a slice with what came of it, where one has no answer."""
+    """Describe each provider call of a slice; ``None`` if all were answered."""
     calls = part.attempts or ()
     if all(call.outcome == "answered" for call in calls):
         return None

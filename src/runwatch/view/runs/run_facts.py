@@ -1,8 +1,8 @@
-"""What is known of one run from everywhere, each fact with its source.
+"""A run merged from all sources, each value with its source.
 
-A run read back tells little: mode, caps, spend, model and reason are often missing. They are filled from what this
-console sent, from the receipt and from the events, and the source is named so that nobody takes one for the other.
-Unknown stays unknown.
+A run as read lacks much: mode, caps, spend, model and reason are often missing. They are filled in from the submitted
+request, the receipt and the events. The source is shown, so values from different sources are not confused. Unknown
+values stay unknown.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ NO_SOURCE: Final = ""
 
 
 class SourcedValue(NamedTuple, Generic[T]):
-    """A value and where it came from; the source is empty when nothing told it."""
+    """A value and its source; the source is empty if there is no value."""
 
     value: T | None
     source: str
 
 
 class SubmittedRequest(Record):
-    """The body that this console sent for a run, as far as it is shown again."""
+    """The body that this console sent for a run, limited to what is shown."""
 
     mode = text("mode")
     policy = one(Policy, "policy")
@@ -45,14 +45,14 @@ class SubmittedRequest(Record):
 
 
 class CurrentWork(Record):
-    """What a live run is at, where a service tells it."""
+    """What a live run is currently doing, if the service says so."""
 
     arm_id = text("arm_id")
     provider = text("provider")
     model_key = text("model_key")
 
 
-# Where a part is missing, an empty record stands in for it: all its members read as unknown.
+# Empty records replace missing parts; all their members are unknown.
 _NO_REQUEST: Final = SubmittedRequest({})
 _NO_RECEIPT: Final = Receipt({})
 _NO_EVENT: Final = RunEvent({})
@@ -64,15 +64,14 @@ _NOT_SELECTED: Final = Selected({})
 
 
 class RunFacts(NamedTuple):
-    """A run with everything that goes with it.
+    """A run with all related data.
 
     Attributes:
-        run: The run as read last.
+        run: The run as last read.
         request: The body that this console sent for it.
-        receipt: Its receipt.
         last_event: The newest event read.
-        label: What the user calls it here; empty for nothing.
-        note: What the user wrote about it here; empty for nothing.
+        label: The user's label; empty for none.
+        note: The user's note; empty for none.
     """
 
     run: Run
@@ -89,12 +88,12 @@ class RunFacts(NamedTuple):
 
     @property
     def raw(self) -> Mapping[str, Any]:
-        """The run's own JSON."""
+        """The run's JSON."""
         return self.run.raw
 
     @property
     def status(self) -> str | None:
-        """The run's status; where its read is older than its final event or receipt, what those say."""
+        """The run's status, or that of its final event or receipt if those are newer."""
         status = self.run.status
         if not is_final(status):
             for later in (self._final.state, self._receipt.status):
@@ -109,7 +108,7 @@ class RunFacts(NamedTuple):
 
     @property
     def mode(self) -> SourcedValue[str]:
-        """``live`` or ``echo``; never guessed from what is missing."""
+        """``live`` or ``echo``; never inferred from missing data."""
         return _first((self.run.mode, FROM_RUN), (self._receipt.mode, FROM_RECEIPT), (self._request.mode, FROM_REQUEST))
 
     @property
@@ -129,17 +128,17 @@ class RunFacts(NamedTuple):
 
     @property
     def data_classes(self) -> SourcedValue[tuple[str, ...]]:
-        """The data classes that the run may touch."""
+        """The data classes that the run may use."""
         return _first(*((policy.data_classes, source) for policy, source in self._policies))
 
     @property
     def cost_usd(self) -> SourcedValue[Decimal]:
-        """What was spent, fee included, in US dollars; nothing where the cost of a call is not known."""
+        """The amount spent including fees, in US dollars; no value if the cost of a call is unknown."""
         return SourcedValue(None, NO_SOURCE) if self.unknown_calls else self.known_cost_usd
 
     @property
     def known_cost_usd(self) -> SourcedValue[Decimal]:
-        """The known part of what was spent, fee included, in US dollars; the receipt's word counts most."""
+        """The known part of the amount spent including fees, in US dollars, preferably from the receipt."""
         return _first(
             (self._receipt.known_spend_usd, FROM_RECEIPT),
             (self.run.spend_usd, FROM_RUN),
@@ -148,14 +147,14 @@ class RunFacts(NamedTuple):
 
     @property
     def unknown_calls(self) -> int:
-        """How many provider calls have no known cost."""
+        """Number of provider calls without a known cost."""
         if self._receipt.known_spend_usd is not None:
             return self._receipt.unknown_calls
         return self.run.unknown_calls or 0
 
     @property
     def is_estimated(self) -> bool:
-        """Whether the known cost rests on a guess, as far as the receipt says."""
+        """Whether the known cost includes estimates, as far as the receipt says."""
         return self.known_cost_usd.source == FROM_RECEIPT and self._receipt.is_estimated
 
     @property
@@ -167,27 +166,27 @@ class RunFacts(NamedTuple):
 
     @property
     def provider(self) -> SourcedValue[str]:
-        """The provider of the option that was selected, or of the one at work now."""
+        """The provider of the selected option, or of the current work."""
         return _first((self._selected.provider, FROM_RECEIPT), (self._current.provider, FROM_RUN))
 
     @property
     def model(self) -> SourcedValue[str]:
-        """The model that was selected, or the one at work now."""
+        """The model that was selected, or is currently used."""
         return _first((self._selected.model_key, FROM_RECEIPT), (self._current.model_key, FROM_RUN))
 
     @property
     def arm_id(self) -> SourcedValue[str]:
-        """The saved model that was selected, or the one at work now."""
+        """The saved model that was selected, or is currently used."""
         return _first((self._selected.arm_id, FROM_RECEIPT), (self._current.arm_id, FROM_RUN))
 
     @property
     def connection_id(self) -> SourcedValue[str]:
-        """The connection to a source that the selected option went over."""
+        """The source connection of the selected option."""
         return SourcedValue(self._selected.connection_id, FROM_RECEIPT if self._selected.connection_id else NO_SOURCE)
 
     @property
     def verifier_id(self) -> SourcedValue[str]:
-        """The output check that judged the run, or that it was sent with."""
+        """The output check that judged the run, or that was requested."""
         return _first((_judge(self._receipt), FROM_RECEIPT), (self._request.verifier_id, FROM_REQUEST))
 
     @property
@@ -197,12 +196,12 @@ class RunFacts(NamedTuple):
 
     @property
     def is_composer(self) -> bool:
-        """Whether this is a Review Composer run, as far as that is known."""
+        """Whether this is known to be a Review Composer run."""
         return self.packet.value is not None or self._request.review_composer is not None
 
     @property
     def told_by(self) -> tuple[str, ...]:
-        """Where provider, model, saved model and reason are known from, each source once."""
+        """The distinct sources of provider, model, saved model and reason."""
         facts = (self.model, self.provider, self.arm_id, self.reason)
         return tuple(dict.fromkeys(fact.source for fact in facts if fact.source != NO_SOURCE))
 
@@ -215,7 +214,7 @@ class RunFacts(NamedTuple):
 
     @property
     def took_s(self) -> SourcedValue[Decimal]:
-        """How long a run that has ended took, in seconds."""
+        """How long an ended run took, in seconds."""
         totals = self._receipt.totals or _NO_TOTALS
         created, ended = self.run.created_at, self.ended_at
         span = None
@@ -238,7 +237,7 @@ class RunFacts(NamedTuple):
 
     @property
     def _final(self) -> RunEvent:
-        """The final event, where it was read."""
+        """The final event, if it was read."""
         event = self.last_event
         return event if event is not None and event.ends_run else _NO_EVENT
 
@@ -264,7 +263,7 @@ def _budget(policy: Policy) -> Budget:
 
 
 def find_selected_option(receipt: Receipt) -> Selected:
-    """The option that the last slice with one selected; an empty record when none did."""
+    """Return the option selected by the last slice that has one; an empty record if none has."""
     for part in reversed(receipt.slices or ()):
         if part.route is not None and part.route.selected is not None:
             return part.route.selected
@@ -272,7 +271,7 @@ def find_selected_option(receipt: Receipt) -> Selected:
 
 
 def _judge(receipt: Receipt) -> str | None:
-    """The customer's check that judged the last slice with one."""
+    """Return the customer's check that judged the last slice with one."""
     for part in reversed(receipt.slices or ()):
         if part.verifier is not None and part.verifier.verifier_id is not None:
             return part.verifier.verifier_id
@@ -280,17 +279,17 @@ def _judge(receipt: Receipt) -> str | None:
 
 
 def run_facts(record: Run) -> RunFacts:
-    """The facts of a run of which nothing but its record is at hand."""
+    """Return the facts of a run from its record alone."""
     return RunFacts(record)
 
 
 def parse_submitted_request(body: object) -> SubmittedRequest | None:
-    """A decoded request body as a record, or ``None`` when it is no object."""
+    """Return a decoded request body as a record, or ``None`` if it is not an object."""
     return SubmittedRequest(body) if isinstance(body, dict) else None
 
 
 def _first(*candidates: tuple[T | None, str]) -> SourcedValue[T]:
-    """The first value that is known, with its source."""
+    """Return the first known value with its source."""
     for value, source in candidates:
         if value is not None:
             return SourcedValue(value, source)

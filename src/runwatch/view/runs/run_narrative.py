@@ -1,8 +1,8 @@
-"""What happened in a run, in plain sentences: from its events, and from its receipt where the events are not at hand.
+"""The run narrative: plain sentences from a run's events, or from its receipt if events are missing.
 
-Every sentence rests on something that the service said. A verdict, a technical failure and "nothing was checked" read
-differently, and which saved model took over after a fallback is said only when something names it: the next check, the
-``arm_id`` of an event, or the receipt's route.
+Every sentence is based on data from the service. A verdict, a technical failure and "nothing was checked" have
+different sentences. The saved model after a fallback is named only if the next check, the ``arm_id`` of an event, or
+the receipt's route names it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FALLBACK: Final = "fallback"
 REPAIR: Final = "repair_retry"
 
 MAX_NARRATED_EVENTS: Final = 2_000
-"""The events that a story is told from at most, the first ones; a longer run says so."""
+"""Maximum number of events in a narrative, counted from the first. A longer run adds a sentence that says so."""
 
 _PHASES: Final = {"skill_baseline": "The skill's output as it stands", "skill_repair": "The repaired skill's output"}
 
@@ -39,7 +39,7 @@ _OUTCOMES: Final = {
     "repair_rejected": "The repair was rejected.",
     "proposal_created": "The repair was accepted and became a proposal",
 }
-"""How the policy reacted, where the attempts do not say it already (wire reference 3.4)."""
+"""Reactions of the policy that the attempts do not show (manual: interface, "Receipt fields")."""
 
 
 _STATED_AGAIN: Final = frozenset({"customer_verdict", "customer_unavailable", "baseline", "platform_test"})
@@ -50,9 +50,8 @@ class NarrativeSentence:
     """One thing that happened.
 
     Attributes:
-        at: When; ``None`` where nothing says it.
-        text: The sentence.
-        role: The colour role that repeats it.
+        at: When; ``None`` if unknown.
+        role: Color role.
     """
 
     at: datetime | None
@@ -62,11 +61,11 @@ class NarrativeSentence:
 
 @dataclass(slots=True)
 class _Teller:
-    """What has been said of one slice so far, because one sentence hangs on another.
+    """What was narrated of one slice so far, because sentences depend on earlier ones.
 
     Attributes:
-        arm: The saved model at work, where that is known.
-        waits_for: The reaction that was announced and whose attempt has not come yet.
+        arm: The saved model in use, if known.
+        waits_for: An announced reaction whose attempt has not occurred yet.
         waited_at: When it was announced.
     """
 
@@ -81,13 +80,11 @@ class _Teller:
 def narrate_run(
     facts: RunFacts, events: Sequence[RunEvent], context: RenderContext, *, is_cut: bool = False
 ) -> list[NarrativeSentence]:
-    """The run's story, the oldest sentence first.
+    """Return the run narrative, oldest sentence first.
 
     Args:
-        facts: What is known of the run.
-        events: Its events from the first one on, as far as they are known; none where they are not.
-        context: What it is drawn with.
-        is_cut: Whether there are more events than these.
+        events: Its known events from the first one; empty if they are unknown.
+        is_cut: Whether the run has more events.
     """
     told = list(_from_events(facts, events, context))
     if not any(event.verification_check or event.recorded_check for event in events):
@@ -102,7 +99,7 @@ def narrate_run(
 def narrative_sections(
     facts: RunFacts, events: Sequence[RunEvent], context: RenderContext, *, is_cut: bool = False
 ) -> tuple[DetailSection, ...]:
-    """The story as a part of a detail; none where nothing is known of it."""
+    """Return the narrative as a section of a detail; empty if nothing is known."""
     told = narrate_run(facts, events, context, is_cut=is_cut)
     lines = tuple(
         DetailLine(line("" if sentence.at is None else time_of_day(sentence.at, context)), sentence.text, sentence.role)
@@ -146,7 +143,7 @@ def _of_slice(teller: _Teller, event: RunEvent, is_one_of_many: bool) -> Iterato
         teller.checked.add((check.check_id, check.attempt))
         yield _checked(teller, check, event.at, where)
     stated = event.recorded_check
-    # What a check came to is stated again after it; said once is enough.
+    # The result of a check is stated again after it; skip the repetition.
     if stated is not None and (not teller.checked or stated.state not in _STATED_AGAIN):
         finding = describe_recorded_check(stated, teller.context.glyphs)
         if finding.kind not in {"pending", "unchecked"}:
@@ -169,7 +166,7 @@ def _of_slice(teller: _Teller, event: RunEvent, is_one_of_many: bool) -> Iterato
 
 
 def _announced(teller: _Teller, arm: str | None) -> Iterator[NarrativeSentence]:
-    """The reaction that was waiting for its attempt, with who took over where something names it."""
+    """Yield the sentence for the announced reaction, naming the new saved model if known."""
     if not teller.waits_for:
         return
     is_fallback, at = teller.waits_for == FALLBACK, teller.waited_at
@@ -203,7 +200,7 @@ def _checked(teller: _Teller, check: VerificationCheck, at: datetime | None, whe
 
 
 def _from_receipt(facts: RunFacts, context: RenderContext) -> Iterator[NarrativeSentence]:
-    """The attempts of a receipt, for a run whose events are not at hand or tell nothing of them."""
+    """Narrate the attempts of a receipt, for a run whose events are missing or do not include them."""
     receipt = facts.receipt
     if receipt is None:
         return
@@ -253,7 +250,7 @@ def _sentence(where: str, words: SafeText) -> SafeText:
 
 
 def _selected(facts: RunFacts, slice_id: str | None) -> str | None:
-    """The option that the receipt names for a slice."""
+    """Return the saved model that the receipt names for a slice."""
     for part in (facts.receipt.slices or ()) if facts.receipt is not None else ():
         if part.slice_id == slice_id and part.route is not None and part.route.selected is not None:
             return part.route.selected.arm_id
@@ -261,7 +258,7 @@ def _selected(facts: RunFacts, slice_id: str | None) -> str | None:
 
 
 def _name(teller: _Teller, arm: str | None) -> SafeText:
-    """A saved model: its id, with its model where the facts tell it."""
+    """Format a saved model: its id, with its model if known."""
     if arm is None:
         return line("a saved model")
     shown = line(short_id(arm, teller.context.glyphs))

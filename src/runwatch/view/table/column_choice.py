@@ -1,4 +1,4 @@
-"""Which columns a list has where the settings name them: ``columns.<resource> = ["status", "id", …]``."""
+"""Columns of a list as named in the settings: ``columns.<resource> = ["status", "id", …]``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ class ColumnChoice:
     """The columns of a list.
 
     Attributes:
-        columns: Those that are shown, in order: the resource's own where nothing usable is named.
-        unknown: Names that are no column, field or declared member, each with the nearest that is one, or an empty
-            text.
+        columns: Visible columns in order; the resource's own if the settings name no valid one.
+        unknown: Names that are no column, field or declared member, each with its nearest match or an empty text.
     """
 
     columns: tuple[Column[Any], ...]
@@ -27,11 +26,10 @@ class ColumnChoice:
 
 
 def choose_columns(spec: ResourceSpec[Any], settings: Mapping[str, Sequence[str]]) -> ColumnChoice:
-    """The columns that the user wants a list to have.
+    """Return the columns that the settings name for a list.
 
     Args:
-        spec: The resource.
-        settings: Names of columns, of fields without a column, or of members, by the resource's name.
+        settings: By resource name: names of columns, of fields without a column, or of members.
     """
     found: dict[str, Column[Any]] = {}
     unknown: dict[str, str] = {}
@@ -45,12 +43,12 @@ def choose_columns(spec: ResourceSpec[Any], settings: Mapping[str, Sequence[str]
 
 
 def list_columns(spec: ResourceSpec[Any]) -> tuple[str, ...]:
-    """Every name that may stand in the setting, the resource's own columns first."""
+    """Return every name allowed in the setting, the resource's own columns first."""
     return tuple(dict.fromkeys((*(field.id for field in spec.all_fields()), *_members(spec))))
 
 
 def unknown_columns_text(spec: ResourceSpec[Any], chosen: ColumnChoice) -> str:
-    """What is wrong with the names of a list, in one line; empty where nothing is."""
+    """Describe the unknown column names of a list in one line; empty if there are none."""
     parts = [
         f"'{line(name, 60)}'" + (f" (did you mean {near}?)" if near else "") for name, near in chosen.unknown.items()
     ]
@@ -71,7 +69,7 @@ def _members(spec: ResourceSpec[Any]) -> Sequence[str]:
 
 
 def member_column(name: str) -> Column[Any]:
-    """A column of a member of the record, by its dotted path."""
+    """Return a column for a member of the record, by its dotted path."""
     path = json_paths.parse_path(name)
 
     def value(subject: Any) -> object:

@@ -1,4 +1,4 @@
-"""Facets of a list: how many rows have which value of a field, and the filter that keeps just those. Pure."""
+"""Facets of a list: how many rows have each value of a field, and the filter for one value."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class FacetValue:
     """One value of a facet.
 
     Attributes:
-        field: The field's name in filters.
-        value: The value in words; ``None`` for rows that have none.
-        count: How many rows have it.
+        field: Name of the field in filters.
+        value: Value as text; ``None`` for rows without one.
+        count: Number of rows with it.
     """
 
     field: str
@@ -29,30 +29,25 @@ class FacetValue:
 
     @property
     def term(self) -> str:
-        """The part of a filter that keeps these rows."""
+        """The filter term for these rows."""
         return f"!has:{self.field}" if self.value is None else f"{self.field}={quote_value(self.value)}"
 
     @property
     def words(self) -> str:
-        """The value as its readers know it."""
+        """Display text of the value."""
         return "none" if self.value is None else self.value
 
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """One field with the values that rows have of it, the most frequent first."""
+    """A field and the values that rows have for it, most frequent first."""
 
     field: str
     values: tuple[FacetValue, ...]
 
 
 def count_facets(rows: Iterable[RecordRow[Any]], fields: Sequence[str]) -> list[Facet]:
-    """The facets of some rows; a row with several values of a field, such as data classes, counts for each of them.
-
-    Args:
-        rows: The rows.
-        fields: The names of the fields, in order.
-    """
+    """Count the values of some fields. A row with several values of a field, such as data classes, counts for each."""
     counted: dict[str, Counter[str | None]] = {field: Counter() for field in fields}
     for row in rows:
         for field, counter in counted.items():
@@ -65,12 +60,7 @@ def count_facets(rows: Iterable[RecordRow[Any]], fields: Sequence[str]) -> list[
 
 
 def toggle_facet(text: str, value: FacetValue) -> str:
-    """A filter with the value of a facet in place of another one of the same field, or without it where it was there.
-
-    Args:
-        text: The filter as it is.
-        value: What was chosen.
-    """
+    """Set a facet value in a filter, replacing another value of the same field; remove it if it is already set."""
     term = rf"(?:{re.escape(value.field)}=(?:\"(?:[^\"\\]|\\.)*\"|[^\s|]+)|!has:{re.escape(value.field)})"
     found = re.search(rf"(?:^|(?<=\s)){term}(?=\s|$)", text)
     if found is None:
@@ -80,7 +70,7 @@ def toggle_facet(text: str, value: FacetValue) -> str:
 
 
 def is_facet_active(text: str, value: FacetValue) -> bool:
-    """Whether a filter holds the value of a facet."""
+    """Whether a filter contains the term of a facet value."""
     return f" {value.term} " in f" {text} "
 
 

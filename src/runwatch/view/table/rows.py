@@ -1,7 +1,7 @@
-"""Rows of a resource: drawn when somebody looks, sorted, filtered, and compared by id.
+"""Rows of a resource: rendered on demand, sorted, filtered, and identified by id.
 
-A row costs next to nothing until one of its cells is asked for, so that a list of a hundred thousand records opens at
-once. Which row is selected is the caller's to keep, as an id.
+A row costs almost nothing until one of its cells is read, so a list of a hundred thousand records opens at once. The
+caller keeps the selection, as an id.
 """
 
 from __future__ import annotations
@@ -23,21 +23,22 @@ from runwatch.view.text.safe_text import SafeText, json_text, line
 from runwatch.view.text.styled_text import StyledText
 
 STEP: Final = 500
-"""The most rows that one step of work on rows looks at: a few milliseconds."""
+"""Maximum number of rows per time slice; takes a few milliseconds."""
 
 DRAWN: Final = 50
-"""The most rows that one step of :func:`filter_and_sort` filters: a few milliseconds, also where it draws every cell.
+"""Maximum number of rows that :func:`filter_and_sort` filters per time slice; takes a few milliseconds even if every
+cell is rendered.
 """
 
 MAX_SYNC_ROWS: Final = 2_000
-"""Up to so many rows are filtered and sorted in one go, which takes less than a frame."""
+"""Up to this many rows are filtered and sorted without yielding, which takes less than a frame."""
 
 
 class _Timed(RenderContext):
-    """A context that counts how often it is asked for the time.
+    """A context that counts how often its time is read.
 
     Attributes:
-        asked: The number so far.
+        asked: Number of reads so far.
     """
 
     __slots__ = ("_moment", "asked")
@@ -54,17 +55,16 @@ class _Timed(RenderContext):
 
     @property
     def now(self) -> datetime:
-        """The moment, for what changes as time goes by."""
+        """The current time. Each read is counted."""
         object.__setattr__(self, "asked", self.asked + 1)
         return self._moment
 
 
 class RowRenderer(Generic[S]):
-    """What all rows of one list are drawn with: exchanged for all of them at once as time goes by.
+    """Renders all rows of a list. Its context is replaced for all rows at once as time passes.
 
     Attributes:
-        spec: Their resource.
-        timed: What cells are drawn with from now on, which says whether they asked for the time.
+        timed: Context for cells rendered from now on; it shows which of them depend on the time.
     """
 
     __slots__ = ("_context", "_shared", "spec", "timed")
@@ -76,7 +76,7 @@ class RowRenderer(Generic[S]):
 
     @property
     def context(self) -> RenderContext:
-        """What cells are drawn with from now on."""
+        """The context for cells rendered from now on."""
         return self._context
 
     @context.setter
@@ -85,12 +85,12 @@ class RowRenderer(Generic[S]):
         self.timed = _Timed(context)
 
     def shared(self, columns: list[Column[S]]) -> tuple[Column[S], ...]:
-        """These columns as one object for all rows, because most rows have the same ones."""
+        """Return one shared tuple of these columns, because most rows have the same ones."""
         return self._shared.setdefault(tuple(column.id for column in columns), tuple(columns))
 
 
 class _Made(Generic[S]):
-    """What was made of a row that somebody looked at: its subject, and its cells and text in one context."""
+    """Everything rendered for a row: its subject, and its cells and text in one context."""
 
     __slots__ = ("aged", "ageing", "cells", "context", "moving", "subject", "text")
 
@@ -104,7 +104,7 @@ class _Made(Generic[S]):
         self.aged: str | None = None
 
     def draw_in(self, context: RenderContext) -> None:
-        """Forget what looks different in another context: where only time has gone by, what was drawn by the time."""
+        """Drop what differs in another context; if only the time differs, drop only what depends on it."""
         before, self.context, self.aged = self.context, context, None
         if (before.glyphs, before.time, before.zone) == (context.glyphs, context.time, context.zone):
             for column_id in self.ageing:
@@ -119,8 +119,8 @@ class RecordRow(Generic[S]):
     """One record in a table.
 
     Attributes:
-        key: The subject's id; where several have the same one, made unique by a number behind it.
-        item: The record or subject that the row was made of.
+        key: The subject's id, with a number appended if several subjects have the same id.
+        item: The record or subject of the row.
     """
 
     __slots__ = ("_drawing", "_made", "item", "key")
@@ -133,12 +133,12 @@ class RecordRow(Generic[S]):
 
     @property
     def context(self) -> RenderContext:
-        """What its cells are drawn with."""
+        """The context in which its cells are rendered."""
         return self._drawing.context
 
     @property
     def subject(self) -> S:
-        """What the row is about."""
+        """The subject of the row."""
         if self._made is not None:
             return self._made.subject
         item = self.item
@@ -149,16 +149,16 @@ class RecordRow(Generic[S]):
 
     @property
     def id(self) -> str:
-        """The subject's id, exactly as it came."""
+        """The subject's id, exactly as sent."""
         return self.item.id
 
     @property
     def now(self) -> datetime:
-        """The moment that ages are counted to."""
+        """The time that ages are relative to."""
         return self._drawing.context.now
 
     def cell(self, column: Column[S]) -> StyledText:
-        """One cell; ``–`` where there is nothing."""
+        """Return one cell; ``–`` if it is empty."""
         made = self._drawn()
         drawn = made.cells.get(column.id)
         if drawn is None:
@@ -174,11 +174,11 @@ class RecordRow(Generic[S]):
         return drawn
 
     def uses(self, column: Column[S]) -> bool:
-        """Whether a cell has anything in it."""
+        """Whether a cell is not empty."""
         return self.cell(column).text not in {"", self._drawing.context.glyphs.nothing}
 
     def value(self, name: str) -> object:
-        """The exact value of a field, or of the member at a dotted path; ``None`` when there is none."""
+        """Return the exact value of a field, or of the member at a dotted path; ``None`` if absent."""
         field = self._drawing.spec.field(name)
         if field is not None:
             return field.value(self.subject)
@@ -186,7 +186,7 @@ class RecordRow(Generic[S]):
         return None if found is json_paths.MISSING else found
 
     def shown(self, name: str) -> tuple[str, ...]:
-        """The texts that a filter on this field looks into: the value in words, and the cell as it is drawn."""
+        """Return the texts that a filter on this field searches: the value and the cell."""
         value = self.value(name)
         values = value if isinstance(value, (list, tuple)) else () if value is None else (value,)
         texts = [json_text(item) for item in values]
@@ -196,10 +196,11 @@ class RecordRow(Generic[S]):
         return tuple(texts)
 
     def text(self) -> str:
-        """What a filter without a field looks into, one text a line: the cells, and what a cell shows only a part of.
+        """Return the text that a filter without a field searches, one text per line: cells, and full values of
+        shortened cells.
 
-        It is kept, because a filter is typed letter by letter, and made anew only as far as it changes with time; the
-        cells drawn for it are not, because most rows of a long list are never shown.
+        The text is cached, because a filter is typed letter by letter; only parts that depend on the time are rendered
+        again. Cells rendered for it are not cached, because most rows of a long list are never shown.
         """
         made = self._drawn()
         timed = self._drawing.timed
@@ -222,7 +223,7 @@ class RecordRow(Generic[S]):
         return made.text + made.aged
 
     def _texts(self, column: Column[S], subject: S) -> list[SafeText]:
-        """What a column says of the row: its value where that is a text, and its cell."""
+        """Return the searchable texts of a column: its value if that is text, and its cell."""
         texts: list[SafeText] = []
         value = column.value(subject)
         if isinstance(value, str):
@@ -235,11 +236,11 @@ class RecordRow(Generic[S]):
         return texts
 
     def flag(self, name: str) -> bool:
-        """Whether a flag of the resource is up."""
+        """Whether a flag of the resource applies."""
         return self._drawing.spec.flags[name](self.subject)
 
     def _drawn(self) -> _Made[S]:
-        """What was drawn of this row in the present context."""
+        """Return what was rendered for this row, updated to the current context."""
         made = self._made
         if made is None:
             subject = self.subject
@@ -254,28 +255,27 @@ def _below(texts: Iterable[SafeText]) -> str:
 
 
 RowSteps = Generator[None, None, list[RecordRow[S]]]
-"""Work on rows that pauses after every step, and returns the rows."""
+"""Work on rows that yields after every time slice and returns the rows."""
 
 
 def build_rows(spec: ResourceSpec[S], items: Iterable[Record | S], context: RenderContext) -> list[RecordRow[S]]:
-    """A row for each record or subject, in the order given."""
+    """Return a row for each record or subject, in the order given."""
     return build_rows_with(RowRenderer(spec, context), items)
 
 
 def build_rows_with(drawing: RowRenderer[S], items: Iterable[Record | S]) -> list[RecordRow[S]]:
-    """As :func:`build_rows`, with what they are drawn with in the caller's hand."""
+    """Do the same as :func:`build_rows` with the caller's renderer."""
     return run_to_end(rebuild_rows(drawing, items, ()))
 
 
 def rebuild_rows(drawing: RowRenderer[S], items: Iterable[Record | S], before: Sequence[RecordRow[S]]) -> RowSteps[S]:
-    """As :func:`build_rows_with`, in steps like those of :func:`filter_and_sort`.
+    """Do the same as :func:`build_rows_with` in time slices, reusing rows.
 
-    A row of before is taken again, with everything that was made of it, where it is about the same object.
+    An earlier row and everything rendered for it is reused if it has the same object.
 
     Args:
-        drawing: What rows are drawn with, those of before too.
-        items: The records or subjects.
-        before: The rows of an earlier list.
+        drawing: Renderer of all rows, including earlier ones.
+        before: Rows of the earlier list.
     """
     earlier: dict[str, RecordRow[S]] = {}
     for start in range(0, len(before), STEP):
@@ -305,14 +305,14 @@ def _next_key(key: str, seen: dict[str, int]) -> str:
 
 
 def keep_matching_rows(found: Iterable[RecordRow[S]], matches: Callable[[RecordRow[S]], bool]) -> list[RecordRow[S]]:
-    """The rows that a filter keeps, in the same order."""
+    """Return the rows that match, in the same order."""
     return [row for row in found if matches(row)]
 
 
 def sort_rows(
     spec: ResourceSpec[S], found: Iterable[RecordRow[S]], keys: Sequence[SortKey] | None = None
 ) -> list[RecordRow[S]]:
-    """Rows in order, all at once; see :func:`filter_and_sort`."""
+    """Sort rows without yielding; see :func:`filter_and_sort`."""
     return run_to_end(filter_and_sort(spec, list(found), keys))
 
 
@@ -322,17 +322,14 @@ def filter_and_sort(
     keys: Sequence[SortKey] | None = None,
     matches: Callable[[RecordRow[S]], bool] | None = None,
 ) -> RowSteps[S]:
-    """Rows filtered and in order: stable, values of one type together, missing values last in either direction.
+    """Filter and sort rows: stable, values of one type together, missing values last in both directions.
 
-    It is done in steps, so that whoever has a hundred thousand rows can do something else in between: no step looks at
-    more than :data:`STEP` rows. What it returns at its end is the list.
+    Works in time slices of at most :data:`STEP` rows and returns the list at the end.
 
     Args:
-        spec: Their resource.
-        found: The rows.
-        keys: The fields to sort by, the most important first; ``None`` for the resource's own order. A field that
-            the resource does not have is read as a dotted path.
-        matches: What keeps a row; ``None`` keeps all.
+        keys: Fields to sort by, most important first; ``None`` for the resource's own order. An unknown field is read
+            as a dotted path.
+        matches: Returns whether to keep a row; ``None`` keeps all.
     """
     ordered: Sequence[RecordRow[S]] = found
     if matches is not None:
@@ -347,10 +344,10 @@ def filter_and_sort(
 
 
 def _by_key(spec: ResourceSpec[S], found: Sequence[RecordRow[S]], key: SortKey) -> RowSteps[S]:
-    """Sorted runs of one step each, merged step by step: sorting in one go would hold everything up.
+    """Sort runs of one time slice each and merge them in slices; one sort of everything would block the UI.
 
-    The runs are of places, and the values stand beside them: a walk for garbage has to look at each pair of a value and
-    a row, and takes longer then than a screen may stand still (ours, measured).
+    Runs hold positions, with the values in a separate list: the garbage collector would have to visit every pair of
+    value and row, which takes longer than a screen may block (manual: decisions, "Measured choices").
     """
     field = spec.field(key.field)
     values: list[Any] = []
@@ -377,14 +374,14 @@ def _by_key(spec: ResourceSpec[S], found: Sequence[RecordRow[S]], key: SortKey) 
     while part := list(islice(merged, STEP)):
         for place in part:
             ordered.append(found[place])
-            # To free all of them at the end takes a while.
+            # Free values one by one, because freeing all of them at the end takes noticeable time.
             values[place] = None
         yield
     return ordered + missing
 
 
 def make_comparable(value: object) -> tuple[int, Any]:
-    """Something that any two values can be compared by: numbers, then moments, then text, then the rest."""
+    """Return a key by which any two values can be compared: numbers, then times, then text, then the rest."""
     if isinstance(value, (int, float, Decimal)):
         return 0, value
     if isinstance(value, datetime):
@@ -396,14 +393,12 @@ def make_comparable(value: object) -> tuple[int, Any]:
 
 @dataclass(frozen=True, slots=True)
 class RowCache:
-    """Rows that no screen shows.
+    """Rows kept while no screen shows them.
 
-    A row is taken again only where it is about the same object, so that it does no harm when the list has changed.
+    A row is reused only for the same object, so a stale cache does no harm.
 
     Attributes:
-        name: The list's name.
-        drawing: What they are drawn with.
-        rows: The rows.
+        name: Name of the list.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Plans and applications of templates: what may be spent, what goes on by itself, and how one begun here is kept."""
+"""Plans and applications of templates: maximum spend, poll intervals, and the local note about an application."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from runwatch.view.text.safe_text import json_text, plain_decimal
 from runwatch.view.text.values import to_decimal
 
 ENDED: Final = frozenset({"ready", "failed_safe"})
-"""States that an application never leaves (wire reference 2.7)."""
+"""Final states of an application (manual: interface, "Tenant templates")."""
 
 _WAITING: Final = frozenset({"action_required", "consent_pending"})
 
 MOVING_S: Final = 2.0
-"""How often an application that goes on by itself is read while it is shown; ours."""
+"""Poll interval of a visible application that proceeds by itself, in seconds."""
 
 WAITING_S: Final = 15.0
-"""How often one that waits for somebody is read."""
+"""Poll interval of one that waits for the user, in seconds."""
 
 _BUDGET: Final = ("diagnostics.maximum_spend_usd", "diagnostics.request_policy.budget.max_cost_usd")
 
 
 def choose_poll_interval_s(application: Application) -> float | None:
-    """Seconds until an application that is shown is read again; ``None`` when it has ended."""
+    """Return the poll interval of a visible application in seconds; ``None`` if it has ended."""
     if application.state in ENDED:
         return None
     action = application.next_action
@@ -38,15 +38,16 @@ def choose_poll_interval_s(application: Application) -> float | None:
 
 
 def max_spend_text(plan: Plan) -> str:
-    """What a plan may spend at most, in words."""
+    """Describe the maximum spend of a plan."""
     most = plan.maximum_spend_usd
     return "an amount that the plan does not tell" if most is None else f"{plain_decimal(most)} USD"
 
 
 def proof_spend_text(application: Application) -> str:
-    """What the live proof of an application may spend at most, in words.
+    """Describe the maximum spend of an application's live proof.
 
-    The whole maximum where the application tells it, else the budget of its run, to which the platform fee comes.
+    It is the total maximum if the application states it, else the budget of its run, which does not include the
+    platform fee.
     """
     for path, more in zip(_BUDGET, ("", " and the platform fee"), strict=True):
         value: Any = json_paths.get_at(application.raw, json_paths.parse_path(path))
@@ -56,12 +57,12 @@ def proof_spend_text(application: Application) -> str:
 
 
 def encode_application_note(application_id: str) -> str:
-    """What is kept of an application that was begun here, so that it can be resumed."""
+    """Encode the local note about an application started here, so it can be resumed."""
     return dumps({"application_id": application_id})
 
 
 def decode_application_note(text: str) -> str:
-    """The id of the application that a note keeps; empty for a text that keeps none."""
+    """Return the application id in a note; empty if the text has none."""
     try:
         value = loads(text)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Whether the parts of a template's catalog row fit together: worked out here, not said by the service (all ours).
+"""Whether the parts of a template's catalog row agree. Computed by runwatch, not stated by the service.
 
-A catalog row names the same model, variant and upstream in several groups (wire reference 2.5). Where they differ, or
-where a test is old, a reviewer looks twice; nothing of this makes a template eligible or not.
+A catalog row names the same model, variant and upstream in several groups (manual: interface, "Model catalog,
+definitions and deployments"). Differences and old tests are shown to reviewers; they do not affect eligibility.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import CellText, StyledText
 
 OLD_TEST: Final = timedelta(days=7)
-"""From this age on a test is called old (console-anchors C8 6)."""
+"""Age from which a test is called old (manual: decisions, "Interface conventions")."""
 
 _VARIANT: Final = (
     "offering.served_variant.served_variant_id", "offering.certification.subject.served_variant_id",
@@ -34,7 +34,7 @@ _RESOLVED: Final = (
 
 
 def check_upstream(template: Template, context: RenderContext) -> CellText | None:
-    """What was requested at the source beside what answered there."""
+    """Compare the upstream that was requested with the one that it resolved to."""
     requested, resolved = _texts(template, _REQUESTED), _texts(template, _RESOLVED)
     if not requested:
         return None
@@ -53,17 +53,17 @@ def check_upstream(template: Template, context: RenderContext) -> CellText | Non
 
 
 def check_variant(template: Template, context: RenderContext) -> CellText | None:
-    """Whether every group names the same served variant."""
+    """Check that every group names the same served variant."""
     return _same(template, _VARIANT, context)
 
 
 def check_model(template: Template, context: RenderContext) -> CellText | None:
-    """Whether every group names the same model."""
+    """Check that every group names the same model."""
     return _same(template, _MODEL, context)
 
 
 def check_last_test(template: Template, context: RenderContext) -> CellText | None:
-    """How old the last test of the deployment is."""
+    """Describe the age of the deployment's last test."""
     row = template.catalog_row
     at: datetime | None = None if row is None or row.deployment is None else row.deployment.last_tested_at
     if at is None:
@@ -75,7 +75,7 @@ def check_last_test(template: Template, context: RenderContext) -> CellText | No
 
 
 def check_eligibility(template: Template, context: RenderContext) -> CellText | None:
-    """Whether eligibility and blockers contradict each other."""
+    """Check that eligibility and blockers do not contradict each other."""
     blockers = template.blockers or ()
     if template.eligible and blockers:
         return StyledText(line(f"{context.glyphs.warn} eligible, and yet blockers are named"), Role.WARN)
@@ -85,7 +85,9 @@ def check_eligibility(template: Template, context: RenderContext) -> CellText | 
 
 
 def _texts(template: Template, paths: tuple[str, ...]) -> dict[str, str]:
-    """The texts at some paths of the catalog row, by path; what is missing or no text is left out."""
+    """Return the texts at some paths of the catalog row, by path. Missing values and values that are not text are left
+    out.
+    """
     row: Any = template.raw.get("catalog_row")
     found = {path: json_paths.get_at(row, json_paths.parse_path(path)) for path in paths}
     return {path: value for path, value in found.items() if isinstance(value, str) and value}
@@ -104,5 +106,5 @@ def _same(template: Template, paths: tuple[str, ...], context: RenderContext) ->
 
 
 def _group(path: str) -> str:
-    """The group of the catalog row that a path stands in; the certification is one of its own."""
+    """Return the group of the catalog row that contains a path; the certification is a group of its own."""
     return "certification" if "certification" in path else path.partition(".")[0]

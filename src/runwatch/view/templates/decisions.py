@@ -1,7 +1,7 @@
-"""A reviewer's go or no-go on a record: its reason, and the digest of what it was made on. Kept here, never sent; ours.
+"""A reviewer's go or no-go on a record, with a reason and the record's digest. Kept locally, never sent.
 
-A decision stands as one JSON text among the notes of this machine: ``{"verdict": "go" | "no-go", "reason": …, "digest":
-…}``. When the record's digest is another one, the record has changed since it was decided on.
+A decision is stored as JSON in a local note: ``{"verdict": "go" | "no-go", "reason": …, "digest": …}``. If the record's
+digest differs, the record has changed since the decision.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Verdict = Literal["go", "no-go"]
 
 CHANGED: Final = "the record changed since"
-"""What is said where a decision was made on something else than what the record says now."""
+"""Shown if the record changed after the decision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class ReviewDecision:
     Attributes:
         verdict: Go or no-go.
         reason: Why, in the reviewer's words.
-        digest: The digest of the record that it was made on.
-        at: When it was made.
+        digest: Digest of the record at the time of the decision.
+        at: Time of the decision.
     """
 
     verdict: Verdict
@@ -46,11 +46,11 @@ class ReviewDecision:
 
     @property
     def text(self) -> str:
-        """As it is kept among the notes."""
+        """As stored in a local note."""
         return dumps({"verdict": self.verdict, "reason": self.reason, "digest": self.digest})
 
     def holds_for(self, record: Record) -> bool:
-        """Whether the record still says what it was decided on."""
+        """Whether the record is unchanged since the decision."""
         try:
             return compute_digest(record) == self.digest
         except ValueError:
@@ -58,7 +58,7 @@ class ReviewDecision:
 
 
 def parse_decision(text: str, at: datetime) -> ReviewDecision | None:
-    """The decision that a note holds; ``None`` for a text that is none."""
+    """Parse the decision in a note; ``None`` if the text is not one."""
     try:
         value = loads(text)
     except ValueError:
@@ -72,13 +72,13 @@ def parse_decision(text: str, at: datetime) -> ReviewDecision | None:
 
 
 def group_decisions(notes: Iterable[LocalNote]) -> dict[str, ReviewDecision]:
-    """The decisions among notes, by the record that each is about."""
+    """Return the decisions among notes, by record id."""
     read = ((note.record_id, parse_decision(note.text, note.at)) for note in notes if note.purpose == "decision")
     return {record_id: decision for record_id, decision in read if decision is not None}
 
 
 def decision_cell(decision: ReviewDecision, record: Record, context: RenderContext) -> StyledText:
-    """A decision in a list: its verdict, or that it is old because the record changed since."""
+    """Format a decision for a list: its verdict, or that it is old because the record changed."""
     good = decision.verdict == "go"
     mark = context.glyphs.good if good else context.glyphs.bad
     if not decision.holds_for(record):
@@ -87,7 +87,7 @@ def decision_cell(decision: ReviewDecision, record: Record, context: RenderConte
 
 
 def decision_line(decision: ReviewDecision, record: Record, context: RenderContext) -> StyledText:
-    """A decision in a detail: verdict, age, reason, and whether the record changed since."""
+    """Format a decision for a detail: verdict, age, reason, and whether the record changed since."""
     word = decision_cell(decision, record, context)
     reason = f": {decision.reason}" if decision.reason else ""
     changed = "" if decision.holds_for(record) else f" {context.glyphs.dot} {CHANGED}"

@@ -1,4 +1,4 @@
-"""A template with everything that is known of it here, and the sentences that reviewers read first."""
+"""A template with the related local data, and the summary sentences for reviewers."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ if TYPE_CHECKING:
     from runwatch.store.repositories.record_versions import RecordVersion
 
 _TOLD_IN_WORDS: Final = ("eligible", "blockers")
-"""Members whose changes are told one by one; of the others their number is told."""
+"""Members whose changes are listed one by one; changes of the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateFacts:
-    """A template, and what this machine knows beside it.
+    """A template and the related local data.
 
     Attributes:
-        template: The template.
-        decision: The reviewer's decision; ``None`` when there is none.
-        versions: What it was before, the newest first; the present one may stand at the top.
-        application_id: Its application that was begun here; empty when there is none.
+        decision: The reviewer's decision, if any.
+        versions: Observed versions, newest first; the first may be the current one.
+        application_id: Its application that was started here; empty if there is none.
     """
 
     template: Template
@@ -45,12 +44,12 @@ class TemplateFacts:
 
     @property
     def raw(self) -> Mapping[str, Any]:
-        """The template's own JSON."""
+        """The template's JSON."""
         return self.template.raw
 
     @property
     def blockers(self) -> tuple[Blocker, ...]:
-        """What stands in its way."""
+        """The template's blockers."""
         return self.template.blockers or ()
 
     @property
@@ -60,12 +59,12 @@ class TemplateFacts:
 
     @property
     def before(self) -> RecordVersion[Template] | None:
-        """The version before the present one; ``None`` where no change was ever seen."""
+        """The version before the current one; ``None`` if no change was observed."""
         return next(iter(self.earlier), None)
 
     @property
     def earlier(self) -> Sequence[RecordVersion[Template]]:
-        """The versions before the present one, the newest first."""
+        """The versions before the current one, newest first."""
         try:
             present = compute_digest(self.template)
         except ValueError:
@@ -74,12 +73,12 @@ class TemplateFacts:
 
 
 def eligibility_label(template: Template) -> str | None:
-    """Whether a template can be applied now, in a word; ``None`` where the service does not tell."""
+    """Return whether a template can be applied now, in one word; ``None`` if the service does not say."""
     return None if template.eligible is None else "eligible" if template.eligible else "blocked"
 
 
 def eligibility_text(template: Template) -> StyledText:
-    """Whether a template can be applied, in a sentence."""
+    """Return whether a template can be applied, in a sentence."""
     count = len(template.blockers or ())
     blockers = f"{count} blocker{'s' * (count != 1)}"
     if template.eligible is None:
@@ -92,20 +91,20 @@ def eligibility_text(template: Template) -> StyledText:
 
 
 def next_action_text(facts: TemplateFacts) -> str | None:
-    """The first thing that clears a blocker."""
+    """Return the first next action that clears a blocker."""
     actions = (blocker.next_action for blocker in facts.blockers)
     return next((action.detail or action.type for action in actions if action is not None), None)
 
 
 def certification_label(template: Template) -> str | None:
-    """The standing of the certification of its catalog row."""
+    """Return the certification status in the catalog row."""
     row = template.catalog_row
     offering = None if row is None else row.offering
     return None if offering is None or offering.certification is None else offering.certification.standing
 
 
 def describe_changes(before: Template, now: Template) -> Iterator[str]:
-    """What is otherwise than before: eligibility and blockers by name, everything else by its number."""
+    """Describe the changes since an earlier version: eligibility and blockers by name, all others as a count."""
     if before.eligible != now.eligible:
         yield f"{eligibility_label(now) or 'eligibility unknown'}, was {eligibility_label(before) or 'unknown'}"
     old, new = _codes(before), _codes(now)
@@ -123,7 +122,7 @@ def describe_changes(before: Template, now: Template) -> Iterator[str]:
 
 
 def change_line(facts: TemplateFacts, _: object, context: RenderContext) -> CellText | None:
-    """What changed since the version before, and when that one was seen last."""
+    """Describe what changed since the previous version, and when that version was last seen."""
     before = facts.before
     if before is None:
         return None
@@ -133,5 +132,5 @@ def change_line(facts: TemplateFacts, _: object, context: RenderContext) -> Cell
 
 
 def _codes(template: Template) -> dict[str, Blocker]:
-    """Blockers by their code; one without a code has nothing to be told apart by."""
+    """Return blockers by code. Blockers without a code cannot be told apart and are left out."""
     return {blocker.code: blocker for blocker in template.blockers or () if blocker.code}

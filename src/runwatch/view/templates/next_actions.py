@@ -1,8 +1,9 @@
-"""What can be done about a next action that the service names: the one table for the console and the commands.
+"""What runwatch can do about a next action of the service; one table for the console and the commands.
 
-The references name the types of next actions and what most of them ask for (wire reference 2.7); ``connect_source``,
-``test_source_connection``, ``test_connection``, ``sync_source_deployments``, ``enter_credential`` and ``select_model``
-are ours. What no operation does, such as asking an owner for a role, is copied.
+The interface names the types of next actions and what most of them require (manual: interface, "Tenant templates"). Not
+in the specification: ``connect_source``, ``test_source_connection``, ``test_connection``, ``sync_source_deployments``,
+``enter_credential`` and ``select_model``. An action without an operation, such as asking an owner for a role, is
+copied.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from runwatch.view.spec.resource import LineTarget
 from runwatch.view.text.safe_text import line
 
 StepKind = Literal["plan", "apply", "resume", "select", "record", "make"]
-"""Plan or apply a template, resume or select its application, do something with another record, or make one."""
+"""Plan or apply a template, resume or select its application, act on another record, or create one."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """Something that the service offers an operation for.
+    """A next action that has an operation.
 
     Attributes:
-        kind: In which way it is done.
-        action: The resume action; empty for everything else.
-        resource: The noun of the resource whose action does it; empty for what belongs to the template.
-        operation: The operation of that action.
+        kind: How it is performed.
+        action: The resume action; empty for other kinds.
+        resource: Noun of the resource whose action performs it; empty for the template itself.
+        operation: Operation id of that action.
         words: What following it does, for the screen.
-        is_sync: Whether it needs a connection that can be used already.
+        is_sync: Whether it needs a usable connection.
     """
 
     kind: StepKind
@@ -70,26 +71,26 @@ STEPS: Final[Mapping[str, NextStep]] = {
     AUTHORIZE: _AUTHORIZE_IT,
     "select_model": NextStep("select"),
 }
-"""What does it, by the type of the next action."""
+"""Steps by the type of the next action."""
 
 APPLY_STEP: Final = NextStep("apply", words="enter applies it")
-"""What a plan waits for that can be applied."""
+"""The step for a plan that can be applied."""
 
 NO_ACTION_TYPES: Final = frozenset({"wait", "none"})
-"""Types that ask nobody to do anything."""
+"""Types that require no action."""
 
 COPY_HINT: Final = "enter copies it"
 
 
 @dataclass(frozen=True, slots=True)
 class NextActionTarget:
-    """A next action that the user can stand on.
+    """A next action that is a link target.
 
     Attributes:
-        action: What the service says.
-        step: What does it; ``None`` where only the user can, so that it is copied.
-        template_id: The template that it is about; empty for an application's.
-        blocker: What it clears; ``None`` for the next action of anything else.
+        action: The next action from the service.
+        step: How runwatch performs it; ``None`` if only the user can, so it is copied.
+        template_id: Its template; empty for an application's next action.
+        blocker: The blocker that it clears; ``None`` for any other next action.
     """
 
     action: NextAction
@@ -99,19 +100,19 @@ class NextActionTarget:
 
     @property
     def text(self) -> str:
-        """What is copied of it."""
+        """The text to copy."""
         return self.action.detail or self.action.type or ""
 
 
 def find_step(action: NextAction | None) -> NextStep | None:
-    """What does a next action; ``None`` where nothing of ours does."""
+    """Return the step for a next action; ``None`` if runwatch has none."""
     return None if action is None else STEPS.get(action.type or "")
 
 
 def find_action_target(
     action: NextAction | None, template_id: str = "", blocker: Blocker | None = None
 ) -> LineTarget | None:
-    """Where a line with a next action leads; ``None`` where there is nothing to do and nothing to copy."""
+    """Return the link target of a line with a next action; ``None`` if there is nothing to do and nothing to copy."""
     if action is None or action.type in NO_ACTION_TYPES or not (action.type or action.detail):
         return None
     step = find_step(action)
@@ -121,7 +122,7 @@ def find_action_target(
 
 
 def resume_action(application: Application) -> str | None:
-    """What a resume has to say to an application that waits for something; ``None`` where a resume does nothing."""
+    """Return the resume action for a waiting application; ``None`` if resuming has no effect."""
     if application.state == "consent_pending":
         return "poll_consent"
     step = find_step(application.next_action)
@@ -131,13 +132,13 @@ def resume_action(application: Application) -> str | None:
 def find_blocked_connection(
     template: Template, blocker: Blocker | None, known: Iterable[SourceConnection], *, is_sync: bool = False
 ) -> str | None:
-    """The connection that a blocker means, for a next action that names none.
+    """Find the connection that a blocker refers to, for a next action that names none.
 
-    It is the one of the template's catalog row; without a row the one that the blocker's words name, else the only one
-    that it can be about: not usable yet for a test, usable for reading its models. The last two rules are ours.
+    It is the connection of the template's catalog row. Without a row (not in the specification): one named in the
+    blocker's text, else the only candidate: not usable yet for a test, usable for a sync of its models.
 
     Returns:
-        Its id, or ``None`` when it is not clear which one is meant.
+        Its id, or ``None`` if it is ambiguous.
     """
     row = template.catalog_row
     if row is not None:
@@ -151,7 +152,7 @@ def find_blocked_connection(
     said = "" if blocker is None else f"{blocker.detail} {'' if action is None else action.detail}"
     named = [connection.id for connection in alive if connection.id in said]
     if named:
-        # An id that is the beginning of another one is in its words, too.
+        # The text also contains an id that is a prefix of another, so take the longest.
         return max(named, key=len)
     candidates = [connection.id for connection in alive if connection.is_usable is is_sync]
     return candidates[0] if len(candidates) == 1 else None
