@@ -1,4 +1,4 @@
-"""Saving, changing and disabling models, agents and skills (wire reference 2.3)."""
+"""Actions that save, change and disable models, agents and skills (manual: interface, "Arms")."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _as_it_is(ask: FormField) -> FormField:
 
 
 def _probe(answer: Any) -> list[tuple[str, str]]:
-    """What a first look at an agent's endpoint found (wire reference 2.3)."""
+    """Return what the preflight of an agent's endpoint found (manual: interface, "Arms")."""
     probe = answer.get("preflight") if isinstance(answer, Mapping) else None
     if not isinstance(probe, Mapping):
         return []

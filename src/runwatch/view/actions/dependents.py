@@ -1,7 +1,7 @@
-"""What hangs on a record that is about to be destroyed, as far as the lists tell.
+"""Dependents of a record that is about to be deleted, as far as the known records show.
 
-A source's connection carries deployments, deployments are saved as arms, runs go to arms and are judged by output
-checks (wire reference 2.3 to 2.6). Nothing here reads: whoever asks gives the records that are known.
+Deployments depend on a source connection, arms on a deployment, and runs on arms and output checks (manual: interface,
+"Resources"). Nothing is read here; the caller passes the known records.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import UNICODE, Glyphs
 
 KnownRecords = Mapping[type[Record], Sequence[Record]]
-"""The records that are known, by kind."""
+"""Known records by kind."""
 
 MAX_NAMED: Final = 3
-"""So many of a kind are named, the others counted."""
+"""Maximum number of dependents of one kind that are named; the others are counted."""
 
 _HANGS: Final[Mapping[type[Record], tuple[type[Record], ...]]] = {
     SourceConnection: (Deployment, Arm, Template, Run),
@@ -40,12 +40,11 @@ _HANGS: Final[Mapping[type[Record], tuple[type[Record], ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Dependents:
-    """Records of one kind that hang on another one.
+    """Records of one kind that depend on another record.
 
     Attributes:
-        noun: What one of them is called.
-        ids: Their ids.
-        names: What they are called, in the same order.
+        noun: Display noun for one of them.
+        names: Display names, in the order of ``ids``.
     """
 
     noun: str
@@ -54,12 +53,12 @@ class Dependents:
 
 
 def find_dependent_kinds(subject: object) -> tuple[type[Record], ...]:
-    """Kinds whose records can hang on a record."""
+    """Return the kinds whose records can depend on a record."""
     return next((kinds for kind, kinds in _HANGS.items() if isinstance(subject, kind)), ())
 
 
 def find_dependents(subject: Any, known: KnownRecords) -> tuple[Dependents, ...]:
-    """What hangs on a record, a kind at a time; kinds of which nothing hangs on it are left out."""
+    """Return the dependents of a record by kind. Kinds without any are omitted."""
     if isinstance(subject, SourceConnection):
         found = _of_deployments([one for one in _of(known, Deployment) if one.connection_id == subject.id], known)
         found["template"] += [
@@ -83,12 +82,10 @@ def find_dependents(subject: Any, known: KnownRecords) -> tuple[Dependents, ...]
 
 
 def describe_dependents(found: Sequence[Dependents], unread: Sequence[str] = (), glyphs: Glyphs = UNICODE) -> str:
-    """What hangs on a record in a sentence.
+    """Describe the dependents of a record in a sentence.
 
     Args:
-        found: What hangs on it.
-        unread: Kinds whose lists could not be read, so that nothing is known of them.
-        glyphs: The set of glyphs.
+        unread: Kinds whose lists could not be read.
     """
     parts = []
     for each in found:

@@ -1,6 +1,6 @@
-"""A form while the user fills it in: what was typed, the body it makes, and what is still wrong with it.
+"""The state of a form: the body that the typed text makes, and its validation problems.
 
-Pure: the console draws it, and the rules are those that the service checks too (:mod:`runwatch.records.requests`).
+Independent of the UI. Bodies are validated by :mod:`runwatch.records.requests`, as in the service.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DAY_S: Final = 86_400
 _SWITCH: Final = {"yes": True, "no": False}
 
 FORM_LEVEL: Final = ""
-"""Names, among the problems of a form, what belongs to none of its fields."""
+"""Key for problems that belong to no field."""
 
 
 def _no_more(_: Any) -> Mapping[str, str]:
@@ -31,16 +31,16 @@ def _no_more(_: Any) -> Mapping[str, str]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Form:
-    """What a form asks, and what it makes of the answers.
+    """The fields of a form and how their text becomes a body.
 
     Attributes:
-        asks: What it asks, in the order in which people fill it in.
-        request: What checks the body: ``module.Class`` below :mod:`runwatch.records.requests`; empty checks nothing.
-        members: Members of the body that nobody types.
-        start: What stands in the fields at first, by the id of the ask.
-        changes_only: Whether only those members are sent that differ from ``start``.
-        shapes: Gives the body its last form.
-        also: Further rules over a body that passes all others: what is wrong, by the id of the ask.
+        asks: Fields in the order of input.
+        request: Validates the body: ``module.Class`` below :mod:`runwatch.records.requests`; empty for no validation.
+        members: Members of the body that are not typed.
+        start: Initial text by field id.
+        changes_only: Whether to send only members that differ from ``start``.
+        shapes: Restructures the body at the end.
+        also: Additional rules for an otherwise valid body; returns messages by field id.
     """
 
     asks: tuple[FormField, ...]
@@ -52,10 +52,10 @@ class Form:
     also: Callable[[Any], Mapping[str, str]] = _no_more
 
     def body(self, values: Mapping[str, str]) -> dict[str, Any]:
-        """The body that the typed values make.
+        """Return the body that the typed text makes.
 
-        A number keeps its digits. What is no number, no JSON and neither yes nor no stays text, so that checking it
-        names the field.
+        Numbers keep their digits. Text that is not a valid number, JSON or switch stays text, so validation names the
+        field.
         """
         body: dict[str, Any] = dict(self.members)
         changed = {_top(ask) for ask in self.asks if self._typed(ask, values) != self._typed(ask, self.start)}
@@ -68,7 +68,7 @@ class Form:
         return body if self.shapes is None else self.shapes(body)
 
     def problems(self, values: Mapping[str, str]) -> dict[str, str]:
-        """What is wrong with what was typed, by the id of the ask; :data:`FORM_LEVEL` for what belongs to none."""
+        """Return messages for what was typed, by field id; :data:`FORM_LEVEL` for those that belong to no field."""
         found: dict[str, str] = {}
         for ask in self.asks:
             typed = self._typed(ask, values)
@@ -78,13 +78,13 @@ class Form:
         return {**self.validate_body(self.body(values)), **found}
 
     def validate_body(self, body: Mapping[str, Any]) -> dict[str, str]:
-        """What the rules say of a body, by the id of the ask; :data:`FORM_LEVEL` for what belongs to none."""
+        """Return validation messages for a body, by field id; :data:`FORM_LEVEL` for those that belong to no field."""
         if self.changes_only and not body:
             return {FORM_LEVEL: "Nothing is changed yet."}
         return {**self._rule_problems(body), **self.by_field(find_secret_references(body))}
 
     def _rule_problems(self, body: Mapping[str, Any]) -> dict[str, str]:
-        """What the rules of the request say of a body."""
+        """Return the messages of the request's rules for a body."""
         if not self.request:
             return {}
         from importlib import import_module
@@ -102,10 +102,10 @@ class Form:
         return dict(self.also(checked))
 
     def by_field(self, errors: object) -> dict[str, str]:
-        """Entries of a Problem's ``errors[]`` by the id of the ask that each belongs to.
+        """Return entries of a problem's ``errors[]`` by field id.
 
-        What belongs to none of them is told under :data:`FORM_LEVEL` with the member's name; what is no entry is left
-        out.
+        Entries that belong to no field are listed under :data:`FORM_LEVEL` with the member's name; malformed entries
+        are omitted.
         """
         found: dict[str, str] = {}
         for entry in errors if isinstance(errors, (list, tuple)) else ():
@@ -118,7 +118,9 @@ class Form:
         return found
 
     def field_of(self, path: str) -> str:
-        """The ask that a member of the body belongs to: its own, one around it, or the first within; else none."""
+        """Return the field for a member of the body: its own, an enclosing one, or the first within it; else
+        :data:`FORM_LEVEL`.
+        """
         path = re.sub(r"\[\d+\].*", "", path)
         asks = [ask for ask in self.asks if ask.path]
         for fits in (
@@ -132,7 +134,7 @@ class Form:
         return FORM_LEVEL
 
     def values_of(self, body: Mapping[str, Any]) -> dict[str, str]:
-        """What the fields hold for a body; members that no field becomes are left out."""
+        """Return the text of the fields for a body. Members without a field are omitted."""
         values = dict.fromkeys((ask.id for ask in self.asks), "")
         for ask in self.asks:
             value: Any = body
@@ -142,12 +144,12 @@ class Form:
         return values
 
     def _typed(self, ask: FormField, values: Mapping[str, str]) -> str:
-        """What counts as typed: nothing where there are only blanks."""
+        """Return the typed text; empty if there are only blanks."""
         return _counted(ask, values.get(ask.id, ""))
 
 
 def build_form(mutation: Mutation[Any], subject: Any) -> Form:
-    """The form of a mutation for one record, or for none."""
+    """Build the form of a mutation for a record, or for ``None``."""
     return Form(
         asks=mutation.fields,
         request=mutation.request,
@@ -159,12 +161,12 @@ def build_form(mutation: Mutation[Any], subject: Any) -> Form:
 
 
 def has_body(mutation: Mutation[Any]) -> bool:
-    """Whether the mutation sends a body at all."""
+    """Whether the mutation sends a body."""
     return bool(mutation.fields) or mutation.members is not None
 
 
 def parse_field(ask: FormField, typed: str) -> Any:
-    """The JSON value that a typed text becomes; text that does not fit the kind stays text."""
+    """Return the JSON value for typed text; text that does not fit the kind stays text."""
     match ask.kind:
         case "number":
             return parse_number(typed)
@@ -184,7 +186,7 @@ def parse_field(ask: FormField, typed: str) -> Any:
 
 
 def parse_number(typed: str) -> Any:
-    """A number with the digits that were typed; ``None`` for nothing, and the text itself where it is no number."""
+    """Return a number with the digits as typed; ``None`` for no text, and the text itself if it is not a number."""
     if not typed:
         return None
     try:
@@ -200,7 +202,7 @@ def parse_number(typed: str) -> Any:
 
 
 def field_text(value: object) -> str:
-    """What a form shows for a member of a body; empty for what cannot be typed."""
+    """Return the text that a form shows for a member of a body; empty for values that cannot be typed."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
@@ -211,20 +213,20 @@ def field_text(value: object) -> str:
 
 
 def _span_text(seconds: object) -> str:
-    """What a field for a span shows for a member in seconds."""
+    """Return the text of a duration field for a member in seconds."""
     shown = field_text(seconds)
     return f"{shown}s" if shown and not isinstance(seconds, str) else shown
 
 
 def next_choice(choices: tuple[str, ...], typed: str, step: int) -> str:
-    """The choice after or before what stands there, round the end; the first or the last where none of them does."""
+    """Return the next or previous choice, cyclically; the first or the last if the text is not a choice."""
     if typed in choices:
         return choices[(choices.index(typed) + step) % len(choices)]
     return choices[0 if step > 0 else -1]
 
 
 def _own_rule(ask: FormField, typed: str) -> str:
-    """What is wrong with one field, where no rule of the body can see it."""
+    """Return the problem of one field that no rule of the body can detect."""
     if not typed:
         return "Required." if ask.is_required and ask.kind != "list" else ""
     if ask.kind == "choice" and typed not in ask.choices:
@@ -249,7 +251,9 @@ def _top(ask: FormField) -> str:
 
 
 def put(body: dict[str, Any], path: str, value: Any) -> None:
-    """Set the member of a body at a path; objects around it are made or copied, because they may belong to a record."""
+    """Set the member of a body at a path. Objects on the way are created or copied, because they may belong to a
+    record.
+    """
     *parents, last = path.split(".")
     for name in parents:
         body[name] = dict(body.get(name) or {})

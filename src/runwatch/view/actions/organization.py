@@ -1,4 +1,6 @@
-"""Deciding proposals, and making, labelling and revoking API keys (wire reference 2.8 and 2.11)."""
+"""Actions on proposals, API keys, credential references and credit (manual: interface, "Proposals"; manual: interface,
+"API keys").
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ def _is_pending(proposal: Proposal) -> bool:
 
 
 def _minted(answer: Any) -> list[tuple[str, str]]:
-    """The key itself, which the service tells this once."""
+    """Return the new key, which the service sends only this once."""
     answer = answer if isinstance(answer, Mapping) else {}
     key = answer.get("key")
     expiry = [("expires", str(answer.get("expires_at") or "never, as far as the service says"))]

@@ -1,8 +1,8 @@
-"""Private pages, where the user enters a secret that no request of the console carries: pure rules.
+"""Rules for private pages, where the user enters a secret that no request of the console contains.
 
-An answer names the page (``continue_url``); the address works once and is a secret itself (specification, What the
-service does, 7; wire reference 2.4, 2.6 and 2.14). It is shown in full before it is opened, and only an ``https``
-address or one of this machine is opened at all.
+A response names the page (``continue_url``). The address works once and is itself a secret (manual: interface, "What
+the service does"; manual: security, "Private pages"). It is shown in full before it is opened, and only an ``https`` or
+loopback address is opened.
 """
 
 from __future__ import annotations
@@ -16,22 +16,24 @@ from runwatch.base.shell_words import quote_word
 from runwatch.view.spec.action import PageProgress
 
 POLL_S: Final = 2.0
-"""Seconds between two looks whether a page was completed, as the official clients wait (wire reference 2.6)."""
+"""Poll interval for the completion of a page in seconds, as in the official clients (manual: interface, "Sources,
+connections and credential handoffs").
+"""
 
 MAX_POLLS: Final = 900
-"""So many looks are half an hour: as long as an address works."""
+"""Maximum number of polls: half an hour, the lifetime of an address."""
 
 
 def find_page_address(answer: object) -> str | None:
-    """The address of the private page that an answer names."""
+    """Return the private page address in a response."""
     value = answer.get("continue_url") if isinstance(answer, Mapping) else None
     return value if isinstance(value, str) and value else None
 
 
 def explain_browser_refusal(address: str) -> str | None:
-    """Why an address is not opened in a browser from here; ``None`` when it may be.
+    """Explain why an address is not opened in a browser; ``None`` if it may be opened.
 
-    Only a secure address, or one of this machine, carries a secret; anything else is for the user to judge.
+    Only ``https`` and loopback addresses protect a secret; the user decides about any other.
     """
     try:
         parts = urlsplit(address)
@@ -48,7 +50,7 @@ def explain_browser_refusal(address: str) -> str | None:
 
 
 def build_tunnel_command(address: str, machine: str) -> str | None:
-    """The command that makes an address on this machine open from another one; ``None`` where none is needed."""
+    """Return the command that makes a loopback address reachable from another machine; ``None`` if none is needed."""
     try:
         parts = urlsplit(address)
         port = parts.port
@@ -60,7 +62,7 @@ def build_tunnel_command(address: str, machine: str) -> str | None:
 
 
 def key_progress(before: Mapping[str, Any], now: Mapping[str, Any]) -> PageProgress:
-    """How far the entry of a protected key is: it is entered once another key waits than before."""
+    """Return the progress of entering a protected key: it is entered once a different key is pending."""
     handle, known = _pending(now), _pending(before)
     if handle is not None and handle != known:
         return PageProgress("entered", "the key was entered and waits for its test")
@@ -75,7 +77,9 @@ _ENDED: Final[Mapping[str, str]] = {
 
 
 def handoff_progress(_: Mapping[str, Any], now: Mapping[str, Any]) -> PageProgress:
-    """How far the entry of a source's key is (wire reference 2.6)."""
+    """Return the progress of entering a source's key (manual: interface, "Sources, connections and credential
+    handoffs").
+    """
     state = now.get("state")
     if state == "completed":
         is_open = now.get("auth_scheme") == "none"

@@ -1,8 +1,8 @@
-"""Protected connections: entering the key of an endpoint, testing and using it, and stopping that (wire reference 2.4
-and 2.13).
+"""Actions that enter, test, use and revoke the protected key of an endpoint (manual: interface, "Verifiers"; manual:
+interface, "Review agents").
 
-A key is entered on a private page, waits there, is tested against its endpoint and only then used. Whether that
-happened is read back from the connection; no answer to a write is taken for it.
+A key is entered on a private page, is then pending, is tested against its endpoint, and is used only if the test
+passes. The result is read back from the connection; the response to a write is not enough.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from runwatch.view.spec.action import (
 
 @dataclass(frozen=True, kw_only=True)
 class KeyedEndpoint:
-    """What has a key: how it is called, its commands, and the operations on its connection.
+    """A kind of endpoint with a protected key, and its operations.
 
     Attributes:
-        noun: What one is called.
-        commands: The noun of its commands.
-        parameter: The name of its id in paths.
-        kind: The record.
-        read: Reads the connection.
-        begin: Begins to enter a key.
-        promote: Tests the entered key and uses it.
-        revoke: Stops using the key.
+        noun: Display noun.
+        verbs: Noun of its commands.
+        parameter: Path parameter for its id.
+        kind: Record class.
+        read: Operation that reads the connection.
+        begin: Operation that starts entering a key.
+        promote: Operation that tests the entered key and uses it.
+        revoke: Operation that stops using the key.
     """
 
     noun: str
@@ -51,11 +51,11 @@ class KeyedEndpoint:
 
     @property
     def singular(self) -> str:
-        """What commands call one."""
+        """Singular noun in commands."""
         return self.verbs.removesuffix("s")
 
     def path(self, subject: Any) -> Mapping[str, str]:
-        """The parameters of the path of every operation on it."""
+        """Return the path parameters of its operations."""
         return {self.parameter: subject.id}
 
 
@@ -74,13 +74,13 @@ STOP_FIELDS: Final = (
         path="stop_choice.time_zone", id="time_zone", label="time zone", hint="in which that day begins, such as UTC"
     ),
 )  # fmt: skip
-"""When the service shall stop using a key (wire reference 2.4)."""
+"""When the service should stop using a key (manual: interface, "Verifiers")."""
 
 
 def enter_key_action(
     endpoint: KeyedEndpoint, is_usable: Callable[[Any], bool], off_because: str
 ) -> ResourceAction[Any]:
-    """Entering a key, with the test of it as the next step."""
+    """Return the action that enters a key, followed by its test."""
     return ResourceAction(
         "connect", "Enter its key", f"{endpoint.verbs} connect", endpoint.begin,
         enabled_when=is_usable, off_because=off_because,
@@ -105,7 +105,7 @@ def enter_key_action(
 
 
 def promote_key_action(endpoint: KeyedEndpoint) -> ResourceAction[Any]:
-    """Testing the key that was entered, and using it when it passes."""
+    """Return the action that tests the entered key and uses it if the test passes."""
     return ResourceAction(
         "promote", "Test the entered key and use it", "verifiers promote" if endpoint.verbs == "verifiers" else "",
         endpoint.promote,
@@ -128,7 +128,7 @@ def promote_key_action(endpoint: KeyedEndpoint) -> ResourceAction[Any]:
 def revoke_key_action(
     endpoint: KeyedEndpoint, is_usable: Callable[[Any], bool], off_because: str
 ) -> ResourceAction[Any]:
-    """Stopping the use of a key."""
+    """Return the action that stops using a key."""
     return ResourceAction(
         "revoke", "Stop using its key", "verifiers revoke" if endpoint.verbs == "verifiers" else "",
         endpoint.revoke, is_destructive=True,
@@ -150,7 +150,7 @@ def revoke_key_action(
 
 
 def _pending(subject: Any) -> Mapping[str, Any]:
-    """The key that waits, as it was read, and the intent that it was entered by where that is known."""
+    """Return the pending key as read, and its intent if known."""
     state = subject.state if isinstance(subject, PageResult) else {}
     pending = state.get("pending_key")
     found = pending if isinstance(pending, Mapping) else {}

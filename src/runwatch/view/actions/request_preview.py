@@ -1,4 +1,4 @@
-"""The body of a request as the user reads it before it is sent."""
+"""Preview of a request body before it is sent."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from runwatch.view.text.safe_text import SafeText, block, json_text
 
 
 def render_request_body(body: Any) -> SafeText:
-    """A body as indented JSON; below it every text of several lines once more, line by line as it arrives.
+    r"""Render a body as indented JSON, followed by every multi-line text, line by line.
 
-    JSON writes the end of a line as ``\\\\n``, which is exact and hard to read in a long text.
+    JSON writes the end of a line as ``\n``, which is exact but hard to read in a long text.
     """
     parts = [json_text(body, 2)]
     for node in walk_json(body):

@@ -1,4 +1,6 @@
-"""Registering review agents and connecting repositories (wire reference 2.13 and 2.14)."""
+"""Actions that register review agents and connect repositories (manual: interface, "Review agents"; manual: interface,
+"Credentials, GitHub connections and webhooks").
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from runwatch.view.spec.action import (
 )
 
 RUNTIME_S: Final = 1800
-"""How long an agent may work on a run unless it is said otherwise, in seconds; ours."""
+"""Default time limit of an agent's run in seconds. Not in the specification."""
 
 CONNECTION: Final = KeyedEndpoint(
     noun="review agent",
@@ -39,7 +41,7 @@ def _is_on(agent: ReviewAgent) -> bool:
 
 
 def _kept_intent(body: Mapping[str, Any], answer: Mapping[str, Any]) -> IntentNote:
-    """What is remembered of an intent to connect a repository; never the address of its page."""
+    """Return the local note about an intent to connect a repository, without the address of its page."""
     facts = {name: answer.get(name) for name in ("intent_id", "expires_at")}
     return IntentNote(GithubConnection.KIND, str(answer.get("intent_id") or ""), {**body, **facts})
 

@@ -1,4 +1,4 @@
-"""A run request while the user fills it in: what was typed, the body it makes, and what is still wrong with it."""
+"""The form of a run request, and its prefill from an earlier run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FIELDS: Final = (
         offer=Suggestions(kind=Arm),
     ),
 )  # fmt: skip
-"""Every field, in the order in which people fill them in."""
+"""All fields, in the order of input."""
 
 _START: Final = {"mode": "echo", "data_classes": "public", "max_cost_usd": "0.10", "max_runtime_s": "60"}
 _LIVE_ONLY: Final = frozenset({"verifier_id"})
@@ -59,7 +59,7 @@ _LIVE_ONLY: Final = frozenset({"verifier_id"})
 
 
 def _echo_rule(request: Any) -> Mapping[str, str]:
-    """A test run takes no output check (specification, Run request)."""
+    """Check that a test run has no output check (manual: interface, "Runs")."""
     return {"verifier_id": CODES["echo_mode_mismatch"].title} if request.breaks_echo_rule else {}
 
 
@@ -72,19 +72,19 @@ values_from_body: Final = FORM.values_of
 
 
 def start_values() -> dict[str, str]:
-    """What the form holds before anybody typed."""
+    """Return the initial text of the form."""
     return {field.id: _START.get(field.id, "") for field in FIELDS}
 
 
 @dataclass(frozen=True, slots=True)
 class RunPrefill:
-    """What is known of an earlier run, to start one like it.
+    """Values copied from an earlier run.
 
     Attributes:
         run_id: The earlier run.
-        values: What the form holds; where nothing is known, what it always begins with.
-        unknown: Labels of the fields that nothing is known of.
-        left_out: Members of the earlier request that the form cannot send again.
+        values: Text of the fields; the usual initial text if unknown.
+        unknown: Labels of fields whose values are unknown.
+        left_out: Members of the earlier request that the form cannot send.
     """
 
     run_id: str
@@ -94,7 +94,7 @@ class RunPrefill:
 
     @property
     def note(self) -> str:
-        """What is missing, in words; empty when the form holds the whole earlier request."""
+        """What is missing; empty if the form holds the whole earlier request."""
         told = []
         if self.unknown:
             told.append(f"Not known of the earlier run: {', '.join(self.unknown)}.")
@@ -104,10 +104,10 @@ class RunPrefill:
 
 
 def prefill_from_run(facts: RunFacts) -> RunPrefill:
-    """What to start a run like this one with: our own request where it was kept, else what the run tells of itself.
+    """Return a prefill from the submitted request if it was kept, else from the run.
 
-    A run tells its mode and its policy at most (:class:`~runwatch.records.run.Run`); a test run is the safe guess where
-    even the mode is missing, because it costs nothing.
+    A run states at most its mode and policy (:class:`~runwatch.records.run.Run`). If even the mode is missing, a test
+    run is assumed, because it costs nothing.
     """
     if facts.request is not None:
         request = facts.request.raw
@@ -118,13 +118,13 @@ def prefill_from_run(facts: RunFacts) -> RunPrefill:
 
 
 def _is_left_empty(field: FormField, facts: RunFacts) -> bool:
-    """Whether a run that tells nothing of a field tells by that, as far as it goes, that it was left empty."""
+    """Whether the run shows that a missing value was left empty."""
     is_told = field.path.startswith("policy.") and facts.run.policy is not None
     return (is_told and not field.is_required) or (field.id in _LIVE_ONLY and facts.is_test)
 
 
 def _unsent(request: Mapping[str, Any], parent: str = "") -> Iterator[str]:
-    """Paths of the members of a request that no field of the form becomes."""
+    """Yield the paths of request members that no field of the form sets."""
     paths = {field.path for field in FIELDS}
     for name, value in request.items():
         path = f"{parent}{name}"

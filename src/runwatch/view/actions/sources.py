@@ -1,4 +1,6 @@
-"""Connecting model sources, testing them, and giving them another key (wire reference 2.6)."""
+"""Actions that connect model sources, test them, and replace their keys (manual: interface, "Sources, connections and
+credential handoffs").
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,13 @@ def _handoff(_: Any, answer: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _first_scheme(profile: SourceProfile | None) -> str:
-    """The auth scheme that a source usually takes: a key where it takes one."""
+    """Return the auth scheme to suggest for a source: a key if it accepts one."""
     schemes = [str(one.raw.get("id")) for one in (profile.auth_schemes or () if profile is not None else ())]
     return "api_key" if "api_key" in schemes or not schemes else schemes[0]
 
 
 def _of_handoff(entered: PageResult) -> Mapping[str, Any]:
-    """What a completed handoff says of the connection that is made with it; the scope goes back unchanged."""
+    """Return the body of a connection from a completed handoff. The scope is returned unchanged."""
     state = entered.state
     body = {name: state.get(name) for name in ("source_id", "auth_scheme", "source_scope")}
     return {**body, "handoff_intent_id": state.get("handoff_intent_id")}
@@ -66,7 +68,7 @@ def _sync_effect(connection: SourceConnection) -> str:
 
 
 def _named_models(connection: SourceConnection) -> int:
-    """How many models were named for a source that lists none."""
+    """Return the number of models named for a source that lists none."""
     models = (connection.endpoint or {}).get("models")
     return len(models) if isinstance(models, list) else 0
 

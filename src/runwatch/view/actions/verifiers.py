@@ -1,4 +1,4 @@
-"""Registering, testing, changing and retiring output checks (wire reference 2.4)."""
+"""Actions that register, test, change and retire output checks (manual: interface, "Verifiers")."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from runwatch.view.actions.protected_keys import KeyedEndpoint, enter_key_action
 from runwatch.view.spec.action import FieldOption, FormField, Mutation, ResourceAction
 
 SCORING: Final = {"correctness": "boolean_anchors", "quality": "scalar_0_1"}
-"""The only way in which checks score (wire reference 2.4)."""
+"""The only scoring of output checks (manual: interface, "Verifiers")."""
 
 FACTS: Final = ("reachability", "authentication", "response_compatibility")
-"""What a probe looks at, in this order."""
+"""Facts that a probe checks, in order."""
 
 CONNECTION: Final = KeyedEndpoint(
     noun="output check",
@@ -46,7 +46,7 @@ def _declared(verifier: Verifier) -> str:
 
 
 def _declaration(body: dict[str, Any]) -> dict[str, Any]:
-    """Have a yes declare that the check is deterministic, and a no declare nothing."""
+    """Convert yes to the declaration that the check is deterministic, and no to no declaration."""
     if body.get("correctness_declaration") is True:
         return {**body, "correctness_declaration": {"method": "deterministic"}}
     if body.get("correctness_declaration") is False:
@@ -55,14 +55,14 @@ def _declaration(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _changed_declaration(body: dict[str, Any]) -> dict[str, Any]:
-    """Have a yes declare that the check is deterministic, and a no withdraw that."""
+    """Convert yes to the declaration that the check is deterministic, and no to its withdrawal."""
     if body.get("correctness_declaration") is False:
         return {**body, "correctness_declaration": None}
     return _declaration(body)
 
 
 def probe_facts(probe: Probe) -> list[tuple[str, str]]:
-    """What a probe found: whether the check can be used, and the three facts with what to correct."""
+    """Return the result of a probe: whether the check can be used, and the three facts with corrections."""
     told = [("result", "the check can be used" if probe.is_usable else "the check cannot be used yet")]
     feedback = probe.raw.get("feedback")
     for name in FACTS:

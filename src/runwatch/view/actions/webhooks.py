@@ -1,4 +1,4 @@
-"""Adding and removing webhooks, giving them another secret, and delivering again; the references show only paths."""
+"""Actions that add and remove webhooks, replace secrets, and repeat deliveries. The specification only has paths."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runwatch.records.webhook import Delivery, Webhook
 from runwatch.view.spec.action import FieldOption, FormField, Mutation, ResourceAction
 
 EVENT_TYPES: Final = ("execution.completed", "execution.failed", "execution.cancelled", "execution.expired")
-"""What a webhook can be told of."""
+"""Events that a webhook can subscribe to."""
 
 
 _COPY_NOTE: Final = "the signing secret is shown this once; keep it now"
@@ -17,7 +17,7 @@ _NO_COPY_NOTE: Final = "the service did not show the secret; 'runwatch webhooks 
 
 
 def _minted(answer: Any) -> list[tuple[str, str]]:
-    """The signing secret itself, which the service tells this once."""
+    """Return the signing secret, which the service sends only this once."""
     secret = answer.get("secret") if isinstance(answer, Mapping) else None
     if not isinstance(secret, str) or not secret:
         return [("secret", "not told again: it was shown once; give the webhook another one")]
@@ -25,7 +25,7 @@ def _minted(answer: Any) -> list[tuple[str, str]]:
 
 
 def _dropped(answer: Any) -> list[tuple[str, str]]:
-    """How many deliveries were waiting."""
+    """Return the number of pending deliveries that were dropped."""
     effects = answer.get("effects") if isinstance(answer, Mapping) else None
     count = effects.get("deliveries_dropped") if isinstance(effects, Mapping) else None
     return [("dropped", f"{count} waiting deliver{'y' if count == 1 else 'ies'}")] if isinstance(count, int) else []

@@ -1,9 +1,8 @@
-"""Files that people keep: NDJSON, JSON, CSV and Markdown of records and of tables.
+"""Export files: NDJSON, JSON, CSV and Markdown of records and tables.
 
-What is exported is exact, unlike what is printed for a terminal (:mod:`runwatch.view.export.text_output`): JSON gives
-every value as the service sent it, CSV gives it unformatted. A cell that a spreadsheet would take for a formula gets a
-``'`` in front, which can be taken off again. Markdown is read by people and by programs that render it, so that its
-cells are cleaned, and whatever could be markup is escaped.
+Exports are exact, unlike terminal output (:mod:`runwatch.view.export.text_output`): JSON has every value as sent, CSV
+has it unformatted. A cell that a spreadsheet would read as a formula gets a removable ``'`` in front. Markdown may be
+rendered, so its cells are cleaned and markup is escaped.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from runwatch.view.text.format import UNKNOWN, RenderContext
 from runwatch.view.text.safe_text import json_text
 
 FileFormat = Literal["ndjson", "csv", "json", "md"]
-"""What a file is written as; the names are those of its ending."""
+"""A file format, named by its file extension."""
 
 FILE_FORMATS: Final[tuple[FileFormat, ...]] = get_args(FileFormat)
 
@@ -36,22 +35,22 @@ FORMAT_TITLES: Final[Mapping[FileFormat, str]] = {
     "json": "one array of records, exactly as the service sent them",
     "md": "a table for a report, with the columns of the list",
 }
-"""What each form is, for menus and help."""
+"""Descriptions of the formats, for menus and help."""
 
 _ENDINGS: Final[Mapping[str, FileFormat]] = {
     ".ndjson": "ndjson", ".jsonl": "ndjson", ".csv": "csv", ".json": "json", ".md": "md", ".markdown": "md",
 }  # fmt: skip
 
-# What makes a spreadsheet take a cell for a formula, in its wide and small forms too.
+# Characters that start a formula in a spreadsheet, including wide and small forms.
 _SIGNS: Final = "=+\\-@＝＋－＠﹦﹢﹣﹫"
-# What some of them drop before they look: quotes, blanks, and what cannot be seen. Quotes of our own are among them, so
-# that a guarded cell never looks like one that came with its quote.
+# Characters that spreadsheets may skip before a formula: quotes, blanks and invisible characters. The guard's own quote
+# is included, so a guarded cell never looks like one that was sent with a quote.
 _DROPPED: Final = (
     "'\"\x00-\x08\x0b\x0c\x0e- \x7f-\xa0\xad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff"
 )
-# Where a formula could begin: at the beginning of a cell, where a tab and a carriage return, and their pictures, do as
-# well as a sign; and behind what parts cells and rows wherever a spreadsheet is set to semicolons or tabs, because such
-# a one splits a cell that is quoted for commas.
+# Positions where a formula can begin: at the start of a cell, where a tab and a carriage return, and their pictures,
+# count as well; and after characters that separate cells or rows in a spreadsheet set to semicolons or tabs, because it
+# splits a cell that is quoted for commas.
 _FORMULA_START: Final = re.compile(
     f"(?:\\A(?=[{_DROPPED}]*[{_SIGNS}\t\r␉␍])|(?<=[;\t\r\n])(?=[{_DROPPED}]*[{_SIGNS}]))"
 )
@@ -62,31 +61,30 @@ _ADDRESS: Final = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp|www)([:.])")
 
 
 def format_from_name(name: str) -> FileFormat | None:
-    """The form that the ending of a file's name stands for; ``None`` for any other."""
+    """Return the format for a file's extension; ``None`` if unknown."""
     return _ENDINGS.get(PurePath(name).suffix.lower())
 
 
 def build_export_name(noun: str, at: datetime, form: FileFormat) -> str:
-    """The name of a new file: what is in it, and the moment in UTC at which it was written."""
+    """Return the name of a new file: its content and the time of writing in UTC."""
     return f"{noun}-{at.astimezone(UTC):%Y%m%d-%H%M%S}.{form}"
 
 
 def encode_for_file(text: str) -> bytes:
-    r"""Text as the bytes of a file: UTF-8, with what UTF-8 cannot hold (a lone surrogate) spelled ``\udc80``."""
+    r"""Encode text as UTF-8, with lone surrogates spelled ``\udc80``."""
     return text.encode("utf-8", "backslashreplace")
 
 
 def export_records(
     form: FileFormat, spec: ResourceSpec[S], subjects: Collection[S], context: RenderContext
 ) -> Iterator[str]:
-    """Records as the text of a file, piece by piece; each piece ends with a line.
+    """Yield records as the text of a file; each piece ends with a newline.
 
     Args:
-        form: What is written.
-        spec: Their resource. Its declared members are the first columns of CSV, the same ones in every export; its
-            columns are those of Markdown.
-        subjects: What its rows are about; CSV goes through them twice.
-        context: What Markdown is drawn with.
+        spec: Their resource. Its declared members are the first columns of every CSV export; its columns are those of
+            Markdown.
+        subjects: Subjects of the rows. CSV iterates over them twice.
+        context: For rendering Markdown.
     """
     match form:
         case "ndjson":
@@ -97,7 +95,8 @@ def export_records(
         case "csv":
             declared = frozenset(json_paths.declared_paths(spec.record))
 
-            # Rows are made twice, once for their heads: to keep them would take several times the room of the records.
+            # Build rows twice, the first time for the headers: keeping them would take several times the memory of the
+            # records.
             def rows() -> Iterator[dict[str, Any]]:
                 return (_row(with_unknown_spend(subject.raw), declared) for subject in subjects)
 
@@ -111,9 +110,9 @@ def export_records(
 
 
 def with_unknown_spend(raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A record for CSV: an amount that lacks calls of unknown cost is the word ``unknown``.
+    """Return a record for CSV in which an amount with calls of unknown cost is the word ``unknown``.
 
-    The known part goes into a member of its own, ``known_usd`` for ``usd``. Arrays stay as they are.
+    The known part becomes a separate member, ``known_usd`` for ``usd``. Arrays stay unchanged.
     """
     lacking = Receipt(dict(raw)).unknown_calls if isinstance(raw.get("totals"), Mapping) and "slices" in raw else 0
     return _marked(raw, lacking)
@@ -123,7 +122,7 @@ def _marked(raw: Mapping[str, Any], lacking: int) -> Mapping[str, Any]:
     marked: dict[str, Any] = {}
     for name, value in raw.items():
         if isinstance(value, Mapping):
-            # A receipt of a version without the count in its totals gets it from its attempts.
+            # A receipt of an older version, without the count in its totals, gets it from its attempts.
             count = {"unknown_calls": lacking} if name == "totals" and lacking else {}
             marked[name] = _marked({**value, **count}, 0)
         elif is_partial(raw, name):
@@ -136,7 +135,7 @@ def _marked(raw: Mapping[str, Any], lacking: int) -> Mapping[str, Any]:
 
 
 def _row(raw: Mapping[str, Any], declared: frozenset[str]) -> dict[str, Any]:
-    """An object by dotted paths; a declared member stays one cell even where it is an object nobody knows inside."""
+    """Flatten an object to dotted paths. A declared member stays one cell even if its structure is unknown."""
     row: dict[str, Any] = {}
     for path, value in json_paths.iter_leaves(raw, lists=False):
         for depth in range(1, len(path)):
@@ -151,7 +150,7 @@ def _row(raw: Mapping[str, Any], declared: frozenset[str]) -> dict[str, Any]:
 
 
 def _told(column: Column[S], subject: S, context: RenderContext) -> object:
-    """A cell of a report: an id whole, anything else as a list shows it."""
+    """Return a cell of a report: an id in full, anything else as in a list."""
     value = column.value(subject)
     if column.elides_middle and isinstance(value, str):
         return value
@@ -168,11 +167,10 @@ def _array(raws: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def csv_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """A table as CSV (RFC 4180, lines end with a newline), its heads first.
+    """Yield a table as CSV (RFC 4180, but lines end with a newline), header first.
 
     Args:
-        heads: The columns.
-        rows: A value a column: text, a number, a switch, ``None`` for an empty cell, or any decoded JSON.
+        rows: One value per column: text, number, boolean, ``None`` for an empty cell, or any decoded JSON.
     """
     yield _csv_line(heads)
     for row in rows:
@@ -181,23 +179,25 @@ def csv_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterato
 
 def _csv_line(values: Sequence[object]) -> str:
     text = io.StringIO()
-    # The writer quotes the characters of its own line end alone, and a carriage return in a cell ends a line too.
+    # The writer only quotes characters of its own line end, and a carriage return in a cell also ends a line.
     csv.writer(text, lineterminator="\r\n").writerow([csv_value(value) for value in values])
     return text.getvalue().removesuffix("\r\n") + "\n"
 
 
 def csv_value(value: object) -> str:
-    """One value for CSV, not quoted yet: empty for ``None``, numbers in their own digits, text that is no formula."""
+    """Format a value for CSV, unquoted: empty for ``None``, numbers with their own digits, text guarded against
+    formulas.
+    """
     return "" if value is None else guard_formula(json_text(value))
 
 
 def guard_formula(text: str) -> str:
-    """Text that no spreadsheet takes for a formula; a plain number with a sign stays a number."""
+    """Guard text against being read as a formula; a plain number with a sign stays unchanged."""
     return text if _PLAIN_NUMBER.fullmatch(text) else _FORMULA_START.sub("'", text)
 
 
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """A table as Markdown, its heads first; values as for :func:`csv_table`."""
+    """Yield a table as Markdown, header first; values as for :func:`csv_table`."""
     yield f"| {' | '.join(map(markdown_cell, heads))} |\n"
     yield f"|{' --- |' * len(heads)}\n"
     for row in rows:
@@ -205,16 +205,16 @@ def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> It
 
 
 def markdown_cell(value: object) -> str:
-    """One value for Markdown: on one line, cleaned, and never markup, a link or the end of its cell."""
+    """Format a value for Markdown: on one line, cleaned, without markup, links or cell ends."""
     if value is None:
         return ""
     return "<br>".join(markdown_text(part) for part in json_text(value).splitlines())
 
 
 def markdown_text(text: str) -> str:
-    """Text of any origin within Markdown, on one line: cleaned, with every character of markup escaped."""
+    """Escape any text for Markdown on one line: cleaned, with every markup character escaped."""
     shown = _MARKUP.sub(r"\\\g<0>", clean_line(text))
-    # Renderers make links of what looks like an address, whatever is escaped in it. They need its colon, its slashes or
-    # its dots in one piece; an at sign is found even behind a backslash, and only as code it is nobody's address.
+    # Renderers turn anything like an address into a link, even if parts of it are escaped, so break up its colon,
+    # slashes and dots. An at sign is recognized even after a backslash; only code formatting prevents a mail link.
     shown = _DOMAIN.sub(r"\\.", _ADDRESS.sub(r"\1\\\2", shown)).replace("//", "/\\/")
     return re.sub("@+", r"`\g<0>`", shown)

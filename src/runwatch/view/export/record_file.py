@@ -1,7 +1,7 @@
-"""Records that somebody kept in a file: exports of any kind, answers of the service, journals and support bundles.
+"""Read records from a file: exports, responses of the service, journals and support bundles.
 
-What each piece of JSON is, is told by its members. A file is read step by step, so that a console that reads a hundred
-thousand receipts goes on drawing. One broken line spoils only itself.
+The members of each JSON value decide what it is. Files are read in time slices, so the console stays responsive with a
+hundred thousand receipts. A broken line affects only itself.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from runwatch.view.spec.resource import ResourceSpec
 _PIECE: Final = 1 << 18
 _HEAD: Final = 65_536
 _LINES: Final = 256
-"""Lines that are taken in together."""
+"""Number of lines processed together."""
 
 _HINT: Final = (
     "runwatch opens what its own verbs and screens export as JSON or NDJSON, bundles, and answers of the service."
 )
 
 ReadSteps = Generator[float, None, "RecordFile"]
-"""The reading of a file: yields how much of it is done, from 0 to 1, and gives what was in it."""
+"""The reading of a file: yields the completed fraction from 0 to 1, and returns the contents."""
 
 
 @dataclass(slots=True)
 class RecordFile:
-    """What a file holds.
+    """The contents of a file.
 
     Attributes:
-        records: The records of each kind by their id, in the file's order.
+        records: Records of each kind by id, in the file's order.
         is_bundle: Whether it is a support bundle.
-        unknown: How many pieces of JSON are no records that runwatch knows, or have no id.
-        repeated: How many came again with the id of an earlier one, in whose place they stand.
-        broken: How many lines are no JSON.
-        first_broken: The number of the first of them, counted from 1.
+        unknown: Number of JSON values that are not known records, or have no id.
+        repeated: Number of records that replaced an earlier one with the same id.
+        broken: Number of lines that are not JSON.
+        first_broken: Number of the first such line, counted from 1.
     """
 
     records: dict[str, dict[str, Record]] = field(default_factory=dict)
@@ -59,14 +59,14 @@ class RecordFile:
 
     @property
     def count(self) -> int:
-        """How many records there are."""
+        """Number of records."""
         return sum(map(len, self.records.values()))
 
     @property
     def main(self) -> ResourceSpec[Any] | None:
-        """The resource that most of the records are of; of a bundle the problems, which it is about.
+        """The resource with the most records; problems for a bundle, which is about one.
 
-        Events come after everything else: those of a run are shown with it.
+        Events come last, because they are shown with their run.
         """
         if self.is_bundle:
             return resource_for_kind(ProblemEntry.KIND)
@@ -74,7 +74,7 @@ class RecordFile:
         return max(specs, key=lambda spec: (spec.has_screen, len(self.records[spec.kind])), default=None)
 
     def flaws(self) -> str:
-        """What of the file is not shown, in a sentence; empty when all of it is."""
+        """Describe what is not shown, in a sentence; empty if everything is."""
         parts = []
         if self.broken:
             lines = "line is" if self.broken == 1 else "lines are"
@@ -86,7 +86,7 @@ class RecordFile:
         return "; ".join(parts)
 
     def add(self, record: Record) -> None:
-        """Take in a record."""
+        """Add a record."""
         if not record.id:
             self.unknown += 1
             return
@@ -96,10 +96,10 @@ class RecordFile:
 
 
 def read_records(content: bytes) -> ReadSteps:
-    """Read a file step by step.
+    """Read a file in time slices.
 
     Raises:
-        UsageError: it is neither JSON nor lines of JSON, or nothing in it is a record that runwatch knows.
+        UsageError: It is neither JSON nor NDJSON, or contains no known record.
     """
     text = yield from _decoded(content)
     filed = RecordFile()
@@ -123,14 +123,14 @@ def read_records(content: bytes) -> ReadSteps:
 
 
 def is_ndjson(text: str) -> bool:
-    """Whether a text is more than one line, the first of which is JSON of its own."""
+    """Whether a text has several lines, the first of which is a JSON value."""
     head, _, rest = text.lstrip().partition("\n")
     if not rest.strip() or len(head) > SLICED_DECODE_BYTES or head.lstrip().startswith("["):
         return False
     try:
         loads(head)
     except (ValueError, RecursionError):
-        # The first line may be the broken one of many; lines of one printed value do not begin with an object.
+        # The first line may be a broken one; the lines of a single indented value do not begin with an object.
         second = rest.lstrip().partition("\n")[0]
         return head.rstrip() != "{" and second.startswith("{") and second.rstrip().endswith("}")
     return True
@@ -158,11 +158,11 @@ def _decoded(content: bytes) -> Generator[float, None, str]:
 
 
 def _lines(text: str, filed: RecordFile) -> Iterator[tuple[float, list[Any]]]:
-    """The values of lines, some at a time, with how much of the text is behind them."""
+    """Yield the values of lines in batches, with the completed fraction of the text."""
     values: list[Any] = []
     at, number = 0, 0
     while at < len(text):
-        # Not ``splitlines``: JSON may hold the separators of Unicode, which end no line of a file.
+        # Not ``splitlines``: JSON may contain Unicode separators, which do not end a line of a file.
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
         number += 1
@@ -181,10 +181,10 @@ def _lines(text: str, filed: RecordFile) -> Iterator[tuple[float, list[Any]]]:
 
 
 def _items(text: str, filed: RecordFile, kinds: _Kinds) -> Generator[float, None, None]:
-    """The items of one long list, bare or in a member of an answer.
+    """Read the items of one long list, bare or in a member of a response.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: It is neither.
     """
     names = {spec.record.WIRE.items for spec in RESOURCES if spec.record.WIRE is not None and spec.record.WIRE.items}
     name = next((each for each in sorted(names) if re.search(rf'"{each}"\s*:\s*\[', text[:_HEAD])), "")
@@ -198,12 +198,12 @@ def _items(text: str, filed: RecordFile, kinds: _Kinds) -> Generator[float, None
     except UnreadableBodyError:
         if done:
             raise
-        # Neither form of a list; what it is can only be told from the whole of it.
+        # It is neither form of a list, so it has to be decoded as a whole.
         _take_whole(filed, kinds, loads(text))
 
 
 def _take_whole(filed: RecordFile, kinds: _Kinds, value: Any) -> None:
-    """Take in one JSON value: a record, a list of records, or a bundle."""
+    """Add one JSON value: a record, a list of records, or a bundle."""
     if is_bundle(value):
         filed.is_bundle = True
         problems, requests, runs = parse_bundle(value)
@@ -226,7 +226,7 @@ def _take(filed: RecordFile, kinds: _Kinds, value: Any) -> None:
 
 
 class _Kinds:
-    """What records are, remembered by the names of their members: files hold many of few forms."""
+    """Record classes cached by member names, because a file has many records of few kinds."""
 
     def __init__(self) -> None:
         self._known: dict[frozenset[str], type[Record]] = {}
@@ -239,14 +239,14 @@ class _Kinds:
             if record.id:
                 return record
         found = record_from_json(value)
-        # What is of this machine is told by more than the names of its members.
+        # Local records are recognized by more than their member names, so they are not cached.
         if found is not None and found.WIRE is not None:
             self._known[names] = type(found)
         return found
 
 
 def record_from_json(value: Mapping[str, Any]) -> Record | None:
-    """The record that a JSON object is, or ``None`` when runwatch knows none like it."""
+    """Return the record for a JSON object, or ``None`` if it is not recognized."""
     found = journal_record_from_json(value)
     if found is not None:
         return found
@@ -255,7 +255,7 @@ def record_from_json(value: Mapping[str, Any]) -> Record | None:
 
 
 def journal_record_from_json(value: Any) -> Record | None:
-    """A line of the journal, or a bare Problem; ``None`` for anything else."""
+    """Return a journal entry or a bare problem; ``None`` for anything else."""
     if not isinstance(value, Mapping):
         return None
     members = dict(value)
@@ -272,9 +272,9 @@ def journal_record_from_json(value: Any) -> Record | None:
 
 
 def detect_resource(value: Mapping[str, Any]) -> ResourceSpec[Any] | None:
-    """The resource of a decoded record: of those whose id it has, the one that declares most of its members.
+    """Return the resource of a decoded record: among those whose id it has, the one that declares most of its members.
 
-    The first of the registry wins where two declare as many; ``None`` when no resource knows the id.
+    The first of the registry wins a tie; ``None`` if no resource has its id.
     """
     own = dict(value)
     remote = [spec for spec in RESOURCES if not spec.is_local and spec.record(own).id]
@@ -282,7 +282,7 @@ def detect_resource(value: Mapping[str, Any]) -> ResourceSpec[Any] | None:
 
 
 def detect_items(value: object) -> list[Any] | None:
-    """The items of a kept list, bare or as a service answers one; ``None`` for what is no list."""
+    """Return the items of a list, bare or in a response; ``None`` if it is not a list."""
     if isinstance(value, list):
         return value
     if not isinstance(value, Mapping) or detect_resource(value) is not None:

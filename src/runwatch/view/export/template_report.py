@@ -1,4 +1,4 @@
-"""The report on the eligibility of templates: a row a blocker, with its next action and the reviewer's decision."""
+"""The report on template eligibility: one row per blocker, with its next action and the reviewer's decision."""
 
 from __future__ import annotations
 
@@ -36,12 +36,10 @@ _BLOCKER: Final = ("template", "blocker", "detail", "next_action", "what_to_do")
 
 
 class ProfileTemplates(NamedTuple):
-    """What a report on several profiles says of one of them.
+    """One profile in a report on several profiles.
 
     Attributes:
-        profile: Its name.
-        templates: Its templates.
-        failure: Why they could not be read; empty where they were.
+        failure: Why its templates could not be read; empty if they were.
     """
 
     profile: str
@@ -50,14 +48,12 @@ class ProfileTemplates(NamedTuple):
 
 
 def render_report(form: FileFormat, templates: Sequence[TemplateFacts], profile: str, at: datetime) -> Iterator[str]:
-    """The report as the text of a file, piece by piece.
+    """Yield the report as the text of a file.
 
     Args:
-        form: ``csv`` is one table, a row a blocker; anything else is Markdown, where templates and blockers have a
-            table each.
-        templates: What it is about.
-        profile: Whose templates they are.
-        at: When they were looked at.
+        form: ``csv`` is one table with a row per blocker; anything else is Markdown with separate tables for templates
+            and blockers.
+        at: When the templates were read.
     """
     if form == "csv":
         yield from csv_table(HEADER, report_rows(templates))
@@ -68,12 +64,12 @@ def render_report(form: FileFormat, templates: Sequence[TemplateFacts], profile:
 
 
 def render_multi_profile_report(form: FileFormat, reports: Sequence[ProfileTemplates], at: datetime) -> Iterator[str]:
-    """The report on several profiles: one table with a column for the profile, or in Markdown a part for each.
+    """Yield the report on several profiles: one table with a profile column, or in Markdown a section for each.
 
     Args:
         form: As for :func:`render_report`.
-        reports: The templates of each profile; Markdown says of which they could not be read.
-        at: When they were looked at.
+        reports: Templates of each profile. Markdown also states read failures.
+        at: When the templates were read.
     """
     if form == "csv":
         yield from csv_table(MULTI_PROFILE_HEADER, multi_profile_rows(reports))
@@ -90,7 +86,7 @@ def render_multi_profile_report(form: FileFormat, reports: Sequence[ProfileTempl
 
 
 def multi_profile_rows(reports: Iterable[ProfileTemplates]) -> Iterator[tuple[str | None, ...]]:
-    """The rows of the flat table of several profiles: those of :func:`report_rows`, each with its profile in front."""
+    """Yield the rows of :func:`report_rows` for several profiles, each with its profile first."""
     for one in reports:
         for row in report_rows(one.templates):
             yield one.profile, *row
@@ -112,7 +108,7 @@ def _tables(templates: Sequence[TemplateFacts], heading: str) -> Iterator[str]:
 
 
 def report_rows(templates: Iterable[TemplateFacts]) -> Iterator[tuple[str | None, ...]]:
-    """The rows of the flat table: one for each blocker, and one for a template without any."""
+    """Yield the rows of the flat table: one for each blocker, and one for a template without blockers."""
     for facts in templates:
         if not facts.blockers:
             yield (*_head(facts), None, None, None, None, *_tail(facts))

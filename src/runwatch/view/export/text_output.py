@@ -1,6 +1,6 @@
-"""Tables, details, CSV and JSON for standard output, without a colour or a control byte.
+"""Tables, details, CSV and JSON for standard output, without colors or control bytes.
 
-What is drawn is for people. What is exact is JSON: there every value comes out as the service sent it, in ASCII.
+Only JSON is exact: it has every value as sent, in ASCII.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from runwatch.view.text.format import RenderContext
 from runwatch.view.text.safe_text import SafeText, fit, join, json_value, line
 
 GAP: Final = "  "
-"""What stands between two columns."""
+"""The gap between two columns."""
 
 LABEL_CELLS: Final = 48
-"""The widest column of labels in a detail; longer ones push their value to the right."""
+"""Maximum width of the label column in a detail; longer labels shift their value to the right."""
 
 
 def table_lines(
@@ -36,14 +36,12 @@ def table_lines(
     width: int | None = None,
     fields: Sequence[str] | None = None,
 ) -> Iterator[SafeText]:
-    """A table, line by line, its heads first.
+    """Yield a table line by line, header first.
 
     Args:
-        spec: The resource.
-        rows: What to print.
-        width: The cells of a line: columns leave in the resource's order until the rest fits, and what is still too
-            wide is cut. ``None`` prints all columns whole.
-        fields: Columns by name, or members by dotted path, instead of the resource's own; none of them leaves.
+        width: Line width in cells: columns are dropped in the resource's order until the rest fits, then cut. ``None``
+            prints all columns in full.
+        fields: Columns by name, or members by dotted path, in place of the resource's own; none of them is dropped.
     """
     columns = list(spec.columns) if fields is None else [_column(spec, name) for name in fields]
     if fields is None:
@@ -70,7 +68,7 @@ def _column(spec: ResourceSpec[S], name: str) -> Column[S]:
 def _squeeze(
     columns: Sequence[Column[Any]], widths: list[int], width: int, *, may_leave: bool
 ) -> tuple[list[int], list[int]]:
-    """The positions of the columns that stay on a line of this width, and all widths."""
+    """Return the positions of the columns that fit in this width, and all column widths."""
     kept = list(range(len(columns)))
 
     def used() -> int:
@@ -91,7 +89,7 @@ def _squeeze(
 
 
 def detail_lines(spec: ResourceSpec[S], item: Record | S, context: RenderContext) -> Iterator[SafeText]:
-    """A record in sections, line by line, with an empty line between sections."""
+    """Yield the sections of a record line by line, with an empty line between sections."""
     if spec.note:
         yield line(spec.note)
     for number, section in enumerate(sections.build_sections(spec, item, context)):
@@ -114,19 +112,19 @@ def _detail_lines(label: SafeText, entry: sections.DetailLine, label_width: int)
 
 
 def select_members(raw: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:
-    """The members at some dotted paths, each under its path; one that is missing is left out, not invented."""
+    """Return the members at some dotted paths, keyed by path. Missing ones are omitted."""
     found = {name: json_paths.get_at(raw, json_paths.parse_path(name)) for name in fields}
     return {name: value for name, value in found.items() if value is not json_paths.MISSING}
 
 
 def ndjson_lines(values: Iterable[Any], fields: Sequence[str] | None = None) -> Iterator[str]:
-    """One JSON value a line, exactly as the service sent it."""
+    """Yield one JSON value per line, exactly as sent."""
     for value in values:
         yield dumps(_projected(value, fields))
 
 
 def json_array_lines(values: Iterable[Any], fields: Sequence[str] | None = None) -> Iterator[str]:
-    """One JSON array, one item a line, exactly as the service sent them."""
+    """Yield one JSON array with one item per line, exactly as sent."""
     before = "["
     for value in values:
         yield f"{before}{dumps(_projected(value, fields))}"
@@ -135,7 +133,7 @@ def json_array_lines(values: Iterable[Any], fields: Sequence[str] | None = None)
 
 
 def json_record(value: Any, fields: Sequence[str] | None = None) -> str:
-    """One JSON value, indented, exactly as the service sent it."""
+    """Return one JSON value, indented, exactly as sent."""
     return dumps(_projected(value, fields), indent=2)
 
 
@@ -150,12 +148,11 @@ def csv_lines(
     *,
     profiles: Sequence[str] | None = None,
 ) -> Iterator[SafeText]:
-    """CSV, line by line, its heads first: nested objects by dotted paths, arrays as JSON.
+    """Yield CSV line by line, header first: nested objects by dotted paths, arrays as JSON.
 
-    The declared members are always there, in the same order, and further ones follow as they came. Cells are cleaned,
-    and one that a spreadsheet would take for a formula gets a ``'`` in front, unless it is a plain number. An amount
-    that lacks calls of unknown cost is the word ``unknown``. JSON has the exact values. With several profiles, the
-    profile of each row is a first column.
+    Declared members always come first in the same order; others follow in order of appearance. Cells are cleaned and
+    guarded against formulas, and an amount with calls of unknown cost is the word ``unknown``; JSON has the exact
+    values. With several profiles, the first column is the profile.
     """
     told = map(with_unknown_spend, raws)
     rows = [json_paths.flatten(raw) if fields is None else select_members(raw, fields) for raw in told]
@@ -173,7 +170,7 @@ def _csv_line(values: Sequence[object]) -> SafeText:
 
 
 def csv_cell(value: object) -> SafeText:
-    """One value for CSV: empty for what is missing or ``null``, cleaned, and no formula."""
+    """Format a value for CSV: empty if missing or ``null``, cleaned, and guarded against formulas."""
     if value is None:
         return line("")
     return line(guard_formula(json_value(value)), None)

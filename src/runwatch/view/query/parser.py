@@ -2,7 +2,7 @@ r"""Parse the text of a filter (manual: decisions, "Interface conventions").
 
 ====================  =============================================================
 ``word``              contained in the visible text
-``"two words"``       the same with spaces; ``\\"`` and ``\\\\`` inside
+``"two words"``       the same with spaces; ``\"`` and ``\\`` inside
 ``/re/``              a regular expression (:mod:`runwatch.view.query.safe_regex`)
 ``!term``             not
 ``a b``, ``a | b``    and, or; "and" binds more tightly

@@ -1,7 +1,7 @@
 r"""Regular expressions with bounded running time.
 
 Python's engine backtracks, and ``(a+)+b`` can take exponential time. So a pattern is checked before it is compiled, and
-only known syntax is allowed: literals, ``.``, classes, ``\\d \\w \\s \\b`` and their opposites, anchors, ``( )`` and
+only known syntax is allowed: literals, ``.``, classes, ``\d \w \s \b`` and their opposites, anchors, ``( )`` and
 ``(?: )``, ``|`` and quantifiers. Refused are:
 
 * more than 200 characters,

@@ -1,4 +1,4 @@
-"""What receipts add up to, as the sections of a pane: by day, by model, against the usage report. Pure."""
+"""Sections with the totals of receipts: by day, by model, and compared with the usage report."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 MAX_LINES: Final = 40
-"""The most days or models that have a line of their own; the others are one line."""
+"""Maximum number of days or models with a line of their own; the others share one line."""
 
 MANY_DAYS: Final = 8
-"""From so many days on they are plotted as columns too."""
+"""From this number of days on, they are also drawn as columns."""
 
 MAX_COLUMNS: Final = 400
-"""A plot has no more columns than this, and a terminal no more cells."""
+"""Maximum number of columns in a chart; no terminal is wider."""
 
 COLUMN_ROWS: Final = 4
 
 DIFFERING: Final = 10
-"""The most differing days that are named."""
+"""Maximum number of differing days that are named."""
 
 
 def spend_sections(
@@ -47,14 +47,13 @@ def spend_sections(
     *,
     is_whole: bool,
 ) -> list[DetailSection]:
-    """The sections.
+    """Return the sections.
 
     Args:
-        sums: The sums of the receipts that are shown.
-        compared: All receipts against the usage report, or why there is no such comparison.
-        room_of: The cells that plots have.
-        context: What they are drawn with.
-        is_whole: Whether the end of the list is proven.
+        sums: Totals of the visible receipts.
+        compared: All receipts compared with the usage report, or why that is not possible.
+        room_of: Returns the cells available for charts.
+        is_whole: Whether the list was read to its end.
     """
     return [
         _sums(sums, context, is_whole=is_whole),
@@ -106,7 +105,7 @@ def _days(sums: ReceiptTotals, room_of: WidthOf, context: RenderContext) -> list
 
 
 def _calendar(days: Mapping[str, SpendSum], first: str, last: str) -> Iterator[tuple[str, Decimal | None]]:
-    """Every day of a stretch, the last :data:`MAX_COLUMNS` of them; a gap where no run became final."""
+    """Yield every day of a period, limited to the last :data:`MAX_COLUMNS`; a gap if no run became final."""
     end = date.fromisoformat(last)
     count = min((end - date.fromisoformat(first)).days + 1, MAX_COLUMNS)
     for back in range(count - 1, -1, -1):
@@ -132,7 +131,7 @@ def _model(name: str, found: SpendSum) -> ChartRow:
 
 
 def _rest(found: list[SpendSum], label: str) -> list[ChartRow]:
-    """One line for those that have none of their own."""
+    """Return one line for all days or models without a line of their own."""
     whole = SpendSum()
     for one in found:
         whole.merge(one)

@@ -1,8 +1,9 @@
-"""Whether a record that must hold neither prompt nor output holds a member that looks like either.
+"""Find members of a receipt that look like a prompt or an output.
 
-Receipts are content-free (wire reference 2.12 and 3.4). That is the service's promise, and a reviewer wants to see it
-kept: a member whose name speaks of content and whose value is a text that could be some, or any text of great length,
-is pointed out. The rules are ours; they look at names and lengths and never judge what a text says.
+The service promises that receipts contain no content (manual: interface, "Evaluation summary and compliance export";
+manual: interface, "Receipt fields"). This scan lets a reviewer check that: it reports a member whose name suggests
+content and whose value could be content, or any very long text. The rules are not in the specification; they use names
+and lengths and do not interpret the text.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ NAMES: Final = frozenset(
         "question", "response", "responses", "text", "transcript",
     }
 )  # fmt: skip
-"""Words with which a member's name speaks of content."""
+"""Words in a member's name that suggest content."""
 
 LONG_CHARACTERS: Final = 200
-"""Characters from which on one word below such a name could be content; ids, digests and addresses are shorter."""
+"""Length in characters from which a single word below such a name may be content; ids, digests and addresses are
+shorter.
+"""
 
 VERY_LONG_CHARACTERS: Final = 1000
-"""Characters from which on any text could be; what a receipt tells, digests and addresses included, is shorter."""
+"""Length in characters from which any text may be content; all regular values of a receipt are shorter."""
 
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _PHRASE: Final = re.compile(r"\S\s+\S+\s+\S")
@@ -38,8 +41,8 @@ class ContentSuspect:
     """A member that looks like content.
 
     Attributes:
-        path: Where it stands, spelled with dots and brackets.
-        length: How many characters its text has.
+        path: Path with dots and brackets.
+        length: Length of its text in characters.
     """
 
     path: str
@@ -47,12 +50,11 @@ class ContentSuspect:
 
 
 def find_content(raw: Mapping[str, Any]) -> Iterator[ContentSuspect]:
-    """The members of a decoded record that look like a prompt or an output, in order.
+    """Yield the members of a decoded record that look like a prompt or an output, in order.
 
-    A text counts when it is very long; or when a name on the way to it speaks of content and it has several lines, is
-    a phrase of three words and more, or is long. Numbers and switches never do: ``output_tokens`` and
-    ``output_present`` are facts about content. What is nested deeper than
-    :data:`runwatch.view.text.json_paths.MAX_DEPTH` is looked at as a whole.
+    A text qualifies if it is very long, or if a name on its path suggests content and it has several lines, is a phrase
+    of at least three words, or is long. Numbers and booleans never qualify: ``output_tokens`` and ``output_present``
+    are facts about content. Values deeper than :data:`runwatch.view.text.json_paths.MAX_DEPTH` are scanned as a whole.
     """
     for path, value in json_paths.iter_leaves(raw, lists=True):
         names = [part for part in path if isinstance(part, str)]
@@ -73,7 +75,7 @@ def _could_be(text: str, *, speaks: bool) -> bool:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in a value that was not taken apart."""
+    """Yield every text in a value that was not taken apart."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

@@ -1,4 +1,4 @@
-"""The lines of a receipt's detail: what happened to each slice, what it cost, and what no receipt may hold."""
+"""Lines of a receipt's detail: what happened to each slice, what it cost, and content that should not be there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from runwatch.view.text.styled_text import CellText, StyledText, with_role
 
 
 def route(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:
-    """How the option was chosen; the ranking may be a text, an array or an object (wire reference 3.4)."""
+    """Describe how the option was chosen. The ranking may be a text, an array or an object (manual: interface, "Receipt
+    fields").
+    """
     route = part.route
     if route is None:
         return None
@@ -37,7 +39,7 @@ def route(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | 
 
 
 def option(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:
-    """The option that was selected: model, saved model, provider and lane."""
+    """Describe the selected option: model, saved model, provider and lane."""
     if part.route is None:
         return None
     option = part.route.selected
@@ -48,19 +50,19 @@ def option(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText |
 
 
 def slice_check(receipt: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText:
-    """What is known of the check: a verdict, a technical failure or no check, never one for another."""
+    """Describe the check: a verdict, a technical failure or no check."""
     finding = slice_finding(part, receipt.mode, context.glyphs)
     return StyledText(finding.words, finding.role)
 
 
 def checked_by(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:
-    """The check that judged the output, or was asked to and could not."""
+    """Return the check that judged the output, or failed to."""
     id = customer_check_id(part)
     return None if id is None else line(id)
 
 
 def customer_check_id(part: ReceiptSlice) -> str | None:
-    """The customer's own check of a slice, whether or not it came to a verdict; ``None`` for the platform's own."""
+    """Return the customer's check of a slice, with or without a verdict; ``None`` for the platform's own."""
     recorded = part.recorded_check
     told = (
         recorded and (recorded.verifier_id or recorded.attempted_verifier_id),
@@ -71,7 +73,7 @@ def customer_check_id(part: ReceiptSlice) -> str | None:
 
 
 def anchors(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:
-    """The named parts of a verdict."""
+    """List the anchors of a verdict."""
     stated = part.recorded_check.anchor_results if part.recorded_check is not None else None
     anchors = stated or (part.verifier.anchor_results if part.verifier is not None else None)
     if not anchors:
@@ -85,7 +87,7 @@ def anchors(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText 
 
 
 def attempts(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:
-    """Every time the check was asked, with what came of it."""
+    """List every attempt of the check with its result."""
     checks = part.verification_checks
     if not checks:
         return None
@@ -97,7 +99,7 @@ def _attempt(position: int, check: VerificationCheck, context: RenderContext) ->
     words = (
         line(check.attempt if check.attempt is not None else position, 12),
         finding.short,
-        # A technical failure is told by its class, which no verdict has.
+        # A technical failure is identified by its class, which a verdict does not have.
         line(check.failure_class or "", 60) if finding.kind == "unavailable" else "",
         line(check.arm_id or "", 60),
         line(check.phase or "", 40) if check.phase != "candidate" else "",
@@ -106,7 +108,7 @@ def _attempt(position: int, check: VerificationCheck, context: RenderContext) ->
 
 
 def reaction(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:
-    """What the policy did about a verdict."""
+    """Describe the policy's reaction to a verdict."""
     acted = part.acted_on_eval
     if acted is None:
         return None
@@ -114,12 +116,12 @@ def reaction(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText
 
 
 def requested(_: Receipt, part: ReceiptSlice, __: RenderContext) -> CellText | None:
-    """The model that was asked for."""
+    """Return the requested model."""
     return _reference(part, "requested")
 
 
 def resolved(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:
-    """The model that the provider says it ran; often it does not say."""
+    """Return the model that the provider reports; often it reports none."""
     if part.model_provenance is None:
         return None
     return _reference(part, "resolved") or StyledText(line(context.glyphs.unknown), Role.QUIET)
@@ -131,12 +133,12 @@ def _reference(part: ReceiptSlice, side: str) -> CellText | None:
 
 
 def calls(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:
-    """Every provider call with what came of it, where one failed."""
+    """List every provider call with its outcome, if one failed."""
     return call_lines(part, context)
 
 
 def cost(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:
-    """What the slice used, and why it was not charged where it was not."""
+    """Describe the usage of the slice, and why it was waived if so."""
     cost = part.cost
     if cost is None:
         return None
@@ -160,7 +162,7 @@ def cost(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | N
 
 
 def content_warning(_: Receipt, record: Receipt, __: RenderContext) -> CellText | None:
-    """The members that look like content, which no receipt may hold."""
+    """List the members that look like content, which a receipt must not contain."""
     found = list(find_content(record.raw))
     if not found:
         return None
@@ -169,12 +171,12 @@ def content_warning(_: Receipt, record: Receipt, __: RenderContext) -> CellText 
 
 
 def created(receipt: Receipt, _: object, context: RenderContext) -> CellText | None:
-    """When the run was submitted, with where that is known from."""
+    """Return when the run was submitted, with its source."""
     return _dated(receipt, "created_at", receipt.created_at, context)
 
 
 def completed(receipt: Receipt, _: object, context: RenderContext) -> CellText | None:
-    """When the run ended; where the receipt does not tell, when its last check was recorded, which was before."""
+    """Return when the run ended; if unknown, the time of its last recorded check, which is earlier."""
     if receipt.raw.get("completed_at") is None:
         recorded = [part.recorded_check.recorded_at for part in receipt.slices or () if part.recorded_check is not None]
         latest = max((at for at in recorded if at is not None), default=None)
@@ -186,18 +188,18 @@ def completed(receipt: Receipt, _: object, context: RenderContext) -> CellText |
 def _dated(receipt: Receipt, name: str, at: datetime | None, context: RenderContext) -> CellText | None:
     value = receipt.raw.get(name)
     if at is None:
-        # What is no moment is listed with the further members, with a word that it is none.
+        # An invalid time is listed with the other members, with a note.
         return line("null") if name in receipt.raw and value is None else None
     return line(f"{with_role(detail_time(value, context)).text}, from the receipt", None)
 
 
 def shown_member(name: str) -> Callable[[Receipt], str]:
-    """The member that a line about a moment shows, where the receipt has it in the right form."""
+    """Return the member that a time line shows, if the receipt has it in valid form."""
     return lambda receipt: name if name in receipt.raw and name not in receipt.flaws() else ""
 
 
 def total(receipt: Receipt, _: object, __: RenderContext) -> CellText | None:
-    """Usage and fee, added up in sight."""
+    """Show usage and fee and their sum."""
     totals = receipt.totals
     if totals is None or totals.usd is None or totals.platform_fee_usd is None:
         return None
@@ -215,10 +217,10 @@ def total(receipt: Receipt, _: object, __: RenderContext) -> CellText | None:
 
 
 def reason_meaning(receipt: Receipt, _: object, __: RenderContext) -> CellText | None:
-    """What the reason means."""
+    """Explain the reason."""
     return None if receipt.reason is None else calls_why(receipt.reason, receipt)
 
 
 def last_check_id(receipt: Receipt) -> str | None:
-    """The check of the last slice that went through one."""
+    """Return the check of the last slice that has one."""
     return next((id for part in reversed(receipt.slices or ()) if (id := customer_check_id(part)) is not None), None)

@@ -1,4 +1,4 @@
-"""What is known of a receipt's run from elsewhere than the receipt, each fact with its source. Pure."""
+"""Facts about a receipt's run from other sources, each with its source."""
 
 from __future__ import annotations
 
@@ -27,20 +27,18 @@ def run_context_section(
     compared: UsageReconciliation | SafeText,
     context: RenderContext,
 ) -> DetailSection:
-    """The section.
+    """Return the section.
 
     Args:
-        receipt: The receipt.
-        run: Its run as it was read last; ``None`` where it is not known.
-        seen_at: When this console read the receipt last.
-        compared: All receipts against the usage report, or why there is no such comparison.
-        context: What it is drawn with.
+        run: Its run as last read; ``None`` if unknown.
+        seen_at: When this console last read the receipt.
+        compared: All receipts compared with the usage report, or why that is not possible.
     """
     return DetailSection(line("From elsewhere"), tuple(_lines(receipt, run, seen_at, compared, context)))
 
 
 def add_links(sections: Sequence[DetailSection], receipt: Receipt) -> list[DetailSection]:
-    """The sections of a receipt with ways to what their lines name: the run, and each slice's saved model and check."""
+    """Add links to the sections of a receipt: to the run, and to each slice's saved model and check."""
     parts = iter(receipt.slices or ())
     return [
         replace(section, lines=tuple(_with_way(entry, ways) for entry in section.lines))
@@ -51,7 +49,7 @@ def add_links(sections: Sequence[DetailSection], receipt: Receipt) -> list[Detai
 
 
 def _ways(section: DetailSection, receipt: Receipt, parts: Iterator[ReceiptSlice]) -> dict[str, tuple[str, str | None]]:
-    """Where the lines of a section lead by their labels: the kind of the other record, and its id."""
+    """Return the link targets of a section's lines by label: kind and id of the other record."""
     if section.title == "Receipt":
         return {"status": (Run.KIND, receipt.execution_id)}
     if not section.title.startswith("Slice "):
@@ -100,7 +98,7 @@ def _moment(at: datetime, source: str, context: RenderContext) -> SafeText:
 
 
 def _usage(day: str, compared: UsageReconciliation | SafeText, context: RenderContext) -> DetailLine:
-    """The usage report of the day on which the receipt counts, against all receipts of that day."""
+    """Compare the usage report of the receipt's day with all receipts of that day."""
     if isinstance(compared, SafeText):
         return DetailLine(line("usage"), compared, Role.QUIET)
     found = compared.day(day)

@@ -1,10 +1,10 @@
-"""What receipts add up to: by day, by model, and against the service's own usage report. Pure.
+"""Totals of receipts: by day, by model, and compared with the service's usage report.
 
-Everything is counted in decimals, one receipt after another, so that a hundred thousand of them can be counted in
-slices. A receipt counts on the day (UTC) on which its run became final, as in a usage report (wire reference 2.9).
-What a model used is what its calls cost, as the receipt's attempts tell, the same as in a usage report; a slice that
-lists none counts whole for the model that it selected. The platform's fee belongs to no model and has a line of its
-own, so that the lines of a table add up to the total below it. That division is ours.
+Sums are decimal and incremental, so a hundred thousand receipts can be added in time slices. A receipt counts on the
+day (UTC) on which its run became final, as in a usage report (manual: interface, "Usage"). The usage of a model is the
+cost of its calls from the receipt's attempts, as in a usage report; a slice without attempts counts for its selected
+model. The platform's fee belongs to no model and has its own line, so the lines of a table add up to its total. That
+division is not in the specification.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from runwatch.view.runs.run_facts import find_selected_option
 from runwatch.view.text.safe_text import SafeText, line, plain_decimal
 
 NO_DAY: Final = ""
-"""The day of a receipt that tells no date."""
+"""The day of a receipt without a date."""
 
 FEE: Final = "platform fee"
 NO_MODEL: Final = "model not told"
 
-# Sums of amounts that differ by less than this many digits are exact.
+# Sums of amounts whose magnitudes differ by fewer digits than this are exact.
 _EXACT: Final = Context(prec=100)
 _CENTS: Final = Decimal("0.01")
 
@@ -38,9 +38,9 @@ class SpendSum:
 
     Attributes:
         usd: The known part, in US dollars.
-        count: How many receipts it is the sum of.
-        unknown_calls: How many provider calls of those receipts have no known cost.
-        estimated_calls: How many of them have a cost that rests on a guess.
+        count: Number of receipts.
+        unknown_calls: Number of their provider calls without a known cost.
+        estimated_calls: Number of their provider calls with an estimated cost.
     """
 
     usd: Decimal = Decimal(0)
@@ -49,14 +49,14 @@ class SpendSum:
     estimated_calls: int = 0
 
     def add(self, usd: Decimal, unknown_calls: int = 0, estimated_calls: int = 0) -> None:
-        """Count one more receipt."""
+        """Add one receipt."""
         self.usd = _EXACT.add(self.usd, usd)
         self.count += 1
         self.unknown_calls += unknown_calls
         self.estimated_calls += estimated_calls
 
     def merge(self, other: SpendSum) -> None:
-        """Count everything that another one has counted."""
+        """Add another sum."""
         self.usd = _EXACT.add(self.usd, other.usd)
         self.count += other.count
         self.unknown_calls += other.unknown_calls
@@ -65,17 +65,17 @@ class SpendSum:
 
 @dataclass(slots=True)
 class ReceiptTotals:
-    """What some receipts add up to.
+    """Totals of some receipts.
 
     Attributes:
-        total: Usage and fee of those that name both; of a receipt with calls of unknown cost, the known part.
-        fees: The part of the total that is the platform's fee, in US dollars.
-        untold: How many name no cost.
-        partial: How many name a cost that lacks calls of unknown cost.
-        tests: How many are of test runs.
-        days: By day, ``YYYY-MM-DD`` or :data:`NO_DAY`; test runs count with their nought.
-        models: By model key, :data:`FEE` or :data:`NO_MODEL`; only what cost something, or an amount that is unknown
-            or estimated.
+        total: Usage plus fee of receipts that state both; the known part if calls have an unknown cost.
+        fees: The platform's fees in ``total``, in US dollars.
+        untold: Number of receipts without a cost.
+        partial: Number of receipts whose cost lacks calls of unknown cost.
+        tests: Number of test runs.
+        days: By day, ``YYYY-MM-DD`` or :data:`NO_DAY`, including test runs with zero cost.
+        models: By model key, :data:`FEE` or :data:`NO_MODEL`; only those with a cost, or an unknown or estimated
+            amount.
     """
 
     total: SpendSum = field(default_factory=SpendSum)
@@ -88,16 +88,16 @@ class ReceiptTotals:
 
     @property
     def usage(self) -> Decimal:
-        """The part of the total that models used, in US dollars."""
+        """The models' part of the total, in US dollars."""
         return _EXACT.subtract(self.total.usd, self.fees)
 
     @property
     def is_exact(self) -> bool:
-        """Whether the total is the whole spend of the receipts, not a least amount."""
+        """Whether the total is complete, not a lower bound."""
         return not self.untold and not self.partial
 
     def add(self, receipt: Receipt) -> None:
-        """Count a receipt."""
+        """Add a receipt."""
         spend, lacking = receipt.known_spend_usd, receipt.unknown_calls
         self.tests += receipt.mode == "echo"
         if spend is None:
@@ -117,13 +117,13 @@ class ReceiptTotals:
 
 
 def find_receipt_day(receipt: Receipt) -> str:
-    """The day in UTC on which the run became final; that of its beginning where no end is told."""
+    """Return the day in UTC on which the run became final, or on which it was created if the end is unknown."""
     at = receipt.completed_at or receipt.created_at
     return NO_DAY if at is None else _day(at)
 
 
 def day_filter(day: str) -> str:
-    """The filter that keeps the receipts of a day, ``YYYY-MM-DD``; without an end on the calendar's last day."""
+    """Return the filter for the receipts of a day, ``YYYY-MM-DD``; without an upper bound for the last possible day."""
     first = date.fromisoformat(day)
     end = "" if first == date.max else f" completed<{first + timedelta(days=1)}"
     return f"completed>={first}{end}"
@@ -137,7 +137,7 @@ def _day(at: datetime) -> str:
 
 
 def _parts(receipt: Receipt) -> Iterator[tuple[str, Decimal, int, int]]:
-    """The spend of a receipt by what it was for, with its calls of unknown and estimated cost; together the whole."""
+    """Yield the parts of a receipt's spend by purpose, with their calls of unknown and estimated cost."""
     totals = receipt.totals
     assert totals is not None
     assert totals.usd is not None
@@ -156,7 +156,7 @@ def _parts(receipt: Receipt) -> Iterator[tuple[str, Decimal, int, int]]:
 
 
 def _calls_of(part: ReceiptSlice, usd: Decimal) -> Iterator[tuple[str | None, Decimal, int, int]]:
-    """What each call of a slice cost, with its model; what no call tells counts for the selected model."""
+    """Yield the cost of each call of a slice with its model; the remainder counts for the selected model."""
     option = part.route.selected if part.route is not None else None
     selected = option.model_key if option is not None else None
     rest, lacking = usd, unknown_calls(part.raw)
@@ -169,18 +169,17 @@ def _calls_of(part: ReceiptSlice, usd: Decimal) -> Iterator[tuple[str | None, De
 
 
 def total_text(sums: ReceiptTotals, *, is_whole: bool) -> SafeText:
-    """The total for a frame: ``spend 4.12 USD``, with ``at least`` where more may follow or is not told.
+    """Format the total for a frame: ``spend 4.12 USD``, with ``at least`` if it may be incomplete.
 
     Args:
-        sums: The sums.
-        is_whole: Whether the end of the list is proven.
+        is_whole: Whether the list was read to its end.
     """
     least = "" if is_whole and sums.is_exact else "at least "
     return line(f"spend {least}{format_amount(sums.total.usd)} USD")
 
 
 def format_amount(usd: Decimal) -> str:
-    """An amount with all its digits and at least two decimals."""
+    """Format an amount with all its digits and at least two decimals."""
     if abs(usd.adjusted()) > 30:
         return plain_decimal(usd)
     short = usd.normalize(_EXACT)
@@ -191,14 +190,14 @@ def format_amount(usd: Decimal) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SpendComparison:
-    """One day, or all of them, as receipts and as the usage report tell it.
+    """The receipts and the usage report for one day, or for all days.
 
     Attributes:
         day: The day; empty for all.
-        receipts: What the receipts add up to, in US dollars.
-        usage: What the report says; ``None`` where it says nothing.
-        receipt_calls: How many calls of unknown cost the receipts name.
-        usage_calls: How many the report names.
+        receipts: Sum of the receipts, in US dollars.
+        usage: Amount in the report; ``None`` if it has none.
+        receipt_calls: Number of calls of unknown cost in the receipts.
+        usage_calls: Number of such calls in the report.
     """
 
     day: str
@@ -209,17 +208,17 @@ class SpendComparison:
 
     @property
     def difference(self) -> Decimal:
-        """How much more the report says than the receipts; a day that it leaves out counts as nought."""
+        """The report's amount minus the receipts' amount; a day missing from the report counts as zero."""
         return _EXACT.subtract(self.usage or Decimal(0), self.receipts)
 
     @property
     def agrees(self) -> bool:
-        """Whether both say the same."""
+        """Whether both agree."""
         return self.difference == 0 and self.usage_calls in {None, self.receipt_calls}
 
     @property
     def words(self) -> SafeText:
-        """What came of it: ``agrees: 4.12 USD``, or ``differs by 0.05 USD: usage 4.17, receipts 4.12``."""
+        """The result: ``agrees: 4.12 USD``, or ``differs by 0.05 USD: usage 4.17, receipts 4.12``."""
         unknown = f", and {_calls(self.receipt_calls)} of unknown cost" if self.receipt_calls else ""
         if self.agrees:
             return line(f"agrees: {format_amount(self.receipts)} USD{unknown}")
@@ -240,11 +239,11 @@ def _calls(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UsageReconciliation:
-    """Receipts against a usage report.
+    """Comparison of receipts with a usage report.
 
     Attributes:
-        whole: All days that were compared.
-        days: Day by day, those of which either side knows something, in order.
+        whole: All compared days together.
+        days: The days on which either side has an amount, in order.
         first: The first day, ``YYYY-MM-DD``.
         last: The last day.
     """
@@ -260,17 +259,17 @@ class UsageReconciliation:
         return tuple(day for day in self.days if not day.agrees)
 
     def day(self, name: str) -> SpendComparison | None:
-        """One of the days, or ``None`` when it was not compared."""
+        """Return one day, or ``None`` if it was not compared."""
         return next((day for day in self.days if day.day == name), None)
 
 
 def comparable_days(sums: ReceiptTotals, today: str, *, is_whole: bool) -> tuple[str, str] | None:
-    """The first and the last day whose receipts are all known; ``None`` when there is none.
+    """Return the first and last day whose receipts are all known; ``None`` if there are none.
 
     Args:
-        sums: The sums of all receipts that are listed.
-        today: The present day in UTC.
-        is_whole: Whether the end of the list is proven. If not, the earliest day may have further receipts.
+        sums: Totals of all listed receipts.
+        today: The current day in UTC.
+        is_whole: Whether the list was read to its end. If not, the earliest day may have more receipts.
     """
     days = sorted(name for name in sums.days if name != NO_DAY)
     if not is_whole:
@@ -279,13 +278,12 @@ def comparable_days(sums: ReceiptTotals, today: str, *, is_whole: bool) -> tuple
 
 
 def reconcile_with_usage(days: Mapping[str, SpendSum], usage: Usage, first: str, last: str) -> UsageReconciliation:
-    """Compare what receipts add up to with a usage report over the same days.
+    """Compare the totals of receipts with a usage report for the same days.
 
     Args:
-        days: The sums of all receipts of these days.
-        usage: The report.
+        days: Sums of all receipts by day.
         first: The first day of the report, ``YYYY-MM-DD``.
-        last: The last one.
+        last: The last day of the report.
     """
     told = {part.date: part for part in usage.by_day or () if part.date is not None}
     names = sorted(name for name in {*days, *told} if first <= name <= last)

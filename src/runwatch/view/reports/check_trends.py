@@ -1,7 +1,7 @@
-"""How output checks have judged, day by day (wire reference 2.12). Pure.
+"""Daily results of output checks (manual: interface, "Evaluation summary and compliance export").
 
-A technical failure is no verdict: it is told apart everywhere and counts in no pass rate. Customers' checks, baselines
-of the platform and test runs are judged by different rules, so that they are never added up.
+A technical failure is not a verdict: it is shown separately and not part of any pass rate. Customer checks, platform
+baselines and test runs have different rules, so they are never added up.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ACTIVITY_WORDS: Final[Mapping[str, str]] = {
     "platform_baseline": "baseline of the platform",
     "platform_echo": "test runs",
 }
-"""What each activity is about."""
+"""Display texts of activities."""
 
 SPARK_CELLS: Final = 30
 
@@ -37,9 +37,9 @@ class CheckTrend:
     """The verdicts of one check in one activity.
 
     Attributes:
-        verifier_id: The check; ``None`` where the summary names none.
-        activity: What was judged, as the service names it.
-        days: The days, the earliest first.
+        verifier_id: The check; ``None`` if the summary names none.
+        activity: What was judged, as named by the service.
+        days: The days, earliest first.
     """
 
     verifier_id: str | None
@@ -48,36 +48,35 @@ class CheckTrend:
 
     @property
     def total(self) -> int:
-        """Verdicts that are right or wrong."""
+        """Number of verdicts."""
         return sum(day.total or 0 for day in self.days)
 
     @property
     def passed(self) -> int:
-        """Verdicts that are right."""
+        """Number of positive verdicts."""
         return sum(day.passed or 0 for day in self.days)
 
     @property
     def failures(self) -> int:
-        """Tries that gave no verdict."""
+        """Number of attempts without a verdict."""
         return sum(day.technical_failures or 0 for day in self.days)
 
     @property
     def attempts(self) -> int:
-        """Tries in all."""
+        """Number of attempts."""
         return sum(day.attempted_checks or 0 for day in self.days)
 
     @property
     def pass_rate(self) -> Decimal | None:
-        """The right part of all verdicts; ``None`` without any."""
+        """The positive share of all verdicts; ``None`` without verdicts."""
         return Decimal(self.passed) / self.total if self.total > 0 else None
 
 
 def build_trends(summary: EvalSummary, verifier_id: str | None = None) -> list[CheckTrend]:
-    """The verdicts by check and activity; customers' first.
+    """Group the verdicts by check and activity, customer checks first.
 
     Args:
-        summary: The service's summary.
-        verifier_id: Only this check's, where it is given.
+        verifier_id: Limits the result to this check.
     """
     groups: dict[tuple[str | None, str], list[DayEvaluation]] = {}
     for day in summary.pass_rate_trend or ():
@@ -93,13 +92,10 @@ def build_trends(summary: EvalSummary, verifier_id: str | None = None) -> list[C
 def trend_sections(
     summary: EvalSummary, verifier_id: str, room_of: WidthOf, context: RenderContext
 ) -> list[DetailSection]:
-    """The trend of one check: its sums, and its pass rate by day.
+    """Return the trend of one check: its totals and its daily pass rate.
 
     Args:
-        summary: The service's summary.
-        verifier_id: The check.
-        room_of: The cells that plots have.
-        context: What it is drawn with.
+        room_of: Returns the cells available for charts.
     """
     window = summary.window
     start, end = (None, None) if window is None else (window.start, window.end)
@@ -119,13 +115,11 @@ def trend_sections(
 def overview_section(
     summary: EvalSummary, checks: Mapping[str, Verifier], room_of: WidthOf, context: RenderContext
 ) -> list[DetailSection]:
-    """Every check with its pass rate by day in a line; none where nothing was judged.
+    """Return one line per check with its daily pass rate; an empty list if nothing was judged.
 
     Args:
-        summary: The service's summary.
-        checks: What is known of checks, by id.
-        room_of: The cells that plots have.
-        context: What it is drawn with.
+        checks: Known checks by id.
+        room_of: Returns the cells available for charts.
     """
     found = build_trends(summary)
     if not found:
@@ -144,7 +138,7 @@ def overview_section(
 
 
 def pass_rate_text(one: CheckTrend) -> str:
-    """A trend in a few words: ``78 % of 9, 1 failed technically``."""
+    """Summarize a trend: ``78 % of 9, 1 failed technically``."""
     rate = one.pass_rate
     told = "no verdict" if rate is None else f"{_percent(rate)} of {grouped_number(one.total)}"
     return told + (f", {grouped_number(one.failures)} failed technically" if one.failures else "")
@@ -177,7 +171,7 @@ def _day(day: DayEvaluation, context: RenderContext) -> ChartRow:
 
 
 def _percent(rate: Decimal) -> str:
-    """Whole per cent; all of it is written so, and not as a limit that is reached."""
+    """Format whole percent; unlike a limit, 100 % is written as a number."""
     return "100 %" if rate >= 1 else percent(max(rate, Decimal(0)))
 
 

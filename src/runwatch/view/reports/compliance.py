@@ -1,6 +1,7 @@
-"""The compliance export: what is in it, who decided what, whether its digest is right, and the file. Pure.
+"""The compliance export: its contents, its decision log, the check of its digest, and its file.
 
-The export is the service's own statement; the file holds exactly what it sent (wire reference 2.12).
+The export is the service's own statement; the file contains exactly what was sent (manual: interface, "Evaluation
+summary and compliance export").
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ KINDS: Final[Mapping[str, str]] = {
     "arm": Arm.KIND,
     "verifier": Verifier.KIND,
 }
-"""The kind of record behind each type of resource that a decision can be about."""
+"""The record kind for each resource type of a decision."""
 
 DIGEST_MATCHES: Final = "the attested digest is the SHA-256 of receipts_ndjson, checked here"
 NO_DECISION_LOG: Final = "the answer has no decision log"
@@ -49,9 +50,9 @@ DIGEST_DIFFERS: Final = "the attested digest is not the SHA-256 of receipts_ndjs
 
 
 def digest_agrees(exported: ComplianceExport) -> bool | None:
-    """Whether the attested digest is that of the receipts; ``None`` where that cannot be told.
+    """Whether the attested digest matches the receipts; ``None`` if it cannot be checked.
 
-    Which bytes a service attests is its own affair, so that another digest proves nothing wrong.
+    The specification does not say which bytes are attested, so a different digest does not prove an error.
     """
     attestation, receipts = exported.attestation, exported.receipts_ndjson
     if attestation is None or attestation.digest is None or attestation.algorithm != "sha256" or receipts is None:
@@ -61,18 +62,18 @@ def digest_agrees(exported: ComplianceExport) -> bool | None:
 
 
 def export_text(exported: ComplianceExport) -> str:
-    """The export as a file: exactly what the service sent, indented."""
+    """Return the export as a file: exactly what was sent, indented."""
     return dumps(dict(exported.raw), indent=2) + "\n"
 
 
 def count_receipts(exported: ComplianceExport) -> int | None:
-    """How many receipts the export holds; ``None`` where it holds no text of receipts."""
+    """Return the number of receipts in the export; ``None`` if it has no receipts text."""
     text = exported.receipts_ndjson
     return None if text is None else sum(1 for one in text.split("\n") if one.strip())
 
 
 def summary_sections(exported: ComplianceExport, context: RenderContext) -> list[DetailSection]:
-    """What is in an export, counted."""
+    """Return the counts of an export's contents."""
     period, totals = exported.period or Period({}), exported.usage_totals or UsageTotals({})
     start, end = (day or context.glyphs.unknown for day in (period.start, period.end))
     log = exported.decision_log
@@ -103,7 +104,7 @@ def summary_sections(exported: ComplianceExport, context: RenderContext) -> list
 
 
 def decision_sections(exported: ComplianceExport, context: RenderContext) -> list[DetailSection]:
-    """Who decided what and when, the newest first; each line leads to what was decided upon."""
+    """Return the decision log, newest first. Each line links to the resource of the decision."""
     listed = exported.decision_log
     if not listed:
         said = (
@@ -137,7 +138,7 @@ def _role(one: Decision) -> Role:
 
 
 def _digest(exported: ComplianceExport, context: RenderContext) -> tuple[DetailLine, DetailLine]:
-    """The digest, and what could be found out about it here."""
+    """Return the digest and the result of its check."""
     said = {
         True: StyledText(line(f"{context.glyphs.good} {DIGEST_MATCHES}"), Role.GOOD),
         False: StyledText(line(f"{context.glyphs.warn} {DIGEST_DIFFERS}"), Role.WARN),

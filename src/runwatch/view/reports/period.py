@@ -1,7 +1,7 @@
-"""The stretch of days that a report covers, by the names that people choose it by.
+"""The days that a report covers, and the names of common periods.
 
-The interface names ``from`` and ``to`` of reports and leaves their form open (wire reference 2.9); ours are dates in
-UTC that both count, as the local service reads them. The names are ours.
+The interface defines the parameters ``from`` and ``to`` but not their format (manual: interface, "Usage"). runwatch
+sends UTC dates, both included, as the local service reads them. The names are not in the specification.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from runwatch.base.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class ReportPeriod:
-    """Whole days in UTC, both of which count."""
+    """Whole days in UTC, both included."""
 
     first: date
     last: date
 
     def query(self) -> dict[str, str]:
-        """The period as the parameters of a report."""
+        """Return the period as query parameters of a report."""
         return {"from": self.first.isoformat(), "to": self.last.isoformat()}
 
     def words(self) -> str:
-        """The period in a title: one day, or the first and the last."""
+        """Return the period for a title: one day, or the first and the last."""
         return f"{self.first}" if self.first == self.last else f"{self.first} to {self.last}"
 
 
 @dataclass(frozen=True, slots=True)
 class NamedPeriod:
-    """A period that goes with the time.
+    """A period relative to the current day.
 
     Attributes:
-        id: What is typed for it.
-        title: What its tab says.
-        of: The period on a day.
+        id: Name to type.
+        title: Title of its tab.
+        of: Returns the period for a day.
     """
 
     id: str
@@ -46,7 +46,7 @@ class NamedPeriod:
     of: Callable[[date], ReportPeriod]
 
     def at(self, now: datetime) -> ReportPeriod:
-        """The period at a moment."""
+        """Return the period at a time."""
         return self.of(now.astimezone(UTC).date())
 
 
@@ -59,13 +59,13 @@ PERIODS: Final[Mapping[str, NamedPeriod]] = {
         NamedPeriod("month", "This month", lambda day: ReportPeriod(day.replace(day=1), day)),
     )
 }
-"""The named periods, the shortest first."""
+"""The named periods, shortest first."""
 
 DEFAULT_PERIOD: Final = "7d"
-"""What a screen begins with."""
+"""The initial period of a screen."""
 
 PERIOD_HINT: Final = "a month such as 2026-10, or two days such as 2026-11-01 2026-11-15"
-"""What can be typed for a period of one's own."""
+"""Examples for a custom period."""
 
 _MONTH: Final = re.compile(r"[0-9]{4}-[0-9]{2}", re.ASCII)
 _DAYS: Final = re.compile(
@@ -74,10 +74,10 @@ _DAYS: Final = re.compile(
 
 
 def parse_period(text: str, now: datetime) -> ReportPeriod:
-    """A period as the user types it: a name, a month, a day, or the first and the last day.
+    """Parse a period: a name, a month, a day, or the first and the last day.
 
     Raises:
-        UsageError: it is none of them.
+        UsageError: It is none of these.
     """
     text = text.strip()
     if text in PERIODS:
@@ -99,7 +99,7 @@ def parse_period(text: str, now: datetime) -> ReportPeriod:
 
 
 def _month_end(first: date) -> date:
-    # No month has 32 days, so that is always in the next one; the last month there is has no next one.
+    # 32 days after the first is always in the next month; the calendar's last month has no next one.
     return (
         date.max
         if (first.year, first.month) == (9999, 12)

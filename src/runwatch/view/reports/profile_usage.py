@@ -1,6 +1,6 @@
-"""What several profiles have used in a period, side by side: a row for each, and what they add up to. Pure.
+"""Usage of several profiles in a period: one row for each, and their total.
 
-The columns, their words and the total are ours; every number is one that a service has told.
+The columns, their titles and the total are not in the specification; every number comes from a service.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import CellText, StyledText
 
 USD: Final = "USD"
-"""The currency of amounts whose members are called so and that name no other one."""
+"""The currency of amounts in members named ``usd`` without another currency."""
 
-# Sums of amounts that differ by less than this many digits are exact.
+# Sums of amounts whose magnitudes differ by fewer digits than this are exact.
 _EXACT: Final = Precision(prec=100)
 
 _UNSAID: Final = StyledText(line(""))
@@ -33,12 +33,12 @@ _UNSAID: Final = StyledText(line(""))
 
 @dataclass(frozen=True, slots=True)
 class ProfileUsage:
-    """What one profile has used, as far as its service has told.
+    """The usage of one profile, as far as known.
 
     Attributes:
-        profile: Its name, which is its id in a list.
-        usage: The report; ``None`` where it could not be read.
-        account: What is left to it; ``None`` where that is not known.
+        profile: Its name, also its id in a list.
+        usage: The report; ``None`` if it could not be read.
+        account: Its account; ``None`` if unknown.
         read: When it was read, or why not, in a few words.
     """
 
@@ -54,36 +54,35 @@ class ProfileUsage:
 
     @property
     def raw(self) -> Mapping[str, Any]:
-        """The report as it came; empty where there is none."""
+        """The report as sent; empty if there is none."""
         return {} if self.usage is None else self.usage.raw
 
     @property
     def totals(self) -> UsageTotals:
-        """The sums of the report."""
+        """The totals of the report."""
         return (self.usage and self.usage.totals) or UsageTotals({})
 
     @property
     def period(self) -> tuple[str, str] | None:
-        """The first and the last day, as the service names them; ``None`` where it names none."""
+        """The first and the last day as named by the service; ``None`` if it names none."""
         period = (self.usage and self.usage.period) or Period({})
         return None if period.start is None or period.end is None else (period.start, period.end)
 
     @property
     def currency(self) -> str:
-        """What its amounts are in.
+        """The currency of its amounts.
 
-        The interface knows amounts in US dollars alone and calls them so; a service that adds a ``currency`` to its
-        report or to the sums in it is taken at its word.
+        The interface only has US dollars. If a service adds a ``currency`` to its report or totals, that is used.
         """
         told = self.totals.raw.get("currency", self.raw.get("currency"))
         return told if isinstance(told, str) and told else USD
 
 
 def combined_total_text(rows: Sequence[ProfileUsage]) -> SafeText:
-    """What the profiles have used together: runs, and amounts with all their digits; empty for less than two reports.
+    """Format the total of all profiles: runs, and amounts with all their digits; empty for fewer than two reports.
 
-    Nothing is added up that is not of one kind: amounts in several currencies, reports of several periods. Where a
-    report is missing, the total says of how many profiles it is; where one tells no amount, it is a least one.
+    Amounts in several currencies and reports for different periods are not added up. The text says how many profiles
+    are included if a report is missing, and "at least" if an amount is missing.
     """
     told = [row for row in rows if row.usage is not None]
     if len(told) < 2:
@@ -100,7 +99,7 @@ def combined_total_text(rows: Sequence[ProfileUsage]) -> SafeText:
 
 
 def _spent(told: Sequence[ProfileUsage]) -> str:
-    """The sum of all amounts, as usage and fee where these are told and add up to it."""
+    """Return the sum of all amounts, as usage and fee if these are known and add up to it."""
     totals = [row.totals for row in told]
     usage = _sum(one.passthrough_usd for one in totals)
     fee = _sum(one.platform_usd for one in totals)
@@ -114,7 +113,7 @@ def _spent(told: Sequence[ProfileUsage]) -> str:
 
 
 def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
-    """All of them added up exactly; ``None`` where one is missing."""
+    """Return the exact sum; ``None`` if an amount is missing."""
     found = Decimal(0)
     for one in amounts:
         if one is None:
@@ -123,11 +122,8 @@ def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
     return found
 
 
-# The columns.
-
-
 def _period(row: ProfileUsage, context: RenderContext) -> CellText:
-    """The days, without the year where that is the present one."""
+    """Format the days, without the year if it is the current one."""
     if row.period is None:
         return line(context.glyphs.unknown if row.usage is not None else context.glyphs.nothing)
     this = f"{context.now.year:04}-"
@@ -179,9 +175,9 @@ PROFILE_USAGE: Final[ResourceSpec[Any]] = ResourceSpec[ProfileUsage](
     sections=USAGE.sections,
     empty="No profile was read.",
 )  # fmt: skip
-"""A row for each profile; the words of amounts are those of the page of one profile."""
+"""One row for each profile; amounts are named as on the page of one profile."""
 
 READ: Final[Column[Any]] = Column(
     id="read", title="read", value=lambda row: str(row.read.text), cell=lambda row, _: row.read, min_cells=14
 )
-"""The column of a list that is read again and again: how old a row is, or what is wrong."""
+"""The column of a polled list that shows the age of a row, or what is wrong."""

@@ -1,7 +1,7 @@
-"""What was used in a period: sums in sight, and plots by day, model, saved model and key. Pure.
+"""Usage in a period: totals, and charts by day, model, saved model and key.
 
-Every plotted line leads to the list that it sums up. Money is decimal throughout. A day that a report leaves out is a
-gap, because the report says nothing about it.
+Every line of a chart links to the list that it sums up. Money is decimal throughout. A day missing from a report is a
+gap, because its usage is unknown.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, block, json_text, line, plain_decimal
 
 COLUMN_ROWS: Final = 4
-"""The height of the plot by day."""
+"""Height of the chart by day, in rows."""
 
 MANY_DAYS: Final = 8
-"""From so many days on they are plotted as columns too, because as lines they do not fit a window."""
+"""From this number of days on, they are also drawn as columns, because their lines do not fit a window."""
 
 MAX_DAYS: Final = 400
-"""A longer period is plotted without the gaps between its days."""
+"""A longer period is drawn without gaps between its days."""
 
 NO_DAYS: Final = "The answer has no days."
-"""What stands for the days of a report that lists none, not even an empty list."""
+"""Shown if a report has no list of days, not even an empty one."""
 
 NO_MODEL: Final = "not known here"
-"""What stands for the model of a saved model that is not listed, or is none."""
+"""Shown for the model of a saved model that is not listed or has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameLookup:
-    """What is known of the things that a report names by id.
+    """Records that a report refers to by id.
 
     Attributes:
         arms: Saved models by id.
@@ -63,29 +63,27 @@ class NameLookup:
     keys: Mapping[str, ApiKey] = field(default_factory=dict)
 
     def arm(self, arm_id: str | None, context: RenderContext) -> SafeText:
-        """A saved model by its name, or its id where the name is not known."""
+        """Return the name of a saved model, or its id if the name is unknown."""
         known = self.arms.get(arm_id or "")
         return line(known.display_name) if known and known.display_name else short_id(arm_id, context.glyphs)
 
     def model(self, arm_id: str | None) -> str | None:
-        """The model behind a saved model."""
+        """Return the model of a saved model."""
         known = self.arms.get(arm_id or "")
         return None if known is None else known.model_id
 
     def key(self, key_id: str | None, context: RenderContext) -> SafeText:
-        """An API key by its name, or its id where the name is not known."""
+        """Return the name of an API key, or its id if the name is unknown."""
         known = self.keys.get(key_id or "")
         return line(known.display_name) if known and known.display_name else short_id(key_id, context.glyphs)
 
 
 def usage_sections(usage: Usage, names: NameLookup, room_of: WidthOf, context: RenderContext) -> list[DetailSection]:
-    """A usage report, ready to draw.
+    """Return the sections of a usage report.
 
     Args:
-        usage: The report.
-        names: What is known of what it names.
-        room_of: The cells that plots have.
-        context: What it is drawn with.
+        names: Records that it refers to.
+        room_of: Returns the cells available for charts.
     """
     period = usage.period or Period({})
     models = _by_model(usage.by_arm or (), names)
@@ -102,7 +100,7 @@ def usage_sections(usage: Usage, names: NameLookup, room_of: WidthOf, context: R
 
 
 def other_member_sections(record: Record) -> list[DetailSection]:
-    """Members that nobody here knows, and those whose value is not of the expected type: nothing is hidden."""
+    """Return unknown members and those of a wrong type, so nothing is hidden."""
     lines = [DetailLine(line(name), block(json_text(value))) for name, value in record.unknown().items()]
     for path in record.flaws():
         value = json_paths.get_at(record.raw, json_paths.parse_path(path))
@@ -115,9 +113,9 @@ def other_member_sections(record: Record) -> list[DetailSection]:
 
 
 def build_receipts_view(period: Period, *, arm_id: str | None = None) -> ViewState | None:
-    """The receipts that a report of a period sums up, as a view to go to; ``None`` where no filter can say which.
+    """Return the view of the receipts that a report of a period sums up; ``None`` if no filter can select them.
 
-    A run counts on the day (UTC) on which it became final, as the local service counts it.
+    A run counts on the day (UTC) on which it became final, as in the local service.
     """
     terms = []
     first, last = _day(period.start), _day(period.end)
@@ -138,7 +136,7 @@ def _day(text: str | None) -> date | None:
         return None
 
 
-# The sums.
+# Totals.
 
 
 def _totals(usage: Usage, context: RenderContext) -> DetailSection:
@@ -173,7 +171,7 @@ def _tokens(totals: UsageTotals, context: RenderContext) -> DetailLine:
 
 
 def _spend(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, Role]:
-    """Usage and fee added up in sight; where the service's own sum is another one, it is said to be."""
+    """Format usage and fee and their sum, and note if the service's own sum differs."""
     text, role = _spend_text(totals, context)
     return estimated(text, is_estimated=bool(totals.estimated_calls)), role
 
@@ -192,7 +190,7 @@ def _spend_text(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, 
     return line(f"{added}, but the service says {plain_decimal(whole)} USD"), Role.WARN
 
 
-# The plots.
+# Charts.
 
 
 def _days(usage: Usage, period: Period, room_of: WidthOf, context: RenderContext) -> list[DetailSection]:
@@ -212,7 +210,9 @@ def _days(usage: Usage, period: Period, room_of: WidthOf, context: RenderContext
 
 
 def _every_day(period: Period, known: Sequence[str]) -> list[str]:
-    """Every day from the first of the period to the last known one; only the known ones of a period without an end."""
+    """Return every day from the first of the period to the last known one; only the known days if the period has no
+    start.
+    """
     first, last = _day(period.start), _day(known[-1])
     if first is None or last is None or not 0 <= (last - first).days <= MAX_DAYS:
         return list(known)
@@ -227,7 +227,7 @@ def _one_day(day: DayUsage, context: RenderContext) -> ChartRow:
 
 
 def _by_model(arms: Sequence[ArmUsage], names: NameLookup) -> list[ChartRow]:
-    """Spend by the model behind the saved ones; nothing where no model is known."""
+    """Return spend by model; empty if no model is known."""
     models = [names.model(one.arm_id) or NO_MODEL for one in arms]
     if all(model == NO_MODEL for model in models):
         return []
