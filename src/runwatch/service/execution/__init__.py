@@ -1,1 +1,1 @@
-"""Runs: accepting, moving, ending them, and their receipts."""
+"""Runs: acceptance, steps, end and receipts."""

@@ -1,7 +1,7 @@
-"""Moves runs: waits what a step takes, has it written, and ends a run whose time is over.
+"""Drive runs: wait out each step, have it written, and end a run whose time is over.
 
-The database decides: a step is written only while the run is not final, so a cancelled run stays cancelled whatever
-the engine was about to do. One task drives one run; a restart drives on from what is recorded.
+The database decides: a step is written only while the run is not final, so a cancelled run stays cancelled whatever the
+engine was about to do. One task drives one run. After a restart, runs continue from their recorded state.
 """
 
 from __future__ import annotations
@@ -26,16 +26,11 @@ _log = logging.getLogger("runwatch.service.execution.engine")
 
 
 class Engine:
-    """Drives every live run of one service.
+    """Driver of all live runs of one service.
 
     Args:
-        database: Where runs are recorded.
-        clock: Time and sleep.
-        live: What takes the steps of runs of mode ``live``.
-        pace: What the wait of every step of a test run is multiplied with.
-
-    Attributes:
-        live_runs: What takes the steps of runs of mode ``live``.
+        live: Takes the steps of runs with mode ``live``.
+        pace: Factor on the wait before every step of a test run.
     """
 
     def __init__(self, database: ServiceDatabase, clock: Clock, live: LiveRuns, pace: float = 1.0) -> None:
@@ -48,17 +43,17 @@ class Engine:
 
     @property
     def live(self) -> int:
-        """How many runs are being driven."""
+        """Count the runs being driven."""
         return len(self._tasks)
 
     async def resume(self) -> None:
-        """Drive every run that is not final, from its recorded state; forget the results whose time is over."""
+        """Drive every run that is not final from its recorded state, and remove expired results."""
         await self._database.write(live_rows.sweep)
         for run in await self._database.read(_live_runs):
             self.drive(run)
 
     def drive(self, run: RunState) -> None:
-        """Drive a run to its end, in the background; harmless when it is driven already."""
+        """Drive a run to its end in the background; do nothing if it is already driven."""
         if run.is_final or run.execution_id in self._tasks:
             return
         task = asyncio.get_running_loop().create_task(self._drive(run), name=f"run {run.execution_id}")
@@ -66,7 +61,7 @@ class Engine:
         task.add_done_callback(lambda _: self._forget(run))
 
     def let_go(self, execution_id: str) -> None:
-        """Stop driving a run that somebody has ended; a call that is under way for it is hung up."""
+        """Stop driving a run that has ended, and drop its call in progress."""
         task = self._tasks.get(execution_id)
         if task is not None:
             task.cancel()
@@ -77,7 +72,7 @@ class Engine:
             await asyncio.wait(self._tasks.values())
 
     async def stop(self) -> None:
-        """Let go of all runs; they stay as they are recorded and are resumed by the next start."""
+        """Stop driving all runs. They keep their recorded state, and the next start resumes them."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -88,7 +83,7 @@ class Engine:
         self._wake(run.tenant_id)
 
     def _wake(self, tenant_id: str) -> None:
-        """Let the oldest of an organization's waiting runs see whether its turn has come."""
+        """Let the organization's oldest waiting run check whether its turn has come."""
         waiting = self._waiting[tenant_id]
         if waiting:
             waiting.pop(min(waiting)).set()
@@ -107,7 +102,7 @@ class Engine:
     async def _move(self, run: RunState) -> RunState:
         if run.status != "queued":
             return await (self.live_runs.move(run) if run.mode == "live" else self._step(run))
-        # It waits from before the step on, so that a turn that comes meanwhile is not missed.
+        # Register before the step, so that a wake-up during the step is not missed.
         turn, place = asyncio.Event(), (run.created_at, run.execution_id)
         self._waiting[run.tenant_id][place] = turn
         try:
@@ -119,7 +114,7 @@ class Engine:
         finally:
             self._waiting[run.tenant_id].pop(place, None)
             if turn.is_set():
-                # It went on without waiting, so that the turn it was told of is another's.
+                # This run continued without waiting, so pass the wake-up on.
                 self._wake(run.tenant_id)
 
     async def _step(self, run: RunState) -> RunState:

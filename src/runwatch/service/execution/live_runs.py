@@ -1,7 +1,7 @@
-"""Drives live runs: takes steps, and makes the calls between them.
+"""Drive live runs: take steps and make the calls between them.
 
-A call is begun only after it is on the disk that it begins, and nothing else happens to the run before its end is on
-the disk, too: a call that a provider has answered is never made again because a write failed.
+A call starts only after its start is on disk, and nothing else happens to the run until its end is on disk too. A call
+that a provider has answered is therefore never repeated because a write failed.
 """
 
 from __future__ import annotations
@@ -25,35 +25,33 @@ from runwatch.service.models.connections import build_address
 from runwatch.service.transaction import Row, Transaction
 
 RETRY_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
-"""Waits between attempts to write what the database refuses, as a full disk makes it do; the last is kept."""
+"""Seconds between attempts to write what the database refuses, for example on a full disk; the last one repeats."""
 
 T = TypeVar("T")
 
 Judge = Callable[[Row, str], Awaitable[Evaluation]]
-"""Has a customer's check look at a candidate."""
+"""Runs a customer's check on an output."""
 
 _log: Final = logging.getLogger("runwatch.service.execution.live")
 
 
 class Composer(Protocol):
-    """What drives live runs whose request has a ``review_composer`` member (wire reference 2.13)."""
+    """Driver of live runs whose request has a ``review_composer`` member (manual: interface, "Review agents")."""
 
     async def move(self, run: RunState) -> RunState:
-        """Take the run's next step and return the run as it is then; the run itself when it has to wait."""
+        """Take the run's next step and return the updated run, or the unchanged run when it has to wait."""
         ...
 
 
 @dataclass(slots=True)
 class LiveRuns:
-    """Takes steps of live runs.
+    """Taker of live runs' steps.
 
     Attributes:
-        database: Where runs are recorded.
-        clock: What time it is.
-        vault: Where the keys of connections are.
-        providers: What calls models.
-        judge: What calls customers' checks.
-        composer: What drives review composer runs.
+        vault: Holds the keys of connections.
+        providers: Calls models.
+        judge: Calls customers' checks.
+        composer: Drives review composer runs.
     """
 
     database: ServiceDatabase
@@ -64,7 +62,7 @@ class LiveRuns:
     composer: Composer
 
     async def move(self, run: RunState) -> RunState:
-        """Take a live run's next step and return the run as it is then; the run itself when its turn has not come."""
+        """Take a live run's next step and return the updated run, or the unchanged run when it has to wait."""
         if await self.database.read(partial(_is_composed, run.execution_id)):
             return await self.composer.move(run)
         taken = await self.database.write(partial(live_steps.take_step, execution_id=run.execution_id))
@@ -79,7 +77,7 @@ class LiveRuns:
         handle = order.connection["secret_handle"]
         secret = None if handle is None else await self.vault.get(handle)
         if handle is not None and secret is None:
-            # The connection was let go of in this very moment.
+            # The connection was removed a moment ago.
             outcome = CallOutcome(reason=provider_call.OTHER_REASON, failure_kind="authentication", was_sent=False)
         else:
             left = taken.run.time_left(self.clock.now())
@@ -102,7 +100,7 @@ class LiveRuns:
                 return await self._keep(
                     partial(runs.end, execution_id=run.execution_id, status="expired", reason="runtime_exceeded")
                 )
-            # Neither its text nor its traceback is kept: both may hold the output.
+            # Log neither message nor traceback: both may contain the output.
             _log.error("an output check failed unforeseen: %s", type(error).__name__)
             evaluation = Evaluation("technical_failure", "internal")
         return await self._keep(
@@ -116,7 +114,7 @@ class LiveRuns:
         )
 
     async def _keep(self, write: Callable[[Transaction], T]) -> T:
-        """Write what has happened already, however long it takes."""
+        """Write something that has already happened, retrying for as long as it takes."""
         failures = 0
         while True:
             try:

@@ -1,8 +1,8 @@
-"""Steps of live runs: each records one thing in one transaction, so that a run goes on after any of them.
+"""Steps of live runs. Each records one thing in one transaction, so that a run can continue after any of them.
 
-:func:`take_step` does what the recorded state asks for. Where that is a call of another user, it records that the call
-begins and answers what to call; what came of it is recorded by :func:`record_response` or :func:`record_verdict`. A
-step never changes a run that is final, so that a cancelled run stays cancelled whatever was under way.
+:func:`take_step` does what the recorded state calls for. When that is an outside call, it records the start of the call
+and returns what to call; :func:`record_response` or :func:`record_verdict` then records the outcome. A step never
+changes a final run, so a cancelled run stays cancelled whatever call was in progress.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _SKILLED: Final = frozenset({SKILL_BASELINE, SKILL_DRAFT, SKILL_REPAIR})
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A provider is to be called; the attempt is recorded as begun."""
+    """A provider call to make; its attempt is already recorded as started."""
 
     run: RunState
     order: PreparedCall
@@ -60,7 +60,7 @@ class PendingCall:
 
 @dataclass(frozen=True, slots=True)
 class PendingCheck:
-    """A customer's check is to look at an output."""
+    """A customer's check to run on an output."""
 
     run: RunState
     attempt: Attempt
@@ -68,7 +68,7 @@ class PendingCheck:
 
 
 def take_step(transaction: Transaction, execution_id: str) -> RunState | PendingCall | PendingCheck:
-    """Take the run's next step: the run as it is then, or what is to be called before the next step."""
+    """Take the run's next step and return the updated run, or the call to make before the next step."""
     run = runs.load(transaction, execution_id)
     if run.is_final:
         return run
@@ -100,9 +100,9 @@ def take_step(transaction: Transaction, execution_id: str) -> RunState | Pending
 
 
 def record_response(transaction: Transaction, execution_id: str, number: int, outcome: CallOutcome) -> RunState:
-    """Record what came of a provider call: output, usage and cost together, so that none is there without the others.
+    """Record the outcome of a provider call: output, usage and cost in one write.
 
-    An answer that nobody waits for any longer is dropped: the receipt of the run is written and says so.
+    Drop the response when the run is already final: its receipt is written and reports the call as unfinished.
     """
     run = runs.load(transaction, execution_id)
     if run.is_final:
@@ -149,7 +149,7 @@ def record_response(transaction: Transaction, execution_id: str, number: int, ou
 def record_verdict(
     transaction: Transaction, execution_id: str, number: int, verifier: Row, evaluation: Evaluation
 ) -> RunState:
-    """Record what a customer's check said of an attempt's output."""
+    """Record the verdict of a customer's check on an attempt's output."""
     run = runs.load(transaction, execution_id)
     if run.is_final:
         return run
@@ -164,7 +164,7 @@ def record_verdict(
 
 
 def _start(transaction: Transaction, run: RunState) -> RunState:
-    """Rank the options and begin to work on the run, when its turn has come."""
+    """Rank the options and start the run if its turn has come."""
     policy = loads(run.policy)
     live = live_rows.load(transaction, run)
     options = routing.candidates(
@@ -186,7 +186,7 @@ def _start(transaction: Transaction, run: RunState) -> RunState:
 
 
 def _begin(transaction: Transaction, run: RunState, live: LiveRun, move: CallProvider) -> RunState | PendingCall:
-    """Record that a call begins, before it does."""
+    """Record the start of a call before making it."""
     if move.progress is not None:
         used = None if live.skill is None or move.phase not in _SKILLED else live.skill.artifact_hash
         run = runs.record(transaction, state_machine.progress(run, move.progress, transaction.now, artifact_id=used))
@@ -202,7 +202,7 @@ def _begin(transaction: Transaction, run: RunState, live: LiveRun, move: CallPro
     assert arm is not None
     route = routing.build_route(transaction, arm)
     if route is None:
-        # It was ready when the options were ranked and is not any longer.
+        # The arm was ready when the options were ranked but no longer is.
         missed = replace(attempt, state=FAILED, ended_at=attempt.started_at, reason="arm_not_ready", was_sent=False)
         live_rows.add_attempt(transaction, run.execution_id, missed)
         return run
@@ -234,7 +234,7 @@ def _begin(transaction: Transaction, run: RunState, live: LiveRun, move: CallPro
 
 
 def _message(live: LiveRun, phase: str, task: Mapping[str, Any]) -> tuple[str, Any]:
-    """What the model is asked in a phase, and the inputs that go with it."""
+    """Return the prompt of a phase and its inputs."""
     objective, inputs = task["objective"], task.get("inputs_ref")
     if live.skill is None or phase not in _SKILLED:
         return objective, inputs
@@ -279,7 +279,7 @@ def _accept(transaction: Transaction, run: RunState, live: LiveRun, move: Accept
 
 
 def _propose(transaction: Transaction, run: RunState, live: LiveRun, check: FinishedCheck) -> str:
-    """Make a proposal of the repair whose output was accepted."""
+    """Create a proposal from the repair whose output was accepted."""
     baseline, draft = live.attempt_in(SKILL_BASELINE), live.attempt_in(SKILL_DRAFT)
     assert live.skill is not None
     assert baseline is not None
@@ -306,7 +306,7 @@ def _propose(transaction: Transaction, run: RunState, live: LiveRun, check: Fini
 def _resolved(
     live: LiveRun, attempt: Attempt, upstream_ref: str | None, source_request_id: str | None
 ) -> dict[str, Any] | None:
-    """Which model the source says has answered, ``None`` when it does not say (wire reference 2.5)."""
+    """Return the model that answered according to the source, or ``None`` when the source does not say."""
     if upstream_ref is None:
         return None
     source = live.option_of(attempt.arm_id).provenance["source"]

@@ -1,4 +1,4 @@
-"""What a receipt says (specification, Receipts; wire reference 3.4, 6.8 and 6.10). Pure."""
+"""Build receipts, without side effects (manual: interface, "Receipts"; manual: interface, "Receipt fields")."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ _ECHO_HASH: Final = f"sha256:{hashlib.sha256(ECHO_IDENTITY.encode()).hexdigest()
 
 
 def build_receipt(run: RunState, live: LiveRun | None = None) -> dict[str, Any]:
-    """The receipt of a final run; it holds neither prompt nor output, and its totals are never null.
+    """Return the receipt of a final run. It holds neither prompt nor output, and its totals are never null.
 
-    ``totals.usd`` is the known part of the spend. Where calls have ended without their cost being known, the member
-    ``unknown_calls`` beside it counts them; it is not in the specification.
+    ``totals.usd`` is the known part of the spend. If calls ended with unknown cost, ``unknown_calls`` beside it counts
+    them; that member is not in the specification.
 
     Args:
-        run: The run.
-        live: Everything recorded of a live run.
+        live: Everything recorded of a live run; ``None`` for a test run.
     """
     assert run.completed_at is not None
     ended = {} if run.reason is None else {"reason": run.reason}
@@ -50,12 +49,14 @@ def build_receipt(run: RunState, live: LiveRun | None = None) -> dict[str, Any]:
 
 
 def find_fee(live: LiveRun | None) -> Decimal:
-    """The platform fee of a run: none for a test run, and none when no model was called (wire reference 3.4)."""
+    """Return the platform fee of a run: 0 for a test run, or when no model was called (manual: interface, "Receipt
+    fields").
+    """
     return PLATFORM_FEE_USD if live is not None and live.attempts else Decimal(0)
 
 
 def _echo_slice(part: SliceState) -> dict[str, Any]:
-    """A slice of a test run: the constants of the platform's own proof, with a verdict only where it was reached."""
+    """Build a test run's slice with the constants of the platform test, and a verdict only if the test was reached."""
     is_checked = part.recorded_check is not None and part.recorded_check["state"] == ECHO_CHECK
     return {
         "slice_id": part.slice_id,
@@ -75,6 +76,6 @@ def _echo_slice(part: SliceState) -> dict[str, Any]:
 
 
 def list_arms(receipt: dict[str, Any]) -> set[str]:
-    """The arms that a receipt names as selected."""
+    """Return the arms that a receipt names as selected."""
     selected = (part["route"]["selected"] for part in receipt["slices"])
     return {arm["arm_id"] for arm in selected if arm is not None}

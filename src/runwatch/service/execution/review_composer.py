@@ -1,8 +1,8 @@
-"""Review Composer runs, as far as a decision can be made from recorded observations (wire reference 2.13).
+"""Review composer runs, with decisions made from recorded observations (manual: interface, "Review agents").
 
-The protocol that gives an agent its job is open in the references, and no GitHub App is installed on a private service.
-So no agent is called, nothing is observed, and a run ends with the packet that follows from that: no source has a
-verdict, and the user has to look. The decision itself is whole, for whoever records observations later.
+The specification does not define the protocol that gives an agent its job, and a private service has no GitHub App. So
+no agent is called, nothing is observed, and a run ends with a packet in which no source has a verdict and the user has
+to review. The decision logic is complete and ready for recorded observations.
 """
 
 from __future__ import annotations
@@ -27,21 +27,19 @@ from runwatch.service.organization.wallet import PLATFORM_FEE_USD
 from runwatch.service.transaction import Transaction
 
 CONNECTORS: Final = {"github": "github-app/v1", "coderabbit": "github-pr/v1", "agent": agents.PROTOCOL}
-"""Versions of what observes and works (wire reference 2.13)."""
+"""Protocol versions of the observers and of the agent."""
 
 NOTHING_RECORDED: Final = "nothing_recorded"
-"""Why a source has no verdict here; ours."""
+"""Why a source has no verdict. Not in the specification."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one source says of the agent's work.
+    """What one source reports about the agent's work.
 
     Attributes:
         status: ``pass``, ``block`` or ``no_verdict``.
-        reason: Why.
-        evidence_id: Names the record that it rests on.
-        observed_at: When it was looked at.
+        evidence_id: The record that supports the status.
     """
 
     status: str = "no_verdict"
@@ -51,11 +49,11 @@ class Observation:
 
 
 def require_agent(transaction: Transaction, tenant_id: str, request: ReviewComposerRequest) -> None:
-    """Make sure that a run has the agent and the repository that it names.
+    """Check that the agent and the repository named by a run exist and are ready.
 
     Raises:
-        Refusal: ``validation_failed`` for an unknown agent or one of another repository, ``invalid_state`` for one that
-            is not ready, or a repository that is not connected.
+        Refusal: ``validation_failed`` for an unknown agent or one of another repository; ``invalid_state`` for an agent
+            that is not ready or a repository that is not connected.
     """
     if github.find(transaction, tenant_id, request.repository) is None:
         raise RefusalError("invalid_state", "The repository is not connected.")
@@ -70,16 +68,16 @@ def require_agent(transaction: Transaction, tenant_id: str, request: ReviewCompo
 
 
 def build_packet(request: ReviewComposerRequest, observed: Mapping[str, Observation], now: datetime) -> dict[str, Any]:
-    """The decision packet.
+    """Build the decision packet.
 
-    A veto source that blocks decides alone. Else, with ``all`` one that blocks blocks and all have to pass; with
-    ``any`` one that passes is enough and all have to block. Whatever is not decided by that needs a review. The
-    references name the words; how they combine is ours where they leave it open.
+    A veto source that blocks decides alone. Otherwise, with ``all``, one source that blocks is enough to block, and all
+    must pass to pass; with ``any``, one that passes is enough, and all must block to block. Everything else needs a
+    review. The specification names the words; where it leaves their combination open, these rules are this service's
+    choice.
 
     Args:
-        request: What was asked for.
-        observed: What the sources say; one that is missing has said nothing.
-        now: When the decision is made.
+        observed: Observations by source id; a missing source has no verdict.
+        now: Time of the decision.
     """
     found = {source.id: observed.get(source.id, Observation()) for source in request.sources}
     verdict, reason = _verdict(request, {name: each.status for name, each in found.items()})
@@ -101,7 +99,7 @@ def build_packet(request: ReviewComposerRequest, observed: Mapping[str, Observat
             "repository": request.repository,
             "base_ref": request.base_ref,
             "base_sha": request.base_sha,
-            # No agent has made a branch; the references show texts here, and an absent one is told as such.
+            # No agent has made a branch. The specification shows strings here; null says that there is none.
             "branch": None,
             "final_sha": None,
             "pr_number": None,
@@ -137,17 +135,13 @@ def _verdict(request: ReviewComposerRequest, status: Mapping[str, str]) -> tuple
 
 
 class ReviewComposer:
-    """Takes the steps of review composer runs.
-
-    Args:
-        database: Where runs are recorded.
-    """
+    """Taker of review composer runs' steps."""
 
     def __init__(self, database: ServiceDatabase) -> None:
         self._database = database
 
     async def move(self, run: RunState) -> RunState:
-        """Take the run's next step and return the run as it is then; the run itself when its turn has not come."""
+        """Take the run's next step and return the updated run, or the unchanged run when its turn has not come."""
         return await self._database.write(partial(_take, execution_id=run.execution_id))
 
 

@@ -1,12 +1,13 @@
-"""Which saved models may work on a run, best first (specification, rule 11; wire reference 2.1, 3.3 and 6.9).
+"""Rank the saved models that may work on a run, best first (manual: interface, "What the service does"; manual:
+interface, "Runs").
 
 Eligible is a model arm that is ready, is granted every data class of the run, and whose deployment is listed on a
-usable connection. How options are ranked is the service's own (the references show only a score): with the request's
-``cost_coefficient`` *c*, 0 for quality and 1 for cost, the score is ``(1 - c) x quality + c x cheapness``. Cheapness is
-1, 0.5 or 0 for the cost classes economy, standard and premium; an arm without one counts as standard. Quality is the
-share of the organization's own output checks that accepted the arm's output, together with two imagined verdicts that
-say 0.4, 0.5 and 0.6 of the classes, so that an arm nobody has judged yet has a place, too. Equal scores are ordered by
-age, the older arm first.
+usable connection. The ranking formula is this service's choice (the specification shows only a score): with the
+request's ``cost_coefficient`` *c*, 0 for quality and 1 for cost, the score is ``(1 - c) x quality + c x cheapness``.
+Cheapness is 1, 0.5 or 0 for the cost classes economy, standard and premium; an arm without a class counts as standard.
+Quality is the share of the organization's own output checks that accepted the arm's output. Two prior verdicts with
+0.4, 0.5 or 0.6 for the classes are added, so that an arm without any verdict has a score too. Equal scores are ordered
+by age, older arm first.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from runwatch.service.tables.models import arms, connections, deployments
 from runwatch.service.transaction import Row, Transaction
 
 COST_COEFFICIENT: Final = 0.5
-"""The weight of cost when a request names none (wire reference 2.1)."""
+"""Weight of cost when a request names none."""
 
 CHEAPNESS: Final[Mapping[str, float]] = {"economy": 1.0, "standard": 0.5, "premium": 0.0}
 PRIOR_QUALITY: Final[Mapping[str, float]] = {"economy": 0.4, "standard": 0.5, "premium": 0.6}
@@ -40,14 +41,12 @@ def candidates(
     required_arm_id: str | None = None,
     cost_coefficient: float | None = None,
 ) -> list[RankedArm]:
-    """The options of a run, best first.
+    """Return the options of a run, best first.
 
     Args:
-        transaction: Where they are read.
-        tenant_id: The organization.
-        data_classes: What the run may touch; an option is granted all of it.
-        required_arm_id: The one arm that may run; the list has it or is empty then.
-        cost_coefficient: The weight of cost against quality, 0 to 1.
+        data_classes: Data classes of the run; an option is granted all of them.
+        required_arm_id: The only arm that may run; the list then holds it or is empty.
+        cost_coefficient: Weight of cost against quality, 0 to 1.
     """
     where: dict[str, object] = {"tenant_id": tenant_id, "kind": "model", "status": "ready"}
     if required_arm_id is not None:
@@ -59,7 +58,7 @@ def candidates(
     }
     options = []
     covering = _covering(transaction.oldest(arms, where), data_classes)
-    # A few questions about all of them, not two about each.
+    # A few queries for all arms instead of two per arm.
     ids = tuple({arm["model_deployment_id"] for arm in covering} - {None})
     rows = transaction.list_all(deployments, {"model_deployment_id": ids})
     served = {row["model_deployment_id"]: row for row in rows}
@@ -75,7 +74,7 @@ def candidates(
 
 
 def build_route(transaction: Transaction, arm: Row) -> tuple[Row, Row] | None:
-    """Deployment and connection of a model arm that can be called now, ``None`` when it cannot."""
+    """Return deployment and connection of a model arm, or ``None`` when it cannot be called now."""
     if arm["status"] != "ready" or arm["model_deployment_id"] is None:
         return None
     deployment = transaction.one(deployments, {"model_deployment_id": arm["model_deployment_id"]})
@@ -92,13 +91,12 @@ def _route(arm: Row, deployment: Row, connection: Row) -> tuple[Row, Row] | None
 
 
 def score(cost_class: str | None, verdicts: int, accepted: int, cost_coefficient: float) -> float:
-    """What an option is ranked by, 0 to 1; more is better.
+    """Score an option from 0 to 1; higher is better.
 
     Args:
-        cost_class: The arm's cost class.
-        verdicts: How often checks judged its output.
-        accepted: How often they accepted it.
-        cost_coefficient: The weight of cost against quality.
+        verdicts: Number of verdicts on the arm's output.
+        accepted: Number of those that accepted it.
+        cost_coefficient: Weight of cost against quality.
     """
     known = cost_class if cost_class is not None and cost_class in CHEAPNESS else DEFAULT_CLASS
     quality = (accepted + PRIOR_VERDICTS * PRIOR_QUALITY[known]) / (verdicts + PRIOR_VERDICTS)
@@ -117,13 +115,13 @@ def note_verdict(transaction: Transaction, tenant_id: str, arm_id: str, *, accep
 
 
 def has_grants(transaction: Transaction, tenant_id: str) -> set[str]:
-    """Every data class that some registered arm of an organization, disabled ones aside, is granted."""
+    """Return every data class granted to some registered arm of an organization, except disabled arms."""
     rows = transaction.list_all(arms, {"tenant_id": tenant_id, "status": ("ready", "degraded")})
     return {data_class for row in rows for data_class in row["data_class_grants"]}
 
 
 def find_skill(transaction: Transaction, tenant_id: str, data_classes: Collection[str]) -> Skill | None:
-    """The oldest ready skill arm that is granted every data class, for ``repair_retry``."""
+    """Return the oldest ready skill arm that is granted every data class, for ``repair_retry``."""
     where = {"tenant_id": tenant_id, "kind": "skill", "status": "ready"}
     for arm in _covering(transaction.oldest(arms, where), data_classes):
         return Skill(

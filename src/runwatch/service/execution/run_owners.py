@@ -1,4 +1,4 @@
-"""Which key submitted a run, for the usage of each key (wire reference 2.9)."""
+"""The key that submitted each run, for usage by key (manual: interface, "Usage")."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any, Final
 from runwatch.service.tables.organization import run_owners
 from runwatch.service.transaction import Transaction
 
-# SQLite takes a limited number of values in one statement.
+# SQLite limits the number of values in one statement.
 _AT_ONCE: Final = 500
 
 
 def record_owner(transaction: Transaction, execution_id: str, key_id: str) -> None:
-    """Keep which key submitted a run, in the transaction that accepts it."""
+    """Record the key that submitted a run, in the transaction that accepts it."""
     transaction.add(run_owners, execution_id=execution_id, api_key_id=key_id)
 
 
 def find_owners(transaction: Transaction, execution_ids: Sequence[str]) -> dict[str, str]:
-    """The keys that submitted these runs; a run whose key nobody noted is left out."""
+    """Return the submitting key of each run; runs without a recorded key are left out."""
     owners: dict[str, str] = {}
     for start in range(0, len(execution_ids), _AT_ONCE):
         some = tuple(execution_ids[start : start + _AT_ONCE])
@@ -31,7 +31,7 @@ def find_owners(transaction: Transaction, execution_ids: Sequence[str]) -> dict[
 def with_owners(
     transaction: Transaction, receipts: Iterable[Mapping[str, Any]]
 ) -> Iterator[tuple[Mapping[str, Any], str | None]]:
-    """Decoded receipts, each with the key that submitted its run; ``None`` for one whose key nobody noted."""
+    """Yield each decoded receipt with the key that submitted its run, or ``None`` if no key is recorded."""
     rest = iter(receipts)
     while some := list(islice(rest, _AT_ONCE)):
         owners = find_owners(transaction, [receipt["execution_id"] for receipt in some])

@@ -1,4 +1,4 @@
-"""Runs as rows: every change of a run, its events and its receipt are one transaction."""
+"""Runs as rows. Every change of a run is one transaction with its events and its receipt."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from runwatch.service.tables import events, receipt_arms, receipts, runs
 from runwatch.service.transaction import Row, Transaction
 
 LIVE: Final = {"status": LIVE_STATES}
-"""The condition that a run is not final."""
+"""Condition for runs that are not final."""
 
 
 def add(transaction: Transaction, run: RunState) -> None:
-    """Keep a new run: its row and its first event."""
+    """Store a new run: its row and its first event."""
     transaction.add(
         runs,
         execution_id=run.execution_id,
@@ -43,17 +43,17 @@ def add(transaction: Transaction, run: RunState) -> None:
 
 
 def load(transaction: Transaction, execution_id: str) -> RunState:
-    """A run that is known to exist."""
+    """Load a run that is known to exist."""
     row = transaction.one(runs, {"execution_id": execution_id})
     assert row is not None
     return run_from_row(row)
 
 
 def find(transaction: Transaction, tenant_id: str, execution_id: str) -> RunState:
-    """A run of an organization.
+    """Return a run of an organization.
 
     Raises:
-        Refusal: ``not_found``, for an unknown id as for another organization's.
+        Refusal: ``not_found`` for an unknown id or a run of another organization.
     """
     row = transaction.one(runs, {"execution_id": execution_id, "tenant_id": tenant_id})
     if row is None:
@@ -62,7 +62,7 @@ def find(transaction: Transaction, tenant_id: str, execution_id: str) -> RunStat
 
 
 def advance(transaction: Transaction, execution_id: str) -> RunState:
-    """Take a test run's next step, if it has one and its turn has come, and return the run as it is then."""
+    """Take a test run's next step if its turn has come, and return the updated run."""
     run = load(transaction, execution_id)
     step = state_machine.next_step(run)
     if step is None or (run.status == "queued" and not is_next(transaction, run)):
@@ -71,7 +71,7 @@ def advance(transaction: Transaction, execution_id: str) -> RunState:
 
 
 def is_next(transaction: Transaction, run: RunState) -> bool:
-    """Whether a queued run may be worked on now, as far as its organization's limit of runs at once is concerned."""
+    """Whether the organization's limit of concurrent runs lets this queued run start now."""
     limit = wallet.concurrency_of(transaction, run.tenant_id)
     if limit is None:
         return True
@@ -81,9 +81,9 @@ def is_next(transaction: Transaction, run: RunState) -> bool:
 def end(
     transaction: Transaction, execution_id: str, status: str, reason: str, *, acted_by: str | None = None
 ) -> RunState:
-    """End the run now, unless it is final already, and return it as it is then.
+    """End the run now unless it is already final, and return the updated run.
 
-    A provider call that is under way is not undone (specification, rule 4); events and receipt say so.
+    A provider call in progress is not undone; events and receipt say so (manual: interface, "What the service does").
     """
     run = load(transaction, execution_id)
     if run.is_final:
@@ -100,7 +100,7 @@ def end(
 
 
 def record(transaction: Transaction, change: Transition) -> RunState:
-    """Keep what a step changed, with its events, and with everything that follows when the run became final."""
+    """Store what a step changed, its events, and everything that follows when the run became final."""
     run = change.run
     transaction.change(runs, {"execution_id": run.execution_id}, **_progress(run))
     _add_events(transaction, change)
@@ -110,7 +110,7 @@ def record(transaction: Transaction, change: Transition) -> RunState:
 
 
 def record_spend(transaction: Transaction, run: RunState) -> RunState:
-    """Bring the spend of a live run up to date with its attempts."""
+    """Update the spend of a live run from its attempts."""
     return record(transaction, Transition(_with_spend(transaction, run), []))
 
 
@@ -122,7 +122,7 @@ def _with_spend(transaction: Transaction, run: RunState) -> RunState:
 
 
 def run_from_row(row: Row) -> RunState:
-    """The run that a row records."""
+    """Build the run that a row records."""
     return RunState(
         execution_id=row["execution_id"],
         tenant_id=row["tenant_id"],
@@ -140,10 +140,10 @@ def run_from_row(row: Row) -> RunState:
 
 
 def run_json(run: RunState) -> dict[str, Any]:
-    """A run as the interface shows it (wire reference 2.1), with the open members that this service adds.
+    """Build the JSON of a run (manual: interface, "Runs"), with the additional members of this service.
 
-    ``current`` names the slice that is being worked on, and on live runs provider, model and phase of its last call; it
-    is ``null`` before the work begins and after it ended.
+    ``current`` names the slice being worked on, and for live runs the provider, model and phase of its last call. It is
+    ``null`` before the work starts and after it has ended.
     """
     path = f"/v1/executions/{run.execution_id}"
     current = next((part for part in run.slices if part.status in {"running", "progress"}), None)
@@ -166,7 +166,7 @@ def run_json(run: RunState) -> dict[str, Any]:
 
 
 def _spend_form(run: RunState) -> dict[str, Any]:
-    """What a run has spent; a sum of which a part is not known is ``null``, with its known part beside it."""
+    """Build the spend of a run. A sum with an unknown part is ``null``, with its known part beside it."""
     known = ExactNumber(run.spend_usd)
     if not run.unknown_calls:
         return {"spend_usd": known}
@@ -178,13 +178,13 @@ def _current_form(part: SliceState) -> dict[str, Any]:
 
 
 def _slice_form(part: SliceState) -> dict[str, Any]:
-    # The check is told by events and the receipt, not by the run (wire reference 2.1).
+    # The check appears in events and the receipt, not in the run (manual: interface, "Runs").
     form = {"slice_id": part.slice_id, "capability": part.capability, "status": part.status}
     return form if part.finish_reason is None else {**form, "finish_reason": part.finish_reason}
 
 
 def _progress(run: RunState) -> dict[str, object]:
-    """The columns that a step may change."""
+    """Return the columns that a step may change."""
     return {
         "status": run.status,
         "slices": [asdict(part) for part in run.slices],
@@ -204,7 +204,7 @@ def _add_events(transaction: Transaction, change: Transition) -> None:
 
 
 def _close(transaction: Transaction, run: RunState) -> None:
-    """What follows when a run has become final: its receipt, its price, its messages, and forgetting its task."""
+    """Finish a run that became final: store its receipt, charge it, queue its webhooks and delete its task."""
     assert run.completed_at is not None
     live = live_rows.load(transaction, run) if run.mode == "live" else None
     receipt = build_receipt(run, live)

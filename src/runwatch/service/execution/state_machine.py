@@ -1,9 +1,9 @@
-"""How a run moves: the state machine, pure (specification, States; wire reference 3.1, 3.2, 6.5 and 6.7).
+"""State machine of runs, without side effects (manual: interface, "Run states"; manual: interface, "Events").
 
-A run's recorded state alone says which step comes next, so that a run goes on after a restart where it stood. Every
-run goes accepted → queued → running → its slice running. A test run goes on by itself: the platform's test check →
-slice completed → completed. What a live run does there is decided in :mod:`runwatch.service.execution.live`.
-Cancelling and the runtime cap end a run in any of these states.
+The recorded state alone determines the next step, so a run continues after a restart. Every run goes accepted → queued
+→ running → its slice running. A test run continues by itself: platform test check → slice completed → completed. For a
+live run :mod:`runwatch.service.execution.live` decides. Cancelling and the runtime cap end a run in any of these
+states.
 """
 
 from __future__ import annotations
@@ -28,14 +28,13 @@ class SliceState:
     """One part of a run's work.
 
     Attributes:
-        slice_id: Its id.
-        capability: What it needs an arm to be able to do.
-        status: One of the states that runs have too.
-        recorded_check: The latest statement about its check, in the form of wire reference 3.4.
-        work: ``provider``, ``model`` and ``phase`` of the provider call that was begun last, on live runs.
-        finish_reason: Why the output of the last call ends; ``length`` where it was cut at a limit of tokens.
-        packet: The decision packet of a review composer run, in the form of wire reference 2.13.
-        unknown_calls: How many provider calls have ended without their cost being known.
+        capability: What an arm must be able to do.
+        status: One of the states of runs.
+        recorded_check: Latest RecordedCheck (manual: interface, "Receipt fields").
+        work: ``provider``, ``model`` and ``phase`` of the last provider call started, for live runs.
+        finish_reason: Why the output of the last call ends; ``length`` if it was cut at a token limit.
+        packet: Decision packet of a review composer run.
+        unknown_calls: Number of ended provider calls with unknown cost.
     """
 
     slice_id: str
@@ -50,21 +49,16 @@ class SliceState:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """What is recorded of a run.
+    """Recorded state of a run.
 
     Attributes:
-        execution_id: Its id.
-        tenant_id: The organization it belongs to.
         mode: ``echo`` or ``live``.
-        status: Its state.
-        policy: The policy it was submitted with, as exact JSON text.
-        max_runtime_s: The runtime cap, in seconds from ``created_at``.
-        created_at: When it was accepted.
-        slices: Its parts.
-        spend_usd: US dollars recorded so far, as decimal digits; without the calls whose cost is not known.
-        reason: Why it ended, where there is something to say.
-        cancelled_by: Who cancelled it.
-        completed_at: When it became final.
+        policy: Policy it was submitted with, as exact JSON text.
+        max_runtime_s: Runtime cap in seconds from ``created_at``.
+        created_at: Time of acceptance.
+        spend_usd: US dollars recorded so far, as decimal digits, without calls of unknown cost.
+        reason: Why it ended, if there is something to say.
+        completed_at: Time at which it became final.
     """
 
     execution_id: str
@@ -82,40 +76,40 @@ class RunState:
 
     @property
     def packet(self) -> dict[str, Any] | None:
-        """The decision packet, on review composer runs after the decision."""
+        """Return the decision packet of a review composer run that has decided."""
         return next((part.packet for part in self.slices if part.packet is not None), None)
 
     @property
     def unknown_calls(self) -> int:
-        """How many provider calls have ended without their cost being known."""
+        """Count the ended provider calls with unknown cost."""
         return sum(part.unknown_calls for part in self.slices)
 
     @property
     def is_final(self) -> bool:
-        """Whether the run never changes again."""
+        """Whether the run can no longer change."""
         return is_final(self.status)
 
     def time_left(self, now: datetime) -> float:
-        """Seconds until the runtime cap; negative when it is over."""
+        """Return the seconds until the runtime cap; negative after it."""
         return self.max_runtime_s - (now - self.created_at).total_seconds()
 
 
 class Transition(NamedTuple):
-    """A run after a step, and the events that tell of it, without their ids."""
+    """A run after a step, and the events of that step without their ids."""
 
     run: RunState
     events: list[dict[str, Any]]
 
 
 class ScheduledStep(NamedTuple):
-    """The next thing that happens to a run: how many seconds it takes, and what it changes."""
+    """The next step of a run: the seconds before it, and what it changes."""
 
     wait_s: float
     take: Callable[[RunState, datetime], Transition]
 
 
 def next_step(run: RunState) -> ScheduledStep | None:
-    """The step of a test run that follows from its recorded state, or ``None`` when the run is final."""
+    """Return the next step of a test run, or ``None`` when the run is final."""
     if run.is_final:
         return None
     if run.status == "accepted":
@@ -133,7 +127,7 @@ def next_step(run: RunState) -> ScheduledStep | None:
 
 
 def new_run(*, tenant_id: str, mode: str, policy: Any, max_runtime_s: float, now: datetime) -> RunState:
-    """A run as it is accepted, with one slice."""
+    """Create an accepted run with one slice."""
     return RunState(
         execution_id=new_id("ex", now),
         tenant_id=tenant_id,
@@ -147,7 +141,7 @@ def new_run(*, tenant_id: str, mode: str, policy: Any, max_runtime_s: float, now
 
 
 def accept(run: RunState) -> Transition:
-    """The acceptance of a new run."""
+    """Return the acceptance of a new run."""
     return Transition(run, [lifecycle_event(run.status, run.created_at)])
 
 
@@ -161,18 +155,13 @@ def end(
     check: dict[str, Any] | None = None,
     note: str | None = None,
 ) -> Transition:
-    """End a run before its work is done: ``cancelled``, ``expired`` or ``failed``.
+    """End a run early as ``cancelled``, ``expired`` or ``failed``.
 
-    Every slice that is not final ends with it, and one that was not checked says that no check was attempted.
+    Every slice that is not final ends with it; an unchecked slice records that no check was attempted.
 
     Args:
-        run: The run.
-        status: How it ends.
-        reason: Why.
-        now: When.
-        acted_by: Who ended it.
-        check: What is to be stated about the check of its unfinished slice, where something new is.
-        note: What else there is to know of the slice's end; the member ``note`` of its event is ours.
+        check: New RecordedCheck of the unfinished slice, if any.
+        note: Note on the end of the slice; the event member ``note`` is not in the specification.
     """
     slices = []
     events = []
@@ -193,7 +182,7 @@ def end(
 
 
 def complete(run: RunState, check: dict[str, Any], now: datetime) -> Transition:
-    """Complete a run and its slice, with the last statement about the slice's check."""
+    """Complete a run and its slice with the slice's last RecordedCheck."""
     part = run.slices[0]
     events = [] if check == part.recorded_check else [check_event(part, check, now)]
     part = replace(part, status="completed", recorded_check=check)
@@ -202,30 +191,28 @@ def complete(run: RunState, check: dict[str, Any], now: datetime) -> Transition:
 
 
 def queue(run: RunState, now: datetime) -> Transition:
-    """Put an accepted run into the queue."""
+    """Queue an accepted run."""
     slices = tuple(replace(part, status="queued") for part in run.slices)
     return Transition(replace(run, status="queued", slices=slices), [lifecycle_event("queued", now)])
 
 
 def start(run: RunState, now: datetime) -> Transition:
-    """Begin to work on a run."""
+    """Start a run."""
     return Transition(replace(run, status="running"), [lifecycle_event("running", now)])
 
 
 def start_slice(run: RunState, now: datetime) -> Transition:
-    """Begin to work on its slice."""
+    """Start the slice of a run."""
     part = replace(run.slices[0], status="running")
     return Transition(replace(run, slices=(part,)), [lifecycle_event("running", now, part)])
 
 
 def progress(run: RunState, reason: str, now: datetime, *, artifact_id: str | None = None) -> Transition:
-    """Go on with the work on its slice in another way.
+    """Record that the slice's work continues in another way.
 
     Args:
-        run: The run.
-        reason: In which way.
-        now: When.
-        artifact_id: The hash of the skill text that is used; the member is not in the specification.
+        reason: How it continues.
+        artifact_id: Hash of the skill text used; the member is not in the specification.
     """
     part = replace(run.slices[0], status="progress")
     event = lifecycle_event("progress", now, part, reason=reason, artifact_id=artifact_id)
@@ -233,7 +220,7 @@ def progress(run: RunState, reason: str, now: datetime, *, artifact_id: str | No
 
 
 def state_check(run: RunState, check: dict[str, Any], now: datetime) -> Transition:
-    """State something about the check of its slice."""
+    """Record a RecordedCheck on the slice."""
     part = replace(run.slices[0], recorded_check=check)
     return Transition(replace(run, slices=(part,)), [check_event(part, check, now)])
 
@@ -262,31 +249,31 @@ def _unchecked(reason: str, now: datetime) -> dict[str, Any]:
 
 
 def _end_of(run: RunState, now: datetime) -> datetime:
-    # The machine's clock may have been set back meanwhile; a run does not end before it began.
+    # The system clock may have been set back; a run does not end before its start.
     return max(run.created_at, _kept(now))
 
 
 def _kept(moment: datetime) -> datetime:
-    # Moments are kept with milliseconds; a run in memory is the run as it will be read back.
+    # Times are stored in milliseconds; keep a run in memory equal to what will be read back.
     return datetime.fromisoformat(format_iso(moment))
 
 
 def lifecycle_event(state: str, now: datetime, part: SliceState | None = None, **more: str | None) -> dict[str, Any]:
-    """An event that tells a state of the run, or of its slice; members that are ``None`` are left out."""
+    """Build an event for a state of the run or its slice; members that are ``None`` are left out."""
     said = {name: value for name, value in more.items() if value is not None}
     return {**_place(part), "type": "lifecycle", "state": state, **said, "at": format_iso(now)}
 
 
 def check_event(part: SliceState, check: dict[str, Any], now: datetime) -> dict[str, Any]:
-    """An event that carries a statement about a slice's check."""
+    """Build an event that carries a slice's RecordedCheck."""
     return {**_place(part), "type": "recorded_check", "at": format_iso(now), "recorded_check": check}
 
 
 def verification_event(part: SliceState, check: dict[str, Any], now: datetime) -> dict[str, Any]:
-    """An event that carries one finished check of a slice's output."""
+    """Build an event that carries one finished check of a slice's output."""
     return {**_place(part), "type": "verification_check", "at": format_iso(now), "verification_check": check}
 
 
 def _place(part: SliceState | None) -> dict[str, str]:
-    # A run-level event has no slice_id member at all: a null would keep a public client following for ever.
+    # A run-level event has no slice_id member at all: with a null, a public client would follow for ever.
     return {} if part is None else {"slice_id": part.slice_id}

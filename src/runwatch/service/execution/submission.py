@@ -1,7 +1,7 @@
-"""Accepting runs: what is checked before one is kept (specification, Run; wire reference 1.8 and 2.1; DESIGN, Answers).
+"""Accept and cancel runs (manual: interface, "Runs"; manual: decisions, "Error responses").
 
-Whoever submits a run, a request or the service itself, goes through :func:`submit` and has the engine drive the run
-once the transaction is on the disk.
+All runs, whether from a request or from the service itself, go through :func:`submit`. The caller then has the engine
+drive the run once the transaction is on disk.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from runwatch.service.tables.models import arms
 from runwatch.service.transaction import Transaction
 
 ECHO_DATA_CLASSES: Final = frozenset({"public", "sandbox"})
-"""Data classes of test runs that need no registered arm."""
+"""Data classes that a test run may use without a registered arm."""
 
 
 def submit(
@@ -35,15 +35,13 @@ def submit(
     """Accept a run and return it.
 
     Args:
-        transaction: Where it is kept.
-        tenant_id: The organization.
         key_id: The key that submits it.
-        request: The request, read.
-        content: The same request with its exact values.
+        request: The parsed request.
+        content: The same request with exact values.
 
     Raises:
-        Refusal: ``echo_mode_mismatch``, ``data_class_not_available``, ``validation_failed``, ``invalid_state``, or what
-            :func:`runwatch.service.organization.wallet.admit_run` refuses.
+        Refusal: ``echo_mode_mismatch``, ``data_class_not_available``, ``validation_failed``, ``invalid_state``, or a
+            refusal of :func:`runwatch.service.organization.wallet.admit_run`.
     """
     if request.breaks_echo_rule:
         raise RefusalError("echo_mode_mismatch", "A test run calls no model, so it takes no verifier_id.")
@@ -77,18 +75,12 @@ def submit(
 
 
 def cancel(transaction: Transaction, tenant_id: str, key_id: str, execution_id: str) -> RunState:
-    """Cancel a run that is not final and note who did; the engine lets go of it once the transaction is on the disk.
+    """Cancel a run that is not final and record the key that did it. The engine stops driving it after the commit.
 
-    A provider call in progress is not undone (specification, rule 4).
-
-    Args:
-        transaction: Where it is written.
-        tenant_id: The organization.
-        key_id: The key that cancels it.
-        execution_id: The run.
+    A provider call in progress is not undone.
 
     Raises:
-        Refusal: ``not_found``, or ``invalid_state`` for a run that is final.
+        Refusal: ``not_found``, or ``invalid_state`` for a final run.
     """
     run = runs.find(transaction, tenant_id, execution_id)
     if run.is_final:
@@ -101,7 +93,7 @@ def cancel(transaction: Transaction, tenant_id: str, key_id: str, execution_id: 
 
 
 def _check_inputs(request: RunRequest) -> None:
-    """Refuse inputs that are addresses, in test runs too: this service fetches none, and a run has all its inputs.
+    """Refuse inputs given as addresses, also in test runs: this service fetches none.
 
     Raises:
         Refusal: ``validation_failed``.
@@ -117,10 +109,10 @@ def _check_inputs(request: RunRequest) -> None:
 
 
 def _check_data_classes(transaction: Transaction, tenant_id: str, request: RunRequest) -> None:
-    """Refuse a data class that no registered arm at all, disabled ones aside, is granted.
+    """Refuse a data class that is granted to no registered arm, not counting disabled arms.
 
-    A test run calls no arm. It stands for the live run that follows it, so the same classes are refused, except those
-    that every organization may try the service with before it has saved a model.
+    A test run calls no arm but prepares a live run, so the same classes are refused, except those that every
+    organization may use before it has saved a model.
     """
     granted = routing.has_grants(transaction, tenant_id)
     if request.mode == "echo":
@@ -138,7 +130,8 @@ def _check_data_classes(transaction: Transaction, tenant_id: str, request: RunRe
 
 
 def _check_arm(transaction: Transaction, tenant_id: str, request: RunRequest) -> None:
-    """Refuse an arm that the organization does not have, by its name where that holds no secret.
+    """Refuse an arm that the organization does not have. The message names it only if the id is plain and holds no
+    secret.
 
     Raises:
         Refusal: ``validation_failed``.
@@ -156,11 +149,11 @@ def _check_arm(transaction: Transaction, tenant_id: str, request: RunRequest) ->
 
 
 def _check_names(transaction: Transaction, tenant_id: str, request: RunRequest) -> None:
-    """Refuse a check that the organization does not have.
+    """Refuse a check that cannot be used.
 
-    The references do not say how; ours: ``validation_failed`` on the field, as for any value that cannot be right, and
-    ``invalid_state`` for a check that is retired or that no saved model could produce an output for. A check is given
-    the output, so that it has to be registered for the run's data classes.
+    The specification leaves the codes open. This service answers ``validation_failed`` for an unknown check, and
+    ``invalid_state`` for a retired check or when no saved model could produce an output. The check receives the output,
+    so it must be registered for the run's data classes.
     """
     arm_id = _required_arm(request)
     if request.verifier_id is None:

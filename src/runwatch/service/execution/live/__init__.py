@@ -1,5 +1,6 @@
-"""How live runs are worked on.
+"""Work on live runs.
 
-``state`` is what is recorded of one, ``decide`` (pure) says what follows from it, ``steps`` records every step in one
-transaction each, ``driver`` does the calls in between, and ``facts`` is what the receipt tells of it all.
+``state`` holds what is recorded of a run, ``next_move`` decides what follows from it, ``provider_call`` makes one call,
+and ``receipt_facts`` builds what the receipt says. ``runwatch.service.execution.live_steps`` records each step in one
+transaction, and ``live_runs`` makes the calls in between.
 """

@@ -1,4 +1,6 @@
-"""Finished checks of outputs and the statements made of them: pure (wire reference 3.4 and 4.3)."""
+"""Finished output checks and what is stated of them, without side effects (manual: interface, "Receipt fields"; manual:
+interface, "Scores and policy").
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,10 @@ _DECLARED: Final = "Tenant declared deterministic correctness; not independently
 
 
 def customer_check(verifier: Row, attempt: Attempt, evaluation: Evaluation, now: datetime) -> FinishedCheck:
-    """A finished run of a customer's check.
+    """Build a finished run of a customer's check.
 
     Args:
-        verifier: The check.
-        attempt: Whose output it looked at.
-        evaluation: What it said.
-        now: When.
+        attempt: The attempt whose output was checked.
     """
     form = _form(attempt, now, verifier["verifier_id"], verifier["hash"], "customer") | {
         "outcome": evaluation.outcome,
@@ -45,7 +44,7 @@ def customer_check(verifier: Row, attempt: Attempt, evaluation: Evaluation, now:
 
 
 def baseline_check(attempt: Attempt, now: datetime) -> FinishedCheck:
-    """The built-in look at whether there is any output."""
+    """Build a finished built-in check, which only tests whether there is any output."""
     is_present = bool((attempt.candidate or "").strip())
     form = _form(attempt, now, BASELINE_ID, BASELINE_HASH, "platform_baseline") | {
         "outcome": "valid_verdict",
@@ -57,7 +56,7 @@ def baseline_check(attempt: Attempt, now: datetime) -> FinishedCheck:
 
 
 def verdict_statement(check: FinishedCheck) -> dict[str, Any]:
-    """The RecordedCheck that follows from a finished check."""
+    """Build the RecordedCheck of a finished check."""
     form = check.form
     if check.is_baseline:
         said = {
@@ -87,7 +86,7 @@ def verdict_statement(check: FinishedCheck) -> dict[str, Any]:
 
 
 def pending(execution_id: str, now: datetime) -> dict[str, Any]:
-    """The RecordedCheck of an output that a customer's check is about to look at."""
+    """Build the RecordedCheck of an output that a customer's check is about to see."""
     return {
         "state": "pending_evaluation",
         "pending": True,
@@ -97,7 +96,7 @@ def pending(execution_id: str, now: datetime) -> dict[str, Any]:
 
 
 def verifier_json(check: FinishedCheck) -> dict[str, Any]:
-    """``slices[].verifier`` of a receipt: the check and its verdict."""
+    """Build ``slices[].verifier`` of a receipt: the check and its verdict."""
     form = check.form
     return {
         "id": form["verifier_id"],

@@ -1,6 +1,6 @@
 """Live runs as rows.
 
-Outputs are stored as JSON texts, because a model may put out characters that the database's texts cannot hold.
+Outputs are stored as JSON text because a model may produce characters that database text cannot hold.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from runwatch.service.tables.live import attempt_bounds, attempt_statuses, attem
 from runwatch.service.transaction import Row, Transaction
 
 RETENTION: Final = timedelta(days=7)
-"""How long a result can be read; ours, the references say only that it is bounded."""
+"""How long a result can be read. The specification says only that the time is bounded."""
 
 _ELSEWHERE: Final = frozenset({"worst_usd", "http_status"})
 """Fields of an attempt that have tables of their own."""
@@ -36,7 +36,7 @@ def add(
     required_arm_id: str | None,
     review_composer: Mapping[str, Any] | None,
 ) -> None:
-    """Keep what the request of a new live run named, and its task until the run is final."""
+    """Store the choices of a new live run's request, and its task until the run is final."""
     transaction.add(
         live_runs,
         execution_id=run.execution_id,
@@ -49,7 +49,7 @@ def add(
 
 
 def load(transaction: Transaction, run: RunState) -> LiveRun:
-    """Everything recorded of a live run."""
+    """Load everything recorded of a live run."""
     row = transaction.one(live_runs, {"execution_id": run.execution_id})
     assert row is not None
     policy = loads(run.policy)
@@ -73,7 +73,7 @@ def load(transaction: Transaction, run: RunState) -> LiveRun:
 
 
 def find_review_composer(transaction: Transaction, execution_id: str) -> dict[str, Any] | None:
-    """The ``review_composer`` member of a live run's request, ``None`` where it had none."""
+    """Return the ``review_composer`` member of a live run's request, or ``None``."""
     row = transaction.one(live_runs, {"execution_id": execution_id})
     composer: dict[str, Any] | None = None if row is None else row["review_composer"]
     return composer
@@ -100,7 +100,7 @@ def keep_reaction(transaction: Transaction, execution_id: str, acted_on_eval: di
 
 
 def find_task(transaction: Transaction, execution_id: str) -> dict[str, Any]:
-    """The task of a live run that is not final."""
+    """Return the task of a live run that is not final."""
     row = transaction.one(tasks, {"execution_id": execution_id})
     assert row is not None
     task: dict[str, Any] = loads(row["body"])
@@ -115,7 +115,7 @@ def add_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) -
 
 
 def keep_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) -> None:
-    """Record what became of an attempt."""
+    """Update an attempt."""
     where = {"execution_id": execution_id, "number": attempt.number}
     transaction.change(attempts, where, **_attempt_columns(attempt))
     if attempt.http_status is not None:
@@ -123,7 +123,7 @@ def keep_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) 
 
 
 def abandon(transaction: Transaction, execution_id: str, state: str) -> bool:
-    """Record that nobody waits for the answer of a call that is under way, if there is one; return whether there is."""
+    """Mark a call in progress as abandoned; return whether there was one."""
     where = {"execution_id": execution_id, "state": STARTED}
     is_under_way = transaction.count(attempts, where) > 0
     if is_under_way:
@@ -132,13 +132,13 @@ def abandon(transaction: Transaction, execution_id: str, state: str) -> bool:
 
 
 def close(transaction: Transaction, execution_id: str) -> None:
-    """Forget the prompt of a run that has become final, and its outputs but for the result."""
+    """Delete the prompt of a run that became final, and its outputs except the result."""
     transaction.remove(tasks, {"execution_id": execution_id})
     transaction.change(attempts, {"execution_id": execution_id}, candidate=None)
 
 
 def add_result(transaction: Transaction, run: RunState, text: str, provenance: dict[str, Any] | None) -> None:
-    """Keep the output of a live run that completes now; forget those whose time is over."""
+    """Store the output of a live run that completes now, and remove expired results."""
     sweep(transaction)
     transaction.add(
         results,
@@ -152,18 +152,18 @@ def add_result(transaction: Transaction, run: RunState, text: str, provenance: d
 
 
 def find_result(transaction: Transaction, execution_id: str) -> Row | None:
-    """The result of a run, ``None`` when its time is over."""
+    """Return the result of a run, or ``None`` when it has expired."""
     row = transaction.one(results, {"execution_id": execution_id})
     return None if row is None or row["retention_expires_at"] <= format_iso(transaction.now) else row
 
 
 def sweep(transaction: Transaction) -> None:
-    """Remove the results whose time is over."""
+    """Remove expired results."""
     transaction.remove(results, {}, until=("retention_expires_at", format_iso(transaction.now)))
 
 
 def result_json(row: Row) -> dict[str, Any]:
-    """A result as the interface shows it (wire reference 6.11)."""
+    """Build the JSON of a result (manual: interface, "Results")."""
     return {
         "execution_id": row["execution_id"],
         "slice_id": row["slice_id"],

@@ -1,17 +1,19 @@
-"""What follows from the recorded state of a live run: pure (wire reference 4.3; specification, rules 4 and 11).
+"""Decide the next move of a live run from its recorded state, without side effects (manual: interface, "Scores and
+policy").
 
-The references name the reactions of ``on_eval`` and their outcomes, not their exact meaning. Ours: a rejected output
-goes through the reactions in the order in which the request names them, and the first that has something left to try
-is taken. ``fallback`` takes the next ranked option. ``repair_retry`` has a skill arm do the work; when its output is
-rejected too, the skill's first editable region is rewritten once and the work is done again, and an accepted repair
-becomes a proposal. ``gate`` tries nothing. When nothing is left the run fails: with ``fallback_exhausted`` where
-``fallback`` was named, else with ``rejected_by_check``. Without any reaction a verdict is only recorded. A check that
-could not run is no rejection: with any reaction named the run fails with ``internal``, because nobody knows whether
-the output may pass; without one the run completes.
+The specification names the reactions of ``on_eval`` and their outcomes, not their exact meaning. This service reads
+them so: after a rejected output, the reactions are tried in the order of the request, and the first one with something
+left to try is used. ``fallback`` calls the next ranked option. ``repair_retry`` has a skill arm do the work; if its
+output is rejected too, the skill's first editable region is rewritten once and the work is repeated, and an accepted
+repair becomes a proposal. ``gate`` tries nothing. When nothing is left the run fails: with ``fallback_exhausted`` if
+``fallback`` was named, else with ``rejected_by_check``. Without any reaction a verdict is only recorded.
 
-A call that failed, or that a restart interrupted, goes on with the next option where ``fallback`` is named, and fails
-the run otherwise. Nothing is called once spend has reached the cost cap. A call whose cost is not known counts with the
-most that it may have cost, or with the whole cap where nothing bounds that.
+A check that could not run is not a rejection. With any reaction named, the run then fails with ``internal``, because it
+is unknown whether the output may pass; without one, the run completes.
+
+After a call that failed or that a restart interrupted, the next option is called if ``fallback`` is named; otherwise
+the run fails. Nothing is called once spend has reached the cost cap. A call of unknown cost counts with its worst case,
+or with the whole cap where there is no bound.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from runwatch.service.execution.live.state import (
 )
 
 REJECTED: Final = "rejected_by_check"
-"""The reason of a run that a check's verdict stopped (ours; the references name none)."""
+"""Reason of a run stopped by a check's verdict. Not in the specification."""
 
 _SKILL_PHASES: Final = (SKILL_BASELINE, SKILL_REPAIR)
 
@@ -51,9 +53,9 @@ class CallProvider:
     """Call a provider.
 
     Attributes:
-        option: What to call.
-        phase: As what.
-        progress: The reason that the slice's ``progress`` event gives, unless it is the first call.
+        option: The option to call.
+        phase: Phase of the new attempt.
+        progress: Reason of the slice's ``progress`` event; ``None`` for the first call.
     """
 
     option: RankedArm
@@ -63,7 +65,7 @@ class CallProvider:
 
 @dataclass(frozen=True, slots=True)
 class RunCheck:
-    """Have the output of this attempt checked."""
+    """Check the output of this attempt."""
 
     attempt: Attempt
 
@@ -87,18 +89,18 @@ Move = NoteInterruption | CallProvider | RunCheck | AcceptOutput | FailRun
 
 
 def next_move(live: LiveRun) -> Move:
-    """What happens next to a live run whose options are ranked and whose slice is being worked on."""
+    """Decide the next move of a live run whose options are ranked and whose slice is running."""
     move = _next(live)
     if isinstance(move, CallProvider):
         worst = live.worst_spend
-        # Also the first call: a cap that is reached by nothing at all permits nothing.
+        # Also for the first call: a cap of 0 permits nothing.
         if worst is None or worst >= live.max_cost_usd:
             return FailRun("cost_budget_exhausted")
     return move
 
 
 def reaction_to_rejections(live: LiveRun) -> dict[str, Any] | None:
-    """``acted_on_eval`` as far as outputs were rejected; nothing for a gate, of which only the passing has a name."""
+    """Return ``acted_on_eval`` for the rejected outputs, or ``None`` for a gate: only passing a gate has a name."""
     rejected = []
     for attempt in live.attempts:
         check = live.check_of(attempt)
@@ -156,7 +158,7 @@ def _after_check(live: LiveRun, last: Attempt, check: FinishedCheck) -> Move:
 
 
 def _next_option(live: LiveRun) -> RankedArm | None:
-    """The best option that was not called yet. With a required arm there is one option only, so there is no next."""
+    """Return the best option not called yet. With a required arm there is only one option."""
     called = {attempt.arm_id for attempt in live.attempts}
     return next((option for option in live.options if option.arm_id not in called), None)
 
@@ -171,7 +173,7 @@ def _next_repair(live: LiveRun, last: Attempt) -> str | None:
 
 
 def _acceptance(live: LiveRun, last: Attempt) -> dict[str, Any] | None:
-    """How the policy reacted, of a run whose last output was accepted."""
+    """Return how the policy reacted in a run whose last output was accepted."""
     if last.phase == SKILL_REPAIR:
         return {"action": "repair_retry", "outcome": "proposal_created"}
     if last.phase == SKILL_BASELINE:

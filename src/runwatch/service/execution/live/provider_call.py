@@ -1,9 +1,10 @@
-"""One provider call of a live run and what came of it (wire reference 3.3).
+"""One provider call of a live run and its outcome (manual: interface, "Reasons").
 
-The references name the reasons of ended runs, not which failure has which. Ours: a call that is not answered in time
-is ``dispatch_timeout``, one that gets no complete answer over the network ``dispatch_network_error``, an answer beyond
-the client's limit ``response_too_large``, an output beyond 1 MiB ``candidate_too_large``, and every other failure
-``dispatch_internal_error``; the attempt on the receipt names the failure more exactly.
+The specification lists the reasons of ended runs but does not map failures to them. This service uses
+``dispatch_timeout`` when no response arrives in time, ``dispatch_network_error`` when the network yields no complete
+response, ``response_too_large`` for a response beyond the client's limit, ``candidate_too_large`` for an output beyond
+1 MiB, and ``dispatch_internal_error`` for every other failure. The attempt on the receipt names the failure more
+exactly.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from runwatch.service.models.providers.error_kinds import REFUSALS
 from runwatch.service.transaction import Row
 
 CALL_S: Final = 300.0
-"""Seconds that one call may take where the run has more left; ours."""
+"""Longest time of one call in seconds, if the run has more left. Not in the specification."""
 
 CANDIDATE_BYTES: Final = 1024 * 1024
-"""The largest output that is taken on, in UTF-8; ours, the same as what a check may answer (wire reference 4.2)."""
+"""Largest accepted output in UTF-8 bytes. Not in the specification; the same limit as for the response of a check."""
 
 REASONS: Final[Mapping[str, str]] = {
     "timeout": "dispatch_timeout",
@@ -39,7 +40,7 @@ _log: Final = logging.getLogger("runwatch.service.execution.live")
 
 
 class ModelCaller(Protocol):
-    """What calls models; see :class:`runwatch.service.models.providers.Providers`."""
+    """Calls models; see :class:`runwatch.service.models.providers.Providers`."""
 
     async def generate(
         self,
@@ -60,11 +61,10 @@ class PreparedCall:
     """A call to make.
 
     Attributes:
-        number: The number of its attempt.
-        connection: The connection that is called.
-        upstream_ref: The model's name there.
-        prices: What its models cost.
-        objective: What the model is asked.
+        number: Number of the attempt.
+        upstream_ref: Name of the model at the provider.
+        prices: Prices of the connection's models.
+        objective: The prompt.
         inputs: The task's ``inputs_ref``.
     """
 
@@ -78,19 +78,19 @@ class PreparedCall:
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What came of a call.
+    """Outcome of a call.
 
     Attributes:
-        candidate: The output, ``None`` when the call failed.
-        reason: Why it failed, one of wire reference 3.3.
-        failure_kind: What exactly failed.
-        http_status: The status with which the provider refused it.
-        was_sent: Whether the provider may have got the call.
-        ran_out: Whether the run's time was over before the answer came.
-        generation: What the provider told, where it answered.
-        usd: What it cost in US dollars; 0 where that is not known.
-        pricing_basis: Where ``usd`` is from; ``None`` where the cost is not known, nothing was sent, or the provider
-            refused the call.
+        candidate: The output; ``None`` when the call failed.
+        reason: Why it failed (manual: interface, "Reasons").
+        failure_kind: The exact failure.
+        http_status: Status with which the provider refused the call.
+        was_sent: Whether the call may have reached the provider.
+        ran_out: Whether the run's time was over before the response came.
+        generation: What the provider reported, if it answered.
+        usd: Cost in US dollars; 0 when unknown.
+        pricing_basis: Origin of ``usd``; ``None`` when the cost is unknown, nothing was sent, or the provider refused
+            the call.
     """
 
     candidate: str | None = field(default=None, repr=False)
@@ -107,18 +107,15 @@ class CallOutcome:
 async def call_provider(
     providers: ModelCaller, address: ProviderAddress, order: PreparedCall, left_s: float
 ) -> CallOutcome:
-    """Make a call; every failure is an outcome.
+    """Make a call; every failure becomes an outcome.
 
     Args:
-        providers: What makes it.
-        address: The provider.
-        order: The call.
         left_s: Seconds until the run's time is over.
     """
     limit = min(CALL_S, left_s)
     is_keyless = address.auth_scheme == "none"
     try:
-        # The adapter's own limit comes first; this one holds against an adapter that does not keep it.
+        # The adapter has its own limit; this one guards against an adapter that does not keep it.
         async with asyncio.timeout(limit) as scope:
             generation = await providers.generate(
                 address, order.upstream_ref, order.objective, order.inputs, max_output_tokens=None, timeout_s=limit
@@ -128,7 +125,7 @@ async def call_provider(
     except ProviderError as error:
         return _refused(error, order, is_keyless=is_keyless, ran_out=error.is_deadline and limit >= left_s)
     except Exception as error:
-        # Neither its text nor its traceback is kept: both may hold the prompt or what the model said.
+        # Log neither message nor traceback: both may contain the prompt or the output.
         _log.error("a provider call failed unforeseen: %s", type(error).__name__)
         return _failed("internal", was_sent=True)
     cost = compute_cost(generation, order.prices, order.upstream_ref, is_keyless=is_keyless)
@@ -145,7 +142,7 @@ async def call_provider(
 
 
 def _refused(error: ProviderError, order: PreparedCall, *, is_keyless: bool, ran_out: bool) -> CallOutcome:
-    """The outcome of a call without a usable answer, with what the provider says that it used."""
+    """Build the outcome of a call without a usable response, with the usage that the provider reports."""
     failed = replace(_failed(error.kind, was_sent=error.was_sent, ran_out=ran_out), http_status=error.http_status)
     spent = error.spent
     if not error.was_sent:

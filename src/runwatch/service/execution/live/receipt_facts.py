@@ -1,7 +1,7 @@
-"""What a receipt tells of a live run's slice (specification, Receipts; wire reference 3.4, 6.9 and 6.10). Pure.
+"""Receipt content of a live run's slice, without side effects (manual: interface, "Receipt fields").
 
-Beyond the members that the references show, a slice carries ``attempts``: every provider call with its outcome, so
-that a call whose answer nobody got is told, too. It is ours.
+Beyond the members of the specification, a slice carries ``attempts``: every provider call with its outcome, including
+calls whose response never arrived.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from runwatch.service.execution.state_machine import SliceState
 from runwatch.service.models.arms import artifact_hash
 
 IN_FLIGHT_NOTE: Final = "A provider call was in progress. It could not be reversed, and what it used is not known."
-"""What events and receipts say of a run that ended during a call (specification, rule 4)."""
+"""Note of events and receipts on a run that ended during a call (manual: interface, "What the service does")."""
 
 INTERRUPTED_NOTE: Final = "The service stopped during the call. What the call used is not known."
 
@@ -41,12 +41,10 @@ _NOTES: Final = {
 
 
 def live_slice(part: SliceState, live: LiveRun, *, is_completed: bool) -> dict[str, Any]:
-    """The slice of a live run's receipt.
+    """Build the slice of a live run's receipt.
 
     Args:
-        part: The slice.
-        live: Everything recorded of the run.
-        is_completed: Whether the run completed, with the output of its last attempt.
+        is_completed: Whether the run completed with the output of its last attempt.
     """
     last = live.attempts[-1] if live.attempts else None
     acted = live.acted_on_eval or reaction_to_rejections(live)
@@ -69,7 +67,7 @@ def live_slice(part: SliceState, live: LiveRun, *, is_completed: bool) -> dict[s
 
 
 def build_provenance(live: LiveRun, attempt: Attempt) -> dict[str, Any]:
-    """ModelAttemptProvenance of an attempt, resolved as far as the source told."""
+    """Build the ModelAttemptProvenance of an attempt, resolved as far as the source reported."""
     return {**live.option_of(attempt.arm_id).provenance, "resolved": attempt.resolved}
 
 
@@ -92,9 +90,10 @@ def _route(live: LiveRun, last: Attempt | None, *, is_completed: bool) -> dict[s
 
 
 def _outcome(live: LiveRun, option: RankedArm, last: Attempt | None, *, is_completed: bool) -> str:
-    """What became of an option: ``selected``, ``rejected_by_check``, ``answered``, ``not_tried``, or its call's end.
+    """Return the outcome of an option: ``selected``, ``rejected_by_check``, ``answered``, ``not_tried``, or how its
+    call ended.
 
-    The references show the first two; the others are ours.
+    The specification shows the first two; the others are this service's own.
     """
     attempts = [attempt for attempt in live.attempts if attempt.arm_id == option.arm_id]
     if not attempts:
@@ -125,12 +124,12 @@ def _cost(live: LiveRun) -> dict[str, Any]:
 
 
 def unknown_spend_json(live: LiveRun | None) -> dict[str, int]:
-    """The member that goes beside a sum of costs: how many calls it lacks, because nobody said what they cost."""
+    """Build the member beside a cost total that counts the calls of unknown cost."""
     return {"unknown_calls": live.unknown_calls} if live is not None and live.unknown_calls else {}
 
 
 def _artifact_of(live: LiveRun, attempt: Attempt) -> str | None:
-    """The hash of the skill text that an attempt works with; ``None`` for one without a skill."""
+    """Return the hash of the skill text used by an attempt, or ``None`` without a skill."""
     if attempt.skill_arm_id is None or live.skill is None:
         return None
     region, draft = skill.find_skill_region(live.skill), live.attempt_in(SKILL_DRAFT)

@@ -1,4 +1,4 @@
-"""What is recorded of a live run beside its row: choices of the request, ranked options, provider calls, checks."""
+"""Recorded state of a live run beside its row: request choices, ranked options, provider calls, checks."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ CANDIDATE: Final = "candidate"
 SKILL_BASELINE: Final = "skill_baseline"
 SKILL_DRAFT: Final = "skill_draft"
 SKILL_REPAIR: Final = "skill_repair"
-"""Phases of attempts. Wire reference 3.4 names all but ``skill_draft``, which is ours: the call that rewrites a skill,
-whose answer is no candidate and goes through no check."""
+"""Phases of attempts. ``skill_draft`` is not in the specification: it is the call that rewrites a skill, whose answer
+is no candidate and is not checked.
+"""
 
 STARTED: Final = "started"
 ANSWERED: Final = "answered"
@@ -24,22 +25,22 @@ FAILED: Final = "failed"
 INTERRUPTED: Final = "interrupted"
 CANCELLED_IN_FLIGHT: Final = "cancelled_in_flight"
 EXPIRED_IN_FLIGHT: Final = "expired_in_flight"
-"""States of attempts (ours). The last three are calls whose answer nobody waited for to the end: the service stopped,
-the run was cancelled, its time was over. What they used is not known, and the calls cannot be reversed."""
+"""States of attempts; not in the specification. The last three are calls whose response was not awaited: the service
+stopped, the run was cancelled, or its time was over. Their usage is unknown, and they cannot be reversed.
+"""
 
 BASELINE_ID: Final = "vrf_builtin_baseline"
-"""The built-in check, which looks at whether there is output at all (wire reference 4.3)."""
+"""The built-in check, which tests whether there is any output (manual: interface, "Scores and policy")."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankedArm:
-    """A model arm that may work on the run, as it was when the options were ranked.
+    """A model arm that may work on the run, as of the ranking.
 
     Attributes:
-        arm_id: The arm.
-        score: What it was ranked by, 0 to 1; see :mod:`runwatch.service.execution.routing`.
-        selected: The receipt's words for it: arm, provider, model, deployment, connection and lane.
-        provenance: The ModelAttemptProvenance of wire reference 2.5, not yet resolved.
+        score: Ranking score, 0 to 1; see :mod:`runwatch.service.execution.routing`.
+        selected: The arm as in the receipt: arm, provider, model, deployment, connection and lane.
+        provenance: Unresolved ModelAttemptProvenance.
     """
 
     arm_id: str
@@ -50,12 +51,10 @@ class RankedArm:
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """The skill arm that ``repair_retry`` works with, as it was when the options were ranked.
+    """The skill arm used by ``repair_retry``, as of the ranking.
 
     Attributes:
-        arm_id: The arm.
-        artifact_hash: The hash of its artifact.
-        content: The artifact's text.
+        content: Text of the artifact.
         editable_regions: Names of the regions that may be rewritten.
     """
 
@@ -70,26 +69,24 @@ class Attempt:
     """One provider call.
 
     Attributes:
-        number: Its number within the run, from 1.
-        arm_id: The model arm that is called.
-        skill_arm_id: The skill arm that the call goes through.
+        number: Number within the run, from 1.
+        arm_id: The model arm called.
+        skill_arm_id: The skill arm used for the call.
         phase: One of the phases above.
         state: One of the states above.
-        started_at: When it was begun.
-        ended_at: When its end was recorded.
-        reason: Why the run would end with it, one of wire reference 3.3, where it failed.
-        failure_kind: What went wrong with the call, in the words of :data:`runwatch.service.models.providers.KINDS`.
-        http_status: The status with which the provider refused the call.
-        was_sent: Whether the provider may have got the call.
-        input_tokens: Tokens read; ``None`` where nobody told.
-        output_tokens: Tokens written; likewise.
-        usd: What it cost in US dollars; 0 where that is not known.
-        pricing_basis: Where ``usd`` is from; ``None`` where the cost is not known, nothing was sent, or the provider
-            refused the call.
-        resolved: Which model answered, as in wire reference 2.5.
+        ended_at: Time at which its end was recorded.
+        reason: Reason of the run if it ends with this failure (manual: interface, "Reasons").
+        failure_kind: One of :data:`runwatch.service.models.providers.KINDS`.
+        http_status: Status with which the provider refused the call.
+        was_sent: Whether the call may have reached the provider.
+        input_tokens: Tokens read; ``None`` when unknown.
+        output_tokens: Tokens written; ``None`` when unknown.
+        usd: Cost in US dollars; 0 when unknown.
+        pricing_basis: Origin of ``usd``; ``None`` when the cost is unknown, nothing was sent, or the provider refused
+            the call.
+        resolved: The model that answered (manual: interface, "Model catalog, definitions and deployments").
         candidate: The output, until the run is final.
-        worst_usd: What a budget assumes the call to cost in US dollars while its cost is not known; ``None`` where
-            nothing bounds that.
+        worst_usd: Cost in US dollars that a budget assumes while the real cost is unknown; ``None`` without a bound.
     """
 
     number: int
@@ -113,7 +110,7 @@ class Attempt:
 
     @property
     def is_cost_known(self) -> bool:
-        """Whether the cost is known; a call that was not sent, or that the provider refused unread, costs nothing."""
+        """Whether the cost is known. A call that was not sent, or that the provider refused unread, costs nothing."""
         return not self.was_sent or self.pricing_basis is not None or self._is_refused
 
     @property
@@ -123,12 +120,12 @@ class Attempt:
 
     @property
     def checked_arm_id(self) -> str:
-        """The arm whose output this is."""
+        """Return the arm that produced the output."""
         return self.skill_arm_id or self.arm_id
 
     @property
     def is_usage_known(self) -> bool:
-        """Whether somebody told what the call used, or it never went out."""
+        """Whether the usage was reported, or the call was never sent."""
         return not self.was_sent or (self.input_tokens is not None and self.output_tokens is not None)
 
 
@@ -137,10 +134,10 @@ class FinishedCheck:
     """A finished check of one attempt's output.
 
     Attributes:
-        form: The VerificationCheck of wire reference 3.4.
-        anchor_results: Verdicts of single anchors, where the check gives any.
-        declaration: The check's correctness declaration with its revision, as the receipt shows it.
-        at: When it was finished.
+        form: The VerificationCheck (manual: interface, "Receipt fields").
+        anchor_results: Verdicts of single anchors, if the check gives any.
+        declaration: Correctness declaration and revision of the check, as in the receipt.
+        at: Time at which it finished.
     """
 
     form: dict[str, Any]
@@ -150,39 +147,38 @@ class FinishedCheck:
 
     @property
     def attempt(self) -> int:
-        """The number of the attempt."""
+        """Return the number of the attempt."""
         return int(self.form["attempt"])
 
     @property
     def has_verdict(self) -> bool:
-        """Whether it could be run at all; a technical failure is never a verdict."""
+        """Whether the check could run; a technical failure is never a verdict."""
         return bool(self.form["outcome"] == "valid_verdict")
 
     @property
     def accepts(self) -> bool:
-        """Whether its verdict is that the output is correct."""
+        """Whether the verdict is that the output is correct."""
         return self.has_verdict and self.form["is_correct"] is True
 
     @property
     def is_baseline(self) -> bool:
-        """Whether it is the built-in one."""
+        """Whether this is the built-in check."""
         return bool(self.form["activity"] == "platform_baseline")
 
 
 @dataclass(frozen=True, slots=True)
 class LiveRun:
-    """Everything recorded of a live run that decides how it goes on.
+    """Recorded facts of a live run that decide its next move.
 
     Attributes:
-        verifier_id: The customer's check, ``None`` for the built-in one.
-        required_arm_id: The one model arm that may run.
-        on_eval: Reactions to a verdict, in the order in which they are tried.
-        max_cost_usd: The cost cap.
+        verifier_id: The customer's check; ``None`` for the built-in one.
+        required_arm_id: The only model arm that may run.
+        on_eval: Reactions to a verdict, in the order to try them.
         options: Ranked options, best first.
-        skill: What ``repair_retry`` works with, where there is something.
+        skill: The skill for ``repair_retry``, if there is one.
         attempts: Provider calls, oldest first.
         checks: Finished checks, oldest first.
-        acted_on_eval: How the policy reacted, once that is known.
+        acted_on_eval: How the policy reacted, once known.
     """
 
     verifier_id: str | None
@@ -197,44 +193,44 @@ class LiveRun:
 
     @property
     def spend(self) -> Decimal:
-        """US dollars recorded so far, without the calls whose cost is not known."""
+        """Return the US dollars recorded so far, without calls of unknown cost."""
         return sum_spend(self.attempts)
 
     @property
     def unknown_calls(self) -> int:
-        """How many calls have ended without their cost being known."""
+        """Count the ended calls of unknown cost."""
         return sum(attempt.state != STARTED and not attempt.is_cost_known for attempt in self.attempts)
 
     @property
     def worst_spend(self) -> Decimal | None:
-        """US dollars that may have been spent so far at the most; ``None`` where nothing bounds them."""
+        """Return the most US dollars that may have been spent so far, or ``None`` without a bound."""
         worst = [attempt.usd if attempt.is_cost_known else attempt.worst_usd for attempt in self.attempts]
         known = [Decimal(usd) for usd in worst if usd is not None]
         return amounts.sum_amounts(known) if len(known) == len(worst) else None
 
     def check_of(self, attempt: Attempt) -> FinishedCheck | None:
-        """The check of an attempt's output, once it is finished."""
+        """Return the finished check of an attempt's output, if any."""
         return next((check for check in self.checks if check.attempt == attempt.number), None)
 
     def option_of(self, arm_id: str) -> RankedArm:
-        """The option of a model arm that was ranked."""
+        """Return the ranked option of a model arm."""
         return next(option for option in self.options if option.arm_id == arm_id)
 
     def attempt_in(self, phase: str) -> Attempt | None:
-        """The last attempt of a phase."""
+        """Return the last attempt of a phase."""
         return next((attempt for attempt in reversed(self.attempts) if attempt.phase == phase), None)
 
 
 def sum_spend(attempts: Iterable[Attempt]) -> Decimal:
-    """What some attempts cost together, in US dollars."""
+    """Sum the cost of attempts in US dollars."""
     return amounts.sum_amounts(Decimal(attempt.usd) for attempt in attempts)
 
 
 def to_json_value(usd: Decimal) -> str:
-    """An amount as plain digits, without an exponent or zeros at its end."""
+    """Format an amount as plain digits without exponent or trailing zeros."""
     return f"{usd.normalize():f}" if usd else "0"
 
 
 def to_json_number(usd: Decimal) -> ExactNumber:
-    """An amount as a JSON number with plain digits."""
+    """Convert an amount to a JSON number with plain digits."""
     return ExactNumber(to_json_value(usd))
