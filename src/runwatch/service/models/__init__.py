@@ -1,1 +1,1 @@
-"""Sources of models, what they serve, and the options that runs may use."""
+"""Model sources, the models they serve, and the options that runs may use."""

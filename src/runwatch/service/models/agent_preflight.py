@@ -1,7 +1,7 @@
-"""Whether an agent's address answers at all (wire reference 2.3, ``preflight``).
+"""Test whether an agent's address responds at all (manual: interface, "Arms").
 
-Asked once when the address is registered, without a credential: any answer below 500 shows that somebody is there.
-What the agent takes is for the first run to find out.
+The address is called once, at registration and without a credential; any response below 500 counts as reachable. The
+first run shows whether the agent accepts jobs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.outbound import OutboundClient, OutboundError
 
 TIMEOUT_S: Final = 10.0
-"""Seconds that an agent has to answer; ours."""
+"""Seconds an agent has to respond. Not in the specification."""
 
 REASON_CODES: Final = {
     "scheme_rejected": "scheme_rejected",
@@ -21,18 +21,16 @@ REASON_CODES: Final = {
     "timeout": "probe_timeout",
     "network": "endpoint_unreachable",
 }
-"""The words of the probe report (wire reference 2.4) for what can go wrong with a call."""
+"""Reason codes of a probe report by kind of call failure (manual: interface, "Probing a check")."""
 
 _FIRST_SERVER_ERROR: Final = 500
 
 
 async def preflight(outbound: OutboundClient, url: str, reach: AddressPolicy) -> dict[str, Any]:
-    """Ask an address for an answer: ``{reachable, reason_code, http_status, detail}``.
+    """Call an address and return ``{reachable, reason_code, http_status, detail}``.
 
     Args:
-        outbound: The service's HTTP client.
-        url: The agent's address.
-        reach: Where it may be.
+        reach: Addresses allowed for it.
     """
     try:
         answer = await outbound.send("HEAD", url, reach=reach, timeout_s=TIMEOUT_S)

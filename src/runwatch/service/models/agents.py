@@ -1,7 +1,7 @@
-"""Review agents: options of kind ``agent`` that are bound to one repository (wire reference 2.13).
+"""Review agents: options of kind ``agent`` bound to one repository (manual: interface, "Review agents").
 
-The references leave the agents' own protocol open, so this service never gives one a job. What it can tell is whether
-the agent's address answers, and whether it takes the key that was entered for it.
+The specification does not define the agents' own protocol, so this service never gives an agent a job. It only tests
+whether the agent's address responds and accepts the key entered for it.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.transaction import Row, Transaction
 
 GRANT: Final = "tenant_internal"
-"""The private data class that every review agent is granted."""
+"""Private data class granted to every review agent."""
 
 PROTOCOL: Final = "async_job_v1"
-"""The capability tag that names the agents' protocol (wire reference 2.13, ``connector_versions``)."""
+"""Capability tag that names the agents' protocol."""
 
 REFUSED_STATUSES: Final = frozenset({401, 403})
 _FIRST_SERVER_ERROR: Final = 500
 
 
 def list_all(transaction: Transaction, tenant_id: str) -> list[Row]:
-    """The review agents of an organization, newest first."""
+    """Return the review agents of an organization, newest first."""
     rows = transaction.newest(arms_table, {"tenant_id": tenant_id, "kind": "agent"})
     return [row for row in rows if row["repository"] is not None]
 
 
 def find(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
-    """A review agent of an organization.
+    """Return a review agent of an organization.
 
     Raises:
-        Refusal: ``not_found``, for an unknown id, another organization's, and an option that is no review agent.
+        Refusal: ``not_found`` for an unknown id, one of another organization, or an option that is not a review agent.
     """
     row = arms.find(transaction, tenant_id, arm_id)
     if row["repository"] is None:
@@ -50,7 +50,7 @@ def find(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
 
 
 def find_status(transaction: Transaction, row: Row) -> tuple[str, str]:
-    """Status and reason of an agent: what its address answered, unless its key was stopped."""
+    """Return status and reason of an agent: the response of its address, unless its key was stopped."""
     connection = bindings.load(transaction, row["arm_id"]).status
     if row["status"] != "disabled" and connection in {"revoked", "expired"}:
         return "degraded", f"connection_{connection}"
@@ -58,7 +58,7 @@ def find_status(transaction: Transaction, row: Row) -> tuple[str, str]:
 
 
 def agent_json(transaction: Transaction, row: Row) -> dict[str, Any]:
-    """An agent as the interface lists it (specification, Review agent): safe connection metadata only."""
+    """Build the JSON of an agent, with safe connection metadata only."""
     status, reason = find_status(transaction, row)
     return {
         "arm_id": row["arm_id"],
@@ -71,10 +71,10 @@ def agent_json(transaction: Transaction, row: Row) -> dict[str, Any]:
 
 
 def register(transaction: Transaction, principal: Principal, request: AgentRequest, preflight: dict[str, Any]) -> Row:
-    """Keep a new agent, with the private data grant and the tag of its protocol.
+    """Store a new agent with the private data grant and its protocol's tag.
 
     Raises:
-        Refusal: ``invalid_state``, when the repository is not connected.
+        Refusal: ``invalid_state`` when the repository is not connected.
     """
     connection = github.find(transaction, principal.tenant_id, request.repository)
     if connection is None:
@@ -98,10 +98,9 @@ def register(transaction: Transaction, principal: Principal, request: AgentReque
 
 
 async def try_key(outbound: OutboundClient, url: str, reach: AddressPolicy, key: Secret) -> str | None:
-    """Call an agent's address with a key, and answer why the key is not good (wire reference 2.4), or ``None``.
+    """Call an agent's address with a key and return why the key fails, or ``None``.
 
-    The call is a ``HEAD``: it begins no job whatever the agent is. That the agent takes the key for a job, too, is not
-    proved by it.
+    The call is a ``HEAD``, so it starts no job. It does not prove that the agent accepts the key for a job.
     """
     headers = {"Authorization": f"Bearer {key.reveal()}"}
     try:

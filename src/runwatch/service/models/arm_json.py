@@ -1,4 +1,4 @@
-"""Registered options as the interface shows them, and as the bodies that would register them (wire reference 2.3)."""
+"""JSON of registered options, and of the bodies that would register them (manual: interface, "Arms")."""
 
 from __future__ import annotations
 
@@ -35,13 +35,15 @@ _WHERE_KNOWN: Final = (
 
 
 def outcome_json(transaction: Transaction, row: Row, preflight: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The outcome of a registration, in one object with the record, as DESIGN rules."""
+    """Build the outcome of a registration: the record with its status reason and preflight in one object."""
     form = {**arm_json(transaction, row), "status_reason": row["status_reason"]}
     return form if preflight is None else {**form, "preflight": dict(preflight)}
 
 
 def arms_json(transaction: Transaction, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Options as the interface shows them, in the order of the rows. ``status_reason`` and the moments are ours."""
+    """Build the JSON of options in the order of the rows. ``status_reason`` and the timestamps are not in the
+    specification.
+    """
     ids = tuple({row["model_deployment_id"] for row in rows if row["model_deployment_id"] is not None})
     served = {
         row["model_deployment_id"]: row for row in transaction.list_all(deployments, {"model_deployment_id": ids})
@@ -63,12 +65,12 @@ def arms_json(transaction: Transaction, rows: Sequence[Row]) -> list[dict[str, A
 
 
 def arm_json(transaction: Transaction, row: Row) -> dict[str, Any]:
-    """One option; see :func:`arms_json`."""
+    """Build the JSON of one option; see :func:`arms_json`."""
     return arms_json(transaction, [row])[0]
 
 
 def arm_request_json(row: Row) -> dict[str, Any]:
-    """An option as the body that would register it, to which a partial change is applied."""
+    """Build the body that would register an option, as the base of a partial change."""
     names = ["kind", "display_name", "capability_tags", "data_class_grants", "cost_class"]
     if row["kind"] == "agent":
         names += ["endpoint", "lifecycle"]

@@ -1,8 +1,8 @@
-"""Registered options: what the organization's runs may use (specification, rule 10; wire reference 2.3).
+"""Registered options: what the organization's runs may use (manual: interface, "Arms").
 
-The status of a model option follows the connection and the deployment behind it: :func:`update_binding` brings the
-stored one up to date in the transaction that changes either. ``disabled`` is final. Registering, changing and disabling
-are noted in the decision log.
+The status of a model option follows its connection and deployment: :func:`update_binding` updates the stored status in
+the transaction that changes either. ``disabled`` is final. Registering, changing and disabling are recorded in the
+decision log.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _CLAIMS: Final = {"capability_tags": "capabilities", "data_class_grants": "data 
 
 
 def find(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
-    """An option of an organization.
+    """Return an option of an organization.
 
     Raises:
-        Refusal: ``not_found``, for an unknown id as for another organization's.
+        Refusal: ``not_found`` for an unknown id or one of another organization.
     """
     row = transaction.one(arms, {"arm_id": arm_id, "tenant_id": tenant_id})
     if row is None:
@@ -53,19 +53,16 @@ def register(
     preflight: Mapping[str, Any] | None = None,
     repository: str | None = None,
 ) -> Row:
-    """Keep a new option.
+    """Store a new option.
 
     Args:
-        transaction: Where it is kept.
-        tenant_id: The organization.
-        request: The option, as the model of its kind.
-        acted_by: The id of the key that registers it, ``None`` where the service does.
-        preflight: What :func:`runwatch.service.models.agent_preflight.preflight` found, for an agent.
-        repository: The repository that a review agent works on.
+        acted_by: Id of the key that registers it; ``None`` for the service itself.
+        preflight: For an agent, the result of :func:`runwatch.service.models.agent_preflight.preflight`.
+        repository: The repository of a review agent.
 
     Raises:
-        Refusal: ``validation_failed``: the deployment is not ready, the option claims more than it is certified for, or
-            an agent's ``auth_ref`` names nothing.
+        Refusal: ``validation_failed`` when the deployment is not ready, the option claims more than it is certified
+            for, or an agent's ``auth_ref`` does not exist.
     """
     arm_id = new_id("arm", transaction.now)
     columns = _columns(transaction, tenant_id, request, preflight, checked=frozenset(_CLAIMS))
@@ -93,16 +90,13 @@ def revise(
     acted_by: str | None,
     preflight: Mapping[str, Any] | None = None,
 ) -> Row:
-    """Change an option. An agent that moves to another origin loses the key that was entered for the old one.
+    """Change an option. An agent that moves to another origin loses the key entered for the old one.
 
     Args:
-        transaction: Where it is kept.
-        tenant_id: The organization.
-        arm_id: The option.
-        request: The option as it shall be, whole.
-        changed: The members that the change names; only those are held against the certified model.
-        acted_by: The id of the key that changes it.
-        preflight: What was found at an agent's new address; ``None`` leaves an agent's status as it is.
+        request: The whole option after the change.
+        changed: Members named by the change; only these are checked against the certified model.
+        acted_by: Id of the key that changes it.
+        preflight: Result for an agent's new address; ``None`` keeps the agent's status.
 
     Raises:
         Refusal: ``not_found``; ``invalid_state`` for a disabled option; ``validation_failed`` as for a new one.
@@ -117,7 +111,7 @@ def revise(
 
 
 def changeable(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
-    """An option that can still be changed.
+    """Return an option that can still be changed.
 
     Raises:
         Refusal: ``not_found``; ``invalid_state`` for a disabled option.
@@ -129,7 +123,7 @@ def changeable(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
 
 
 def disable(transaction: Transaction, tenant_id: str, arm_id: str, reason: str, *, acted_by: str | None) -> Row:
-    """Disable an option for good; harmless when it is disabled already.
+    """Disable an option permanently; do nothing if it is already disabled.
 
     Raises:
         Refusal: ``not_found``.
@@ -147,19 +141,19 @@ def disable(transaction: Transaction, tenant_id: str, arm_id: str, reason: str, 
 
 
 def list_bound(transaction: Transaction, served: Sequence[Row]) -> Sequence[Row]:
-    """The options that are bound to some deployments and not disabled."""
+    """Return the options bound to the given deployments, except disabled ones."""
     ids = tuple(row["model_deployment_id"] for row in served)
     return transaction.list_all(arms, {"model_deployment_id": ids, "status": ("ready", "degraded")})
 
 
 def follow_binding(transaction: Transaction, connection: Row, binding_ref: str) -> None:
-    """Let the options that name a connection by its ``auth_binding_ref`` name it by a new one."""
+    """Point the options that name a connection by its ``auth_binding_ref`` to the new one."""
     where = {"tenant_id": connection["tenant_id"], "credential_ref": connection["auth_binding_ref"]}
     transaction.change(arms, where, credential_ref=binding_ref)
 
 
 def update_binding(transaction: Transaction, connection: Row) -> None:
-    """Bring the status of every option behind a connection up to date."""
+    """Update the status of every option behind a connection."""
     served = transaction.list_all(deployments, {"connection_id": connection["connection_id"]})
     by_id = {row["model_deployment_id"]: row for row in served}
     for arm in list_bound(transaction, served):
@@ -185,7 +179,7 @@ def _columns(
     checked: frozenset[str],
     before: Row | None = None,
 ) -> dict[str, Any]:
-    """What the row of an option says of it, its status included."""
+    """Return the columns of an option, including its status."""
     columns: dict[str, Any] = {
         "display_name": request.display_name,
         "capability_tags": request.capability_tags,
@@ -221,12 +215,12 @@ def _columns(
 
 
 def artifact_hash(content: str) -> str:
-    """The hash of a skill's text: ``sha256:`` and the digest of its UTF-8 bytes."""
+    """Hash a skill's text: ``sha256:`` and the digest of its UTF-8 bytes."""
     return f"sha256:{hashlib.sha256(content.encode('utf-8')).hexdigest()}"
 
 
 def judge_skill(artifact: Mapping[str, Any]) -> tuple[str, str | None]:
-    """The status of a skill and its reason, by the text that it has: degraded where a declared region is not marked."""
+    """Return status and reason of a skill: degraded if its text does not mark a declared region."""
     missing = missing_regions(artifact["content"], artifact["editable_regions"])
     if not missing:
         return READY
@@ -309,16 +303,16 @@ def _named(transaction: Transaction, tenant_id: str, request: ModelArmRequest) -
 
 
 def _provider_names(deployment: Row, connection: Row) -> set[str]:
-    """What the provider of a deployment is called: its source, and the name that options and receipts show."""
+    """Return the names of a deployment's provider: its source, and the name in options and receipts."""
     return {deployment["source_id"], provider_name(connection)}
 
 
 def _credential(transaction: Transaction, tenant_id: str, credential_ref: str | None) -> Row | None:
-    """The connection that a credential reference names; ``None`` without a reference.
+    """Return the connection named by a credential reference, or ``None`` without a reference.
 
     Raises:
-        Refusal: ``validation_failed``: it names no connection of the organization. A reference that is given decides
-            whose key and prices a run uses, so one that names nothing is never left aside.
+        Refusal: ``validation_failed`` when no connection of the organization matches. The reference decides whose key
+            and prices a run uses, so an unknown one is never ignored.
     """
     if credential_ref is None:
         return None
@@ -334,9 +328,9 @@ def _credential(transaction: Transaction, tenant_id: str, credential_ref: str | 
 def _serving(
     transaction: Transaction, tenant_id: str, request: ModelArmRequest, connection: Row | None
 ) -> tuple[Row, Row] | None:
-    """The newest listed deployment of a usable connection for a provider's and a model's name.
+    """Return the newest listed deployment of a usable connection for a provider name and a model name.
 
-    With a connection given, no other one is looked at.
+    If a connection is given, only that one is searched.
     """
     where = {"tenant_id": tenant_id, "upstream_ref": request.model_id}
     if connection is not None:

@@ -1,6 +1,6 @@
-"""What rows say about whether a model can be used now, and what that means for the options bound to it.
+"""Judge from rows whether a model can be used now, and the effect on options bound to it.
 
-Pure judgments over rows; nothing here reads or writes.
+These functions neither read nor write the database.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ READY: Final[tuple[str, str | None]] = ("ready", None)
 
 
 def is_usable(connection: Row) -> bool:
-    """Whether a connection may be called for runs: not revoked, active, tested as it is now (wire reference 2.6)."""
+    """Whether a connection may be called for runs: active, not revoked, and tested in its current state."""
     return (
         connection["revoked_at"] is None
         and connection["status"] == "active"
@@ -24,21 +24,19 @@ def is_usable(connection: Row) -> bool:
 
 
 def is_named_by(credential_ref: str | None, connection: Row) -> bool:
-    """Whether a connection is the one that an option's ``credential_ref`` names.
+    """Whether an option's ``credential_ref`` names this connection.
 
-    A reference is the connection's id or its current ``auth_binding_ref``. An option without a reference takes any
+    A reference is the connection's id or its current ``auth_binding_ref``. An option without one accepts any
     connection.
     """
     return credential_ref in {None, connection["connection_id"], connection["auth_binding_ref"]}
 
 
 def find_status(grants: Collection[str], deployment: Row, connection: Row) -> tuple[str, str | None]:
-    """Status of a model option that nobody has disabled, and the reason where it is not ready.
+    """Return the status of a model option that is not disabled, and the reason if it is not ready.
 
     Args:
-        grants: The data classes that the option is granted.
-        deployment: The deployment that it is bound to.
-        connection: The connection that serves the deployment.
+        grants: Data classes granted to the option.
     """
     if not is_usable(connection):
         return "degraded", _connection_reason(connection)
@@ -51,7 +49,9 @@ def find_status(grants: Collection[str], deployment: Row, connection: Row) -> tu
 
 
 def route_availability(grants: Collection[str], deployment: Row, connection: Row) -> dict[str, Any] | None:
-    """``route_availability`` of a model option; ``None`` when the route is plainly available (wire reference 2.3)."""
+    """Return ``route_availability`` of a model option; ``None`` when the route is available (manual: interface,
+    "Arms").
+    """
     if connection["revoked_at"] is not None:
         return _unavailable("suspended", "operator_suspended", connection["revoked_at"])
     if not is_usable(connection):

@@ -1,8 +1,8 @@
-"""What connections serve, as the interface tells it: definitions, deployments, catalog entries, provenance.
+"""JSON of what connections serve: definitions, deployments, catalog entries, provenance.
 
-Pure functions over rows (specification, catalog_row; wire reference 2.5 and 6.1). A certification says no more than
-what a test has proved: that the connection's own secret is taken by the source, which lists the model. Evidence that
-nobody has collected, such as the source's word on which release answers, is ``null``.
+Pure functions over rows (manual: interface, "Model catalog, definitions and deployments"). A certification states only
+what a test has proved: that the source accepts the connection's own secret and lists the model. Evidence that was not
+collected, such as the source's statement of which release answers, is ``null``.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from runwatch.service.models.providers.prices import find_price
 from runwatch.service.transaction import Row
 
 LANES: Final = {True: ("millwork_pool", "millwork"), False: ("byok", "customer")}
-"""Access lane and commercial owner of a model, by whether it comes from the pool (wire reference 2)."""
+"""Access lane and commercial owner of a model, by whether it comes from the pool."""
 
 CATALOG_POLICY: Final = "curated_tested_connection_filtered"
-"""What the catalog holds (wire reference 2.5): models of tested connections."""
+"""Content of the catalog: models of tested connections."""
 
 PROVENANCE_VERSION: Final = "1"
 
 EVIDENCE_VERSION: Final = "1"
-"""Version of what a certification rests on: a connection test and the source's list of models; ours."""
+"""Version of a certification's evidence: a connection test and the source's model list. Not in the specification."""
 
 ECONOMY_USD: Final = Decimal(1)
 STANDARD_USD: Final = Decimal(10)
-"""The highest prices of a million output tokens that count as ``economy`` and as ``standard``; ours."""
+"""Highest prices of a million output tokens for ``economy`` and ``standard``. Not in the specification."""
 
 _ID_CHARACTERS: Final = 26
 _DEFINITION: Final = (
@@ -80,40 +80,41 @@ _OFFERING: Final = (
 
 
 def is_pool(connection: Row) -> bool:
-    """Whether a connection stands for the pool of models that the service pays for, and is nobody's own account.
+    """Whether a connection belongs to the pool of models that the service pays for.
 
-    Ours: it does when it is one to a sample source that was asked for no key. Without sample sources there is none.
+    The specification leaves this open; here the pool is every connection without a key to a sample source. Without
+    sample sources the pool is empty.
     """
     return bool(connection["auth_scheme"] == "none" and connection["endpoint"]["source_kind"] == "fixture")
 
 
 def lane_json(connection: Row) -> dict[str, Any]:
-    """``access_lane``, ``commercial_owner`` and, in the byok lane, ``connection_id`` (wire reference 2.5)."""
+    """Build ``access_lane``, ``commercial_owner`` and, in the byok lane, ``connection_id``."""
     lane, owner = LANES[is_pool(connection)]
     own = {} if is_pool(connection) else {"connection_id": connection["connection_id"]}
     return {"access_lane": lane, "commercial_owner": owner, **own}
 
 
 def provider_name(connection: Row) -> str:
-    """What runs and receipts call the provider: the source, or the name of the server that a user connected.
+    """Return the provider name in runs and receipts: the source, or the name of a server that a user connected.
 
-    A source that takes any address says only which interface the server speaks.
+    A source that accepts any address only says which interface the server speaks.
     """
     return str(connection["display_name"] if connection["source_id"] in ANY_ADDRESS else connection["source_id"])
 
 
 def definition_json(deployment: Row) -> dict[str, Any]:
-    """ModelDefinition: what a model is, whoever serves it."""
+    """Build the ModelDefinition: a model independent of its server."""
     return {name: deployment["definition"][name] for name in _DEFINITION}
 
 
 def deployment_json(deployment: Row) -> dict[str, Any]:
-    """ModelDeployment: a model as one connection serves it."""
+    """Build the ModelDeployment: a model as one connection serves it."""
     return {"connection_id": deployment["connection_id"], **_some(deployment, _DEPLOYMENT)}
 
 
 def catalog_entry(connection: Row, deployment: Row) -> dict[str, Any]:
-    """A catalog entry: everything about a model that can be saved now."""
+    """Build the catalog entry of a model that can be saved now."""
     subject = {
         "model_key": deployment["model_key"],
         "served_variant_id": deployment["served_variant_id"],
@@ -150,13 +151,10 @@ def catalog_entry(connection: Row, deployment: Row) -> dict[str, Any]:
 
 
 def provenance(connection: Row, deployment: Row, resolved: dict[str, Any] | None) -> dict[str, Any]:
-    """ModelAttemptProvenance: which model was asked for, where, and what answered.
+    """Build the ModelAttemptProvenance: which model was requested, where, and which one answered.
 
     Args:
-        connection: The connection that is called.
-        deployment: The deployment that is asked for.
-        resolved: What the source said has answered: ``upstream_ref``, ``source_request_id`` and ``attestation``;
-            ``None`` before a call.
+        resolved: ``upstream_ref``, ``source_request_id`` and ``attestation`` from the source; ``None`` before a call.
     """
     requested = {
         "model_key": deployment["model_key"],
@@ -191,7 +189,7 @@ def provenance(connection: Row, deployment: Row, resolved: dict[str, Any] | None
 
 
 def arm_template(connection: Row, deployment: Row) -> dict[str, Any]:
-    """The body of ``POST /v1/arms`` that saves this model with everything it is certified for."""
+    """Build the body of ``POST /v1/arms`` that saves this model with everything it is certified for."""
     definition = deployment["definition"]
     return {
         "kind": "model",
@@ -204,9 +202,9 @@ def arm_template(connection: Row, deployment: Row) -> dict[str, Any]:
 
 
 def cost_class(connection: Row, deployment: Row) -> str:
-    """``economy``, ``standard`` or ``premium``, by the price of output tokens.
+    """Return ``economy``, ``standard`` or ``premium`` by the price of output tokens.
 
-    A model without a price is ``economy`` on a server that asks for no key, else ``standard``: nobody knows.
+    A model of unknown price is ``economy`` on a server without a key, else ``standard``.
     """
     price = find_price(connection["endpoint"]["prices"], deployment["upstream_ref"])
     if price is None:
@@ -215,7 +213,7 @@ def cost_class(connection: Row, deployment: Row) -> str:
 
 
 def variant_id(source_id: str, upstream_ref: str) -> str:
-    """The id of a model as one source serves it, the same in every connection to that source."""
+    """Return the id of a model at one source, equal in every connection to that source."""
     return _id("sv", source_id, upstream_ref)
 
 

@@ -1,7 +1,7 @@
-"""Connections to sources: an organization's account with a source, its tests, models, rotation and end.
+"""Connections to sources: an organization's account with a source, its tests, models, rotation and revocation.
 
-(Specification, Provider connections; wire reference 2.6.) A connection is used only while :func:`is_usable` says so.
-Every change brings the options that stand on the connection up to date in the same transaction.
+See (manual: interface, "Sources, connections and credential handoffs"). A connection is used only while
+:func:`is_usable` is true. Every change updates the options that use the connection in the same transaction.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ TEST_ERRORS: Final = (
     "source_5xx",
     "provider_insufficient_funds",
 )
-"""Values of ``test_error`` (wire reference 2.6): the source was reached and refused."""
+"""Values of ``test_error``: the source was reached and refused."""
 
 _ANSWER: Final = "test_answer"
-"""The member of the ``endpoint`` column that keeps what the source answered to a failed test."""
+"""Member of the ``endpoint`` column with the source's response to a failed test."""
 
 _SHOWN: Final = (
     "connection_id",
@@ -60,7 +60,7 @@ _SHOWN: Final = (
 
 
 def build_address(connection: Row, secret: Secret | None) -> ProviderAddress:
-    """Where the connection's source is and how it is spoken to."""
+    """Return where the connection's source is and how to call it."""
     endpoint = connection["endpoint"]
     return ProviderAddress(
         endpoint["base_url"],
@@ -72,10 +72,10 @@ def build_address(connection: Row, secret: Secret | None) -> ProviderAddress:
 
 
 async def test(vault: Vault, providers: Providers, connection: Row) -> ServedModels:
-    """Test a connection with its own secret: call the models that its user named, or ask for the list of models.
+    """Test a connection with its own secret: call the models named by its user, or list the models.
 
     Raises:
-        ProviderError: the source gave no usable answer.
+        ProviderError: the source gave no usable response.
     """
     named = connection["endpoint"].get("models", [])
     return await ask(vault, providers, connection, to_test=named)
@@ -85,13 +85,10 @@ async def ask(vault: Vault, providers: Providers, connection: Row, *, to_test: S
     """Ask a connection's source what it serves, with the connection's own secret.
 
     Args:
-        vault: Where the secret is.
-        providers: Calls the source.
-        connection: The connection.
-        to_test: Models that are called once each, in the smallest way, besides those that were named before.
+        to_test: Models to call once each with a minimal request, besides those named before.
 
     Raises:
-        ProviderError: it gave no usable answer; ``authentication`` also when the secret is not in the vault any more.
+        ProviderError: no usable response; ``authentication`` also when the secret is no longer in the vault.
     """
     handle = connection["secret_handle"]
     secret = None if handle is None else await vault.get(handle)
@@ -105,10 +102,10 @@ async def ask(vault: Vault, providers: Providers, connection: Row, *, to_test: S
 
 
 def find(transaction: Transaction, tenant_id: str, connection_id: str) -> Row:
-    """A connection of an organization.
+    """Return a connection of an organization.
 
     Raises:
-        Refusal: ``not_found``, for an unknown id as for another organization's.
+        Refusal: ``not_found`` for an unknown id or one of another organization.
     """
     row = transaction.one(connections, {"connection_id": connection_id, "tenant_id": tenant_id})
     if row is None:
@@ -117,10 +114,10 @@ def find(transaction: Transaction, tenant_id: str, connection_id: str) -> Row:
 
 
 def find_open(transaction: Transaction, tenant_id: str, connection_id: str) -> Row:
-    """A connection that is not disconnected.
+    """Return a connection that is not disconnected.
 
     Raises:
-        Refusal: ``not_found``; ``invalid_state`` for one that is disconnected.
+        Refusal: ``not_found``; ``invalid_state`` for a disconnected one.
     """
     row = find(transaction, tenant_id, connection_id)
     if row["revoked_at"] is not None:
@@ -138,11 +135,11 @@ def add(
     handoff_id: str,
     source_scope: dict[str, Any],
 ) -> Row:
-    """Connect a source with the credential of a completed handoff. It is disabled until a test passes.
+    """Connect a source with the credential of a completed handoff. The connection is disabled until a test passes.
 
     Raises:
         Refusal: ``validation_failed`` when the handoff is unknown or of another source, scheme or scope;
-            ``invalid_state`` when it is not completed, used or over.
+            ``invalid_state`` when it is not completed, used or expired.
     """
     handoff = handoffs.consume(transaction, tenant_id, handoff_id)
     given = {"source_id": source_id, "auth_scheme": auth_scheme, "source_scope": source_scope}
@@ -172,10 +169,10 @@ def add(
 
 
 def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> Row:
-    """Note that a connection's test has passed, with the base URL that works and the models that it lists.
+    """Record a passed test with the base URL that works and the models listed there.
 
     Raises:
-        Refusal: ``invalid_state``: the connection has changed since it was read for the test.
+        Refusal: ``invalid_state`` when the connection has changed since it was read for the test.
     """
     row = unchanged(transaction, tested)
     now = format_iso(transaction.now)
@@ -198,15 +195,15 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
 
 
 def describe_no_answer(endpoint: dict[str, Any]) -> dict[str, Any]:
-    """An endpoint without what its source answered to a failed test."""
+    """Return an endpoint without the source's response to a failed test."""
     return {name: value for name, value in endpoint.items() if name != _ANSWER}
 
 
 def record_failure(transaction: Transaction, tested: Row, error: ProviderError) -> Row:
-    """Note that a connection's test has failed, and what the source answered.
+    """Record a failed test and the source's response.
 
     Raises:
-        Refusal: ``invalid_state``: the connection has changed since it was read for the test.
+        Refusal: ``invalid_state`` when the connection has changed since it was read for the test.
     """
     row = unchanged(transaction, tested)
     _change(
@@ -229,15 +226,15 @@ def record_failure(transaction: Transaction, tested: Row, error: ProviderError) 
 
 
 def rotate(transaction: Transaction, tenant_id: str, connection_id: str, handoff_id: str) -> tuple[Row, str | None]:
-    """Exchange a connection's secret for that of a completed handoff; it has to be tested before it is used again.
+    """Replace a connection's secret by that of a completed handoff; the connection then needs a new test.
 
-    A server that a user connected can go from no key to one and back; every other source keeps its scheme.
+    A server that a user connected can change between a key and no key; every other source keeps its scheme.
 
     Returns:
-        The connection, and the handle of the secret that it let go of, for removal after the commit.
+        The connection, and the handle of the old secret, for removal after the commit.
 
     Raises:
-        Refusal: ``not_found``; ``invalid_state`` for a disconnected connection or a handoff that cannot be used;
+        Refusal: ``not_found``; ``invalid_state`` for a disconnected connection or an unusable handoff;
             ``validation_failed`` for a handoff of another source, scheme or address.
     """
     row = find_open(transaction, tenant_id, connection_id)
@@ -266,13 +263,14 @@ def rotate(transaction: Transaction, tenant_id: str, connection_id: str, handoff
 def revoke(
     transaction: Transaction, tenant_id: str, connection_id: str, *, acted_by: str | None
 ) -> tuple[dict[str, Any], str | None]:
-    """Disconnect a source: its models and the options that stand on them are disabled for good.
+    """Disconnect a source and permanently disable its models and the options that use them.
 
-    Calls that were already sent may finish, and nothing is revoked at the provider. Harmless when it was done before.
-    A connection that never passed a test is removed: nothing can refer to it.
+    Calls already sent may finish, and nothing is revoked at the provider. Repeating it does nothing. A connection that
+    never passed a test is removed, because nothing can refer to it.
 
     Returns:
-        The acknowledgement, whose ``effects`` are ours, and the handle of the secret, for removal after the commit.
+        The acknowledgement (its ``effects`` are not in the specification), and the handle of the secret, for removal
+        after the commit.
 
     Raises:
         Refusal: ``not_found``.
@@ -298,12 +296,12 @@ def revoke(
 
 
 def connection_json(row: Row) -> dict[str, Any]:
-    """A connection as the interface shows it.
+    """Build the JSON of a connection.
 
-    Not in the specification: ``endpoint``, ``usable``, ``test_failure``, which tells in the words of the provider calls
-    also what ``test_error`` has no word for, ``test_http_status``, ``test_message``, ``test_suggestions`` and
-    ``test_was_sent``: the source's answer to the failed test, its own words in that, the names of models that it serves
-    in place of the one asked for, and whether it had the request.
+    Not in the specification: ``endpoint``, ``usable``, ``test_failure`` (the kind of call failure, also where
+    ``test_error`` has no value for it), and from the source's response to a failed test ``test_http_status``,
+    ``test_message``, ``test_suggestions`` (names of models it serves instead) and ``test_was_sent`` (whether it
+    received the request).
     """
     form = {name: row[name] for name in _SHOWN}
     endpoint = row["endpoint"]
@@ -331,16 +329,16 @@ def connection_json(row: Row) -> dict[str, Any]:
 
 
 def named_handles(transaction: Transaction) -> set[str]:
-    """The handles of all secrets that handoffs and connections name; the vault keeps those."""
+    """Return the handles of all secrets named by handoffs and connections; the vault keeps those."""
     rows: list[Sequence[Row]] = [transaction.list_all(handoffs_table, {}), transaction.list_all(connections, {})]
     return {row["secret_handle"] for some in rows for row in some if row["secret_handle"] is not None}
 
 
 def unchanged(transaction: Transaction, before: Row) -> Row:
-    """A connection as it is now, if it still is what a source was asked for.
+    """Return the current connection if it is unchanged since its source was called.
 
     Raises:
-        Refusal: ``invalid_state``: it was disconnected, or its credential exchanged.
+        Refusal: ``invalid_state`` when it was disconnected or its credential replaced.
     """
     row = find_open(transaction, before["tenant_id"], before["connection_id"])
     if row["binding_revision"] != before["binding_revision"]:

@@ -1,7 +1,7 @@
-"""GitHub connections as far as a private service can have them (specification, GitHub; DESIGN, Answers).
+"""GitHub connections as far as a private service supports them (manual: decisions, "Error responses").
 
-The references leave the answer of the start and everything behind it open. Ours: no GitHub App is installed here, so
-the page that the start leads to says so and lets the owner record the repository as connected, labelled unverified.
+The specification does not define the response of the start or anything after it. No GitHub App is installed here, so
+the page opened by the start says so and lets the owner record the repository as connected, labelled unverified.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from runwatch.service.tables.review import github_connections
 from runwatch.service.transaction import Row, Transaction
 
 ENTRY: Final = "github"
-"""The word in the address of the page."""
+"""Path word of the page."""
 
 
 def connection_json(row: Row) -> dict[str, Any]:
-    """A recorded connection as the service shows it."""
+    """Build the JSON of a recorded connection."""
     return {
         "connection_id": row["connection_id"],
         "repository": row["repository"],
@@ -29,7 +29,7 @@ def connection_json(row: Row) -> dict[str, Any]:
 
 
 def find(transaction: Transaction, tenant_id: str, repository: str) -> Row | None:
-    """The recorded connection of a repository, or ``None``; as for GitHub, case makes no difference."""
+    """Return the recorded connection of a repository, or ``None``. Like GitHub, it ignores case."""
     for row in transaction.newest(github_connections, {"tenant_id": tenant_id}):
         if row["repository"].lower() == repository.lower():
             return row
@@ -37,7 +37,7 @@ def find(transaction: Transaction, tenant_id: str, repository: str) -> Row | Non
 
 
 def record(transaction: Transaction, tenant_id: str, repository: str, connected_by: str) -> Row:
-    """Record a repository as connected; recording it again changes nothing."""
+    """Record a repository as connected; repeating it changes nothing."""
     known = find(transaction, tenant_id, repository)
     if known is not None:
         return known

@@ -1,7 +1,8 @@
-"""Credential handoffs: how the secret of a source gets here without any API request carrying it (wire reference 2.6).
+"""Credential handoffs: bring a source's secret to the service without any API request carrying it (manual: interface,
+"Sources, connections and credential handoffs").
 
-A handoff is begun with the API, completed on a private page (or at once, where no secret is needed) and consumed by the
-connection that it was for. It works for ten minutes; every read and write expires those that are over.
+A handoff is started through the API, completed on a private page (or at once if no secret is needed) and used up by its
+connection. It is valid for ten minutes; every read and write expires overdue ones.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from runwatch.service.tables.models import handoffs
 from runwatch.service.transaction import Row, Transaction
 
 KIND: Final = "source"
-"""The kind of the private page."""
+"""Kind of the private page."""
 
 VALID_FOR: Final = timedelta(minutes=10)
-"""How long a handoff works, from its beginning (wire reference 2.6)."""
+"""Lifetime of a handoff from its start."""
 
 _OPEN: Final = ("pending", "completed")
 _SCOPE_CHARACTERS: Final = 24
@@ -52,15 +53,12 @@ def begin(
     *,
     origin: str,
 ) -> tuple[Row, str | None]:
-    """Keep a new handoff; return it with the address of its page, or ``None`` where no secret is needed.
+    """Store a new handoff and return it with the address of its page, or ``None`` if no secret is needed.
 
     Args:
-        transaction: Where it is kept.
-        principal: Who begins it.
-        profile: The source.
-        auth_scheme: How callers show the source who they are.
-        endpoint: What :func:`runwatch.service.models.sources.endpoint_of` made of the source.
-        origin: Where the service is found.
+        auth_scheme: How calls authenticate at the source.
+        endpoint: Result of :func:`runwatch.service.models.sources.endpoint_of`.
+        origin: Public origin of the service.
     """
     now = format_iso(transaction.now)
     handoff_id = new_id("hand", transaction.now)
@@ -97,10 +95,10 @@ def begin(
 
 
 def find(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
-    """A handoff of an organization.
+    """Return a handoff of an organization.
 
     Raises:
-        Refusal: ``not_found``, for an unknown id as for another organization's.
+        Refusal: ``not_found`` for an unknown id or one of another organization.
     """
     row = transaction.one(handoffs, {"handoff_intent_id": handoff_id, "tenant_id": tenant_id})
     if row is None:
@@ -109,14 +107,14 @@ def find(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
 
 
 def is_overdue(transaction: Transaction, row: Row) -> bool:
-    """Whether a handoff is over and not marked so: its time has passed, or the key that began it is not active."""
+    """Whether an open handoff is past its time, or the key that started it is no longer active."""
     if row["state"] not in _OPEN:
         return False
     return row["expires_at"] <= format_iso(transaction.now) or not is_active(transaction, row["principal_id"])
 
 
 def expire(transaction: Transaction, tenant_id: str) -> list[str]:
-    """Mark the organization's overdue handoffs as expired; return the handles of the secrets that nobody took over."""
+    """Mark the organization's overdue handoffs as expired; return the handles of their unused secrets."""
     handles = []
     for row in transaction.list_all(handoffs, {"tenant_id": tenant_id, "state": _OPEN}):
         if is_overdue(transaction, row):
@@ -128,10 +126,10 @@ def expire(transaction: Transaction, tenant_id: str) -> list[str]:
 
 
 def complete(transaction: Transaction, token: str, handle: str) -> Row:
-    """Complete a handoff with the secret that was stored under a handle; its page, which works as long, is used up.
+    """Complete a handoff with the secret stored under a handle, and use up its page, which has the same lifetime.
 
     Raises:
-        Refusal: ``not_found`` for an unknown page, ``invalid_state`` when the page or the handoff is used or over.
+        Refusal: ``not_found`` for an unknown page, ``invalid_state`` when the page or the handoff is used or expired.
     """
     intent = private_entry.use(transaction, KIND, token)
     row = find(transaction, intent.tenant_id, intent.subject_id)
@@ -149,11 +147,10 @@ def complete(transaction: Transaction, token: str, handle: str) -> Row:
 
 
 def consume(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
-    """Use a completed handoff up, and return it as it was, with the handle of its secret for the connection to keep.
+    """Use up a completed handoff and return it as it was, with the handle of its secret for the connection.
 
     Raises:
-        Refusal: ``validation_failed`` for one that nobody knows, ``invalid_state`` for one that is not completed, used
-            or over.
+        Refusal: ``validation_failed`` for an unknown handoff, ``invalid_state`` for one not completed, used or expired.
     """
     row = transaction.one(handoffs, {"handoff_intent_id": handoff_id, "tenant_id": tenant_id})
     if row is None:
@@ -166,7 +163,7 @@ def consume(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
 
 
 def handoff_json(row: Row) -> dict[str, Any]:
-    """A handoff as the interface shows it; ``endpoint`` is ours."""
+    """Build the JSON of a handoff; ``endpoint`` is not in the specification."""
     form = {name: row[name] for name in _SHOWN}
     form["endpoint"] = {name: row["endpoint"][name] for name in ("base_url", "protocol_profile")}
     if row["source_scope"] is not None:
@@ -175,7 +172,7 @@ def handoff_json(row: Row) -> dict[str, Any]:
 
 
 def find_scope(base_url: str, handle: str) -> dict[str, str]:
-    """The account that a credential opens, as an opaque reference of ours: no source is asked for its own name."""
+    """Return an opaque reference to the account behind a credential, because sources are not asked for its name."""
     digest = hashlib.sha256(f"{base_url}\n{handle}".encode()).hexdigest()
     return {"kind": "account", "account_ref": f"acct_{digest[:_SCOPE_CHARACTERS]}"}
 

@@ -1,4 +1,6 @@
-"""Taking over what a source lists: the models that a connection serves (wire reference 2.5 and 2.6)."""
+"""Apply a source's model list to the models of a connection (manual: interface, "Model catalog, definitions and
+deployments").
+"""
 
 from __future__ import annotations
 
@@ -18,24 +20,22 @@ from runwatch.service.tables.models import deployments
 from runwatch.service.transaction import Row, Transaction
 
 NAME_CHARACTERS: Final = 255
-"""The longest name of a model that is taken from a source's list; ours."""
+"""Longest model name accepted from a source's list. Not in the specification."""
 
 
 def sync(transaction: Transaction, asked: Row, found: ServedModels, prices: PriceTable | None = None) -> list[Row]:
-    """Take over what a source lists: new models, what has changed of known ones, and that others are gone.
+    """Apply a source's list: add new models, update known ones, and disable those gone or retired.
 
-    A model keeps its id for as long as the connection lives. One that is gone or retired is ``disabled``. Models whose
-    name no call could carry are left out.
+    A model keeps its id for the life of the connection. Models whose name no call could carry are left out.
 
     Args:
-        transaction: Where they are kept.
         asked: The connection as it was when the source was asked.
         found: What the source serves.
-        prices: Prices that are added to the connection's own.
+        prices: Prices to add to the connection's own.
 
     Raises:
-        Refusal: ``invalid_state``: the connection has changed since it was read, or is not usable;
-            ``validation_failed``: it would have too many prices.
+        Refusal: ``invalid_state`` when the connection has changed since it was read or is not usable;
+            ``validation_failed`` when it would have too many prices.
     """
     row = connections.unchanged(transaction, asked)
     if not is_usable(row):

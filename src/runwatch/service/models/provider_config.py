@@ -1,4 +1,4 @@
-"""Reads the file of ``runwatch serve --provider-config FILE``: sources of models beside those that everyone knows.
+"""Read the file of ``runwatch serve --provider-config FILE``: model sources beyond the built-in ones.
 
 ::
 
@@ -8,16 +8,16 @@
     base_url = "http://127.0.0.1:8000/v1"
     protocol_profile = "openai_chat"
     auth_schemes = ["none"]            # or ["api_key"], the default
-    display_name = "Lab server"        # the rest may be left out
+    display_name = "Lab server"        # this and all that follows is optional
     location = "eu"
     route = "direct"
     data_classes = ["public", "tenant_internal"]
-
     [source.prices."*"]                # or the name of a model
     input_usd_per_million = "0.10"
     output_usd_per_million = "0.40"
 
-The form is ours. It never holds a secret: keys are entered on the private page of a credential handoff.
+The format is not in the specification. It never holds a secret: keys are entered on the private page of a credential
+handoff.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from runwatch.service.models.providers.prices import amount
 from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES
 
 FILE_BYTES: Final = 1024 * 1024
-"""The largest file that is read."""
+"""Largest file to read, in bytes."""
 
 _TABLE: Final = "source"
 _PRICES: Final = ("input_usd_per_million", "output_usd_per_million")
@@ -56,7 +56,7 @@ _HEADER: Final = re.compile(r"\s*\[\[\s*[\"']?source[\"']?\s*\]\]")
 
 @dataclass(frozen=True, slots=True)
 class ProviderConfig:
-    """What the service was told of providers when it was started.
+    """Provider configuration of a start.
 
     Attributes:
         sources: The sources, each id once.
@@ -66,11 +66,11 @@ class ProviderConfig:
 
 
 def provider_config(path: Path | None, *, sample: bool) -> ProviderConfig:
-    """What a start names: the sources of a file, and the sample sources.
+    """Build the configuration of a start from a file and the sample sources.
 
     Args:
-        path: The file; ``None`` for none.
-        sample: Whether the sample sources are served.
+        path: The file, if any.
+        sample: Whether to serve the sample sources.
 
     Raises:
         UsageError: the file cannot be used.
@@ -80,11 +80,11 @@ def provider_config(path: Path | None, *, sample: bool) -> ProviderConfig:
 
 
 def read_provider_config(path: Path) -> tuple[ConfiguredSource, ...]:
-    """The sources that a file names.
+    """Read the sources of a file.
 
     Raises:
-        UsageError: the file cannot be read, is no such file, or holds a secret; names the key and, where it can be
-            told, the line, and repeats no value.
+        UsageError: the file cannot be read, has the wrong format, or holds a secret. The error names the key and, if
+            known, the line, and repeats no value.
     """
     reading = _Reading(path)
     raw = reading.raw
@@ -102,7 +102,7 @@ def read_provider_config(path: Path) -> tuple[ConfiguredSource, ...]:
 
 
 class _Reading:
-    """One file while it is read; finds the lines of what is wrong."""
+    """A file being read, with lookup of line numbers for errors."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -122,7 +122,7 @@ class _Reading:
 
     def _parsed(self) -> dict[str, Any]:
         try:
-            # As decimals, prices keep their digits also where they are written as numbers.
+            # Parse as decimals, so that prices written as numbers keep their digits.
             return tomllib.loads(self._text, parse_float=Decimal)
         except RecursionError:
             self._refuse(f"{self._path} nests too deeply")
@@ -133,7 +133,7 @@ class _Reading:
             self._refuse(f"{self._path}{line} is not valid TOML: {reason}")
 
     def fail(self, key: str, message: str, hint: str | None = None) -> NoReturn:
-        """Refuse the file over one key.
+        """Refuse the file because of one key.
 
         Raises:
             UsageError: always.
@@ -142,10 +142,10 @@ class _Reading:
         self._refuse(f"{self._path}{f':{line}' if line else ''}: '{clean_line(key)}' {message}", hint)
 
     def expect_members(self, table: Mapping[str, Any], known: Iterable[str], prefix: str) -> None:
-        """Refuse a table with a member that is not known.
+        """Refuse a table with an unknown member.
 
         Raises:
-            UsageError: there is one.
+            UsageError: such a member exists.
         """
         names = list(known)
         for name in table:
@@ -161,7 +161,7 @@ class _Reading:
             self.fail(f"{prefix}{name}", "is not known here", f"Did you mean '{near}'?" if near else None)
 
     def _line(self, key: str) -> int | None:
-        """The line of a key like ``source[1].prices."x"``, or that of the innermost table around it that is found."""
+        """Return the line of a key like ``source[1].prices."x"``, or of the innermost enclosing table that is found."""
         lines = self._text.splitlines()
         place = re.match(rf"{_TABLE}\[(\d+)\]\.", key)
         if place is None:
@@ -183,7 +183,7 @@ class _Reading:
 
 
 def _found(lines: list[str], name: str, start: int = 1) -> int | None:
-    """The first line, from ``start`` on, that has the name before an equals sign or as a part of a table's head."""
+    """Return the first line from ``start`` on with the name before an equals sign or in a table header."""
     pattern = re.compile(rf"""\s*(?:\[.*)?["']?(?<![\w-]){re.escape(name)}["']?\s*(?:=|\]|\.)""")
     return next((number for number, line in enumerate(lines, 1) if number >= start and pattern.match(line)), None)
 
@@ -204,10 +204,10 @@ def _source(reading: _Reading, table: dict[str, Any], position: int) -> Configur
 
 
 def _prices(reading: _Reading, value: Any, prefix: str) -> dict[str, dict[str, str]]:
-    """The price table, with every amount as decimal text.
+    """Return the price table with every amount as decimal text.
 
     Raises:
-        ValueError: it is no table of tables.
+        ValueError: it is not a table of tables.
         UsageError: one of its entries is wrong.
     """
     if not isinstance(value, dict):

@@ -1,7 +1,7 @@
-"""Looking for model servers on this machine, because somebody asked for it. Ours: no reference has such a search.
+"""Search for model servers on this machine, on request. Not in the specification.
 
-Every server is asked for its models in the OpenAI form, without a key, at the port on which it listens unless it is
-told otherwise. Nothing is kept, and nothing is connected.
+Each server is asked for its models in the OpenAI protocol, without a key, at its default port. Nothing is stored or
+connected.
 """
 
 from __future__ import annotations
@@ -14,23 +14,18 @@ from typing import Any, Final
 from runwatch.service.models.providers import ProviderAddress, ProviderError, Providers
 
 PROTOCOL: Final = "openai_chat"
-"""The protocol profile in which servers are asked, and which those that answer speak."""
+"""Protocol profile of the search and of the servers found."""
 
 LIMIT_S: Final = 1.5
-"""Seconds until the last byte of an answer; all servers are asked at once, so that the search takes no longer."""
+"""Seconds until the last byte of a response. All servers are asked at once, so this bounds the whole search."""
 
 _NO_KEY: Final = 401
-"""The status of a server that asks for a key. 403 is none: other programs on these ports answer it to everybody."""
+"""Status of a server that requires a key. Not 403: unrelated programs on these ports answer 403 to every request."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPort:
-    """Where a model server listens on loopback unless it is told otherwise.
-
-    Attributes:
-        name: What the server is called.
-        port: The port.
-    """
+    """Default loopback port of a model server."""
 
     name: str
     port: int
@@ -43,18 +38,17 @@ KNOWN_PORTS: Final = (
     KnownPort("LM Studio", 1234),
     KnownPort("SGLang", 30000),
 )
-"""The servers that are looked for, as each documents its port."""
+"""The servers to search for, with their documented ports."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundServer:
-    """A model server of this machine.
+    """A model server on this machine.
 
     Attributes:
-        base_url: The address under which it can be connected.
-        name: The server whose usual port it is on; nothing proves that it is that one.
-        models: The names of its models; empty where it does not tell without a key.
-        needs_key: Whether it asks for a key.
+        base_url: Address for connecting it.
+        name: The server that usually has this port; its identity is not proved.
+        models: Names of its models; empty if it does not list them without a key.
     """
 
     base_url: str
@@ -63,7 +57,7 @@ class FoundServer:
     needs_key: bool
 
     def read_form(self) -> dict[str, Any]:
-        """As it is answered."""
+        """Build the JSON of the server."""
         return {
             "base_url": self.base_url,
             "name": self.name,
@@ -76,15 +70,13 @@ class FoundServer:
 async def find_servers(
     providers: Providers, ports: Sequence[KnownPort], tenant_id: str, *, limit_s: float = LIMIT_S
 ) -> list[FoundServer]:
-    """The model servers that answer on some ports of this machine, in the order of the ports.
+    """Return the model servers that respond on the given ports of this machine, in the order of the ports.
 
-    A port where nobody listens, where no answer comes in time, or where something else answers, is left out.
+    A port is left out when it is closed, too slow, or used by something else.
 
     Args:
-        providers: Asks them.
-        ports: Where to look.
         tenant_id: The organization that asks.
-        limit_s: Seconds until the last byte of an answer.
+        limit_s: Seconds until the last byte of a response.
     """
     found = await asyncio.gather(*(_ask(providers, port, tenant_id, limit_s) for port in ports))
     return [server for server in found if server is not None]

@@ -1,6 +1,6 @@
-"""Editable regions of skills: the text between a line ``[[region:NAME]]`` and a line ``[[/region:NAME]]``. Pure.
+"""Editable regions of skills: the text between lines ``[[region:NAME]]`` and ``[[/region:NAME]]``. No side effects.
 
-The specification says that a skill has editable regions, not how its text marks them; the marks are this service's own.
+The specification gives skills editable regions but no markup for them; this markup is the service's own.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ class Region(NamedTuple):
     """An editable region.
 
     Attributes:
-        name: Its name.
-        start: Where its text begins in the skill's content.
-        end: Where its text ends.
-        text: Its text.
+        start: Start of its text in the skill's content.
+        end: End of its text.
     """
 
     name: str
@@ -27,12 +25,12 @@ class Region(NamedTuple):
 
 
 def find_region(content: str, name: str) -> Region | None:
-    """The region of this name, ``None`` when the content does not mark it."""
+    """Return the named region, or ``None`` when the content does not mark it."""
     mark = re.escape(name)
     match = re.search(rf"^\[\[region:{mark}\]\][ \t]*\n(.*?)^\[\[/region:{mark}\]\]", content, re.DOTALL | re.MULTILINE)
     return None if match is None else Region(name, match.start(1), match.end(1), match[1])
 
 
 def missing_regions(content: str, names: Iterable[str]) -> list[str]:
-    """The declared regions that the content does not mark."""
+    """Return the declared regions that the content does not mark."""
     return [name for name in names if find_region(content, name) is None]

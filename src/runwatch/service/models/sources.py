@@ -1,7 +1,7 @@
-"""Sources of models: those that the interface knows, ours with any address, and those the service was told of.
+"""Model sources: those of the interface, two that accept any address, and those configured at start.
 
-A source says where models come from and how they are spoken to; a connection is one organization's account there.
-(Specification, Available providers; wire reference 2.6. The addresses are those that the publishers document.)
+A source says where models come from and how to call them; a connection is one organization's account there (manual:
+interface, "Sources, connections and credential handoffs"). The addresses are those documented by the publishers.
 """
 
 from __future__ import annotations
@@ -24,30 +24,28 @@ from runwatch.service.models.providers.configured_source import (
 from runwatch.service.models.providers.prices import PriceTable
 
 SCHEMA_VERSION: Final = "1"
-"""Version of the forms of profiles, definitions and provenance."""
+"""Format version of profiles, definitions and provenance."""
 
 KEYLESS: Final = "none"
-"""The authentication scheme of a server that asks for no key; ours."""
+"""Authentication scheme of a server that needs no key. Not in the specification."""
 
 _SCHEME_VERSION: Final = "1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceDefinition:
-    """What is known of one source.
+    """Definition of one source.
 
     Attributes:
-        source_id: Its id in the interface.
-        display_name: Its name for people.
-        source_kind: ``publisher_direct``, ``gateway``, ``cloud``, ``fixture`` or one of ours.
-        protocol_profiles: How it can be spoken to, the usual way first.
-        base_url: Where it is; ``None`` where each connection says that.
-        auth_schemes: How callers show who they are, the usual way first.
-        location: Where it computes, ``unknown`` where it does not tell.
-        route: ``direct``, or ``gateway`` where it passes calls on.
-        fallback_policy: ``source_controlled`` where it may let another model answer than the one asked for.
-        data_classes: What its models may be given; ``None`` for what each model says of itself.
-        prices: What its models cost.
+        display_name: Its name for users.
+        source_kind: ``publisher_direct``, ``gateway``, ``cloud``, ``fixture`` or one outside the specification.
+        protocol_profiles: Protocols it speaks, default first.
+        base_url: Its address; ``None`` if each connection gives one.
+        auth_schemes: Authentication schemes it accepts, default first.
+        location: Where it computes; ``unknown`` if not stated.
+        route: ``direct``, or ``gateway`` if it forwards calls.
+        fallback_policy: ``source_controlled`` if another model than the requested one may answer.
+        data_classes: Data classes its models may receive; ``None`` to use each model's own.
     """
 
     source_id: str
@@ -68,9 +66,9 @@ class SourceDefinition:
         return any(name in PROTOCOLS for name in self.protocol_profiles)
 
     def read_form(self) -> dict[str, Any]:
-        """The profile as the interface shows it (wire reference 2.6).
+        """Build the JSON of the profile.
 
-        ``display_name``, ``base_url``, ``served`` and ``needs_endpoint`` are ours.
+        ``display_name``, ``base_url``, ``served`` and ``needs_endpoint`` are not in the specification.
         """
         return {
             "source_id": self.source_id,
@@ -154,13 +152,13 @@ KNOWN: Final = (
         base_url=None,
     ),
 )
-"""The sources of wire reference 2.6, and two of ours that take any address."""
+"""The sources of the specification, and two of this service that accept any address."""
 
 
 def profile_of(source: ConfiguredSource) -> SourceDefinition:
-    """The profile of a source that the service was told of when it was started.
+    """Build the profile of a source configured at start.
 
-    The models of a sample source say themselves what they may be given.
+    Each model of a sample source states its own data classes.
     """
     is_fixture = source.source_kind == "fixture"
     return SourceDefinition(
@@ -178,17 +176,17 @@ def profile_of(source: ConfiguredSource) -> SourceDefinition:
 
 
 def profiles(told: Iterable[ConfiguredSource]) -> dict[str, SourceDefinition]:
-    """Every source by its id; one that the service was told of takes the place of a known one with the same id."""
+    """Return all sources by id; a configured source replaces a built-in one with the same id."""
     known = {profile.source_id: profile for profile in KNOWN}
     return known | {source.source_id: profile_of(source) for source in told}
 
 
 def find(known: Mapping[str, SourceDefinition], source_id: str, auth_scheme: str) -> SourceDefinition:
-    """The source that somebody wants to connect.
+    """Return the source to connect.
 
     Raises:
-        Refusal: ``validation_failed`` for a source that nobody knows or a scheme that it does not take,
-            ``invalid_state`` for a source or a scheme that this service cannot speak to.
+        Refusal: ``validation_failed`` for an unknown source or a scheme it does not accept, ``invalid_state`` for a
+            source or scheme that this service does not support.
     """
     profile = known.get(source_id)
     if profile is None:
@@ -203,13 +201,13 @@ def find(known: Mapping[str, SourceDefinition], source_id: str, auth_scheme: str
 
 
 def endpoint_of(profile: SourceDefinition, auth_scheme: str, asked: EndpointRequest | None) -> dict[str, Any]:
-    """What a connection to a source keeps of it, as the ``endpoint`` column of handoffs and connections.
+    """Build the ``endpoint`` column of handoffs and connections for a source.
 
-    A server on this machine or in its own network may be given every known data class, because what it is given does
-    not leave that network. Of any other address nothing more is known than what each model says of itself.
+    A server on this machine or in its own network may receive every known data class, because the data stays in that
+    network. For any other address only each model's own statement counts.
 
     Raises:
-        Refusal: ``validation_failed``, when the address is missing or not to be chosen, the protocol is not one of the
+        Refusal: ``validation_failed`` when the address is missing or may not be chosen, the protocol is not one of the
             source's, or a server without a key is not on this machine.
     """
     asked = asked or EndpointRequest()
@@ -247,7 +245,7 @@ def _listed(values: tuple[str, ...] | None) -> list[str] | None:
 
 
 def price_table(asked: Mapping[str, PriceRequest] | None) -> dict[str, dict[str, str]]:
-    """The prices of a request in the form that a connection keeps."""
+    """Convert the prices of a request to the stored format of a connection."""
     return {
         name: {
             "input_usd_per_million": price.input_usd_per_million,

@@ -1,6 +1,6 @@
-"""Calls to model providers: one door, behind it an adapter for each wire form and the sample source.
+"""Calls to model providers: one entry point, with an adapter for each wire format and the sample source.
 
-A call goes out once. Nothing is streamed, nothing is tried again, and of the answer only what a run needs is taken.
+A call is sent once, without streaming or retry, and only what a run needs is read from the response.
 """
 
 from __future__ import annotations
@@ -40,16 +40,15 @@ PROTOCOLS: Final[dict[str, WireFormat]] = {
     "openai_responses": openai_responses.PROTOCOL,
     "anthropic_messages": anthropic_messages.PROTOCOL,
 }
-"""Protocol profiles that this service speaks, with their adapters."""
+"""Supported protocol profiles and their adapters."""
 
 
 class Providers:
-    """Calls providers. One for a service.
+    """Caller of providers; one per service.
 
     Args:
-        outbound: The service's HTTP client.
-        clock: Where the sample source takes its delays from.
-        reach_of: Where the model servers of an organization may be, by its id.
+        clock: Delays of the sample source.
+        reach_of: Addresses allowed for the model servers of an organization, by its id.
     """
 
     def __init__(self, outbound: OutboundClient, clock: Clock, reach_of: Callable[[str], AddressPolicy]) -> None:
@@ -57,15 +56,14 @@ class Providers:
         self._fixture: Final = SampleProvider(clock)
 
     async def find_models(self, address: ProviderAddress, named: Sequence[str] = ()) -> ServedModels:
-        """What a provider serves, and the base URL that works.
+        """Return what a provider serves, and the base URL that works.
 
-        With ``named`` models, which were tested before, a provider needs no list.
-
-        A base URL whose path does not end in ``/v1`` and has no model list is tried once more with ``/v1``, because
-        people give server addresses in both forms; a connection keeps the one that works.
+        With ``named`` models, which were tested before, the provider needs no list. A base URL without a model list
+        whose path does not end in ``/v1`` is retried with ``/v1``, because users give both forms of server address; the
+        connection keeps the one that works.
 
         Raises:
-            ProviderError: it gave no usable answer.
+            ProviderError: no usable response.
         """
         if is_sample(address.base_url):
             return self._fixture.models(address)
@@ -75,13 +73,13 @@ class Providers:
     async def test_models(
         self, address: ProviderAddress, names: Sequence[str], known: Sequence[str] = ()
     ) -> ServedModels:
-        """Call each named model once, with the smallest message, and find out what else the provider serves.
+        """Call each named model once with a minimal message, and find out what else the provider serves.
 
-        The base URL is tried as in :meth:`find_models`. A model that answers is taken whether the provider lists it or
-        not: gateways have aliases. ``known`` models were tested before; they are not called again.
+        The base URL is tried as in :meth:`find_models`. A model that responds is accepted even if it is not listed,
+        because gateways have aliases. ``known`` models were tested before and are not called again.
 
         Raises:
-            ProviderError: it gave no usable answer; ``suggestions`` name listed models where the name may be wrong.
+            ProviderError: no usable response; ``suggestions`` names listed models if the name may be wrong.
         """
         if is_sample(address.base_url):
             return self._fixture.models(address)
@@ -100,16 +98,15 @@ class Providers:
         """Have a model answer one message.
 
         Args:
-            address: The provider.
             model: The provider's name of the model.
-            objective: What the run is to do.
+            objective: The prompt.
             inputs: The task's ``inputs_ref`` as decoded JSON, or ``None``. Inline JSON is appended to the message as
-                text; of URLs only the addresses are, nothing is fetched.
-            max_output_tokens: The cap on the output; ``None`` leaves it to the provider.
-            timeout_s: Seconds until the last byte of the answer.
+                text; for URLs only the addresses are, and nothing is fetched.
+            max_output_tokens: Output limit; ``None`` leaves it to the provider.
+            timeout_s: Seconds until the last byte of the response.
 
         Raises:
-            ProviderError: it gave no usable answer.
+            ProviderError: no usable response.
         """
         if is_sample(address.base_url):
             return await self._fixture.generate(

@@ -1,4 +1,4 @@
-"""The wire form ``anthropic_messages``: one user message to ``messages``."""
+"""The wire format ``anthropic_messages``: one user message to ``messages``."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from runwatch.service.models.providers.http_client import WireFormat
 from runwatch.service.models.providers.json_reading import joined, objects, unusable
 
 VERSION: Final = "2023-06-01"
-"""The version of the protocol that every request names."""
+"""Protocol version sent with every request."""
 
 MAX_TOKENS: Final = 4096
-"""The cap on the output where a run has none: the protocol wants one, and every model takes this."""
+"""Output limit when a run has none: the protocol requires one, and every model accepts this value."""
 
 
 def _headers(key: str | None) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What a failed call means, from statuses and machine codes alone; sentences of a provider are never read."""
+"""Classify failed calls by statuses and machine codes alone; a provider's sentences are never interpreted."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from runwatch.base.text import clean_line, truncate
 from runwatch.service.outbound import OutboundError
 
 MESSAGE_CHARACTERS: Final = 200
-"""The longest message of a provider that is kept. Not in the specification."""
+"""Longest provider message to keep. Not in the specification."""
 
 REMOVED: Final = "[removed]"
-"""What stands in a provider's message for a word that is a secret or looks like one."""
+"""Replacement for a word in a provider's message that is or looks like a secret."""
 
 _KEY_PIECE: Final = 8
-"""Characters of the key in a row that a word may not repeat."""
+"""Consecutive characters of the key that a word may not repeat."""
 
 _READ_CHARACTERS: Final = 2000
-"""Characters of a message that are looked at."""
+"""Characters of a message to inspect."""
 
 _STATUSES: Final[Mapping[int, str]] = {
     401: "authentication",
@@ -43,8 +43,9 @@ REFUSALS: Final = frozenset(
         "provider_insufficient_funds",
     }
 )
-"""Failures in which the provider turned the request away before a model read it: they use and cost nothing. What a
-provider that failed later charges for is not known unless it says so."""
+"""Failures in which the provider refused the request before a model read it: they use and cost nothing. For later
+failures the charge is unknown unless the provider reports it.
+"""
 
 _CODES: Final[Mapping[str, str]] = {
     "authentication_error": "authentication",
@@ -58,7 +59,8 @@ _CODES: Final[Mapping[str, str]] = {
     "rate_limit_exceeded": "rate_limited",
     "server_error": "source_5xx",
 }
-"""Codes in error bodies that say more than the status: an empty account is a 429 at one provider, for example."""
+"""Codes in error bodies that are more exact than the status: at one provider, for example, an empty account is a 429.
+"""
 
 _OUTBOUND: Final[Mapping[str, str]] = {
     "dns_resolution_failed": "network",
@@ -71,11 +73,11 @@ _OUTBOUND: Final[Mapping[str, str]] = {
 
 
 def kind_from_status(status: int, body: Any) -> str:
-    """The kind of :class:`~runwatch.service.models.providers.types.ProviderError` that an answer stands for.
+    """Return the kind of :class:`~runwatch.service.models.providers.types.ProviderError` for a response.
 
     Args:
-        status: Its HTTP status, which is no success.
-        body: Its decoded body, or ``None`` where it has none that is JSON.
+        status: Its HTTP status, not a success.
+        body: Its decoded body; ``None`` if it is not JSON.
     """
     kind = kind_from_code(build_error(body))
     if kind is not None:
@@ -84,35 +86,35 @@ def kind_from_status(status: int, body: Any) -> str:
         return _STATUSES[status]
     if 400 <= status < 500:
         return "request_refused"
-    # What is left is a redirect, or a status that no server should send.
+    # What remains is a redirect or an invalid status.
     return "source_5xx" if 500 <= status < 600 else "invalid_response"
 
 
 def kind_from_code(error: Any) -> str | None:
-    """The kind that an error object names by a code; ``None`` for codes that are not known here."""
+    """Return the kind that an error object names by a code, or ``None`` for unknown codes."""
     if not isinstance(error, Mapping):
         return None
     for name in ("code", "type"):
         code = error.get(name)
         if isinstance(code, str) and code in _CODES:
             return _CODES[code]
-        # Gateways answer 200 and put the status that they met into the body.
+        # Gateways respond with 200 and put the upstream status into the body.
         if isinstance(code, int) and 400 <= code < 600:
             return kind_from_status(code, None)
     return None
 
 
 def build_error(body: Any) -> Any:
-    """The error object of a body in any of the three wire forms, or ``None``."""
+    """Return the error object of a body in any of the three wire formats, or ``None``."""
     return body.get("error") if isinstance(body, Mapping) else None
 
 
 def provider_message(body: Any, content: bytes, key: str | None) -> str | None:
-    """The sentence with which a provider refuses a call, cleaned, cut and without secrets; ``None`` without one.
+    """Return the provider's sentence on a refused call, cleaned, cut and without secrets, or ``None``.
 
     Args:
-        body: The decoded body of the answer, or ``None`` where it is not JSON.
-        content: The body as it came.
+        body: The decoded body; ``None`` if it is not JSON.
+        content: The raw body.
         key: The key that was sent.
     """
     error = build_error(body)
@@ -136,5 +138,5 @@ def _is_secret(word: str, key: str | None) -> bool:
 
 
 def kind_from_outbound(error: OutboundError) -> str:
-    """The kind that a call without a complete answer stands for."""
+    """Return the kind of a call without a complete response."""
     return _OUTBOUND.get(error.kind, "network")

@@ -1,4 +1,4 @@
-"""Sends the requests of all wire forms and judges the answers; the adapters say what stands in them."""
+"""Send the requests of all wire formats and judge the responses; adapters define their content."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ from runwatch.service.models.providers.types import (
 from runwatch.service.outbound import OutboundClient, OutboundError, OutboundResponse
 
 ANSWER_BYTES: Final = 8 * 1024 * 1024
-"""The largest answer of a provider that is read."""
+"""Largest response to read, in bytes."""
 
 LIST_TIMEOUT_S: Final = 20.0
 """Seconds until the last byte of a model list."""
 
 LIST_PAGES: Final = 20
-"""Pages of a model list after which no more are asked for."""
+"""Most pages of a model list to read."""
 
 TEST_TIMEOUT_S: Final = 25.0
-"""Seconds until the last byte of the answer to a test call; shorter than clients wait for the test."""
+"""Seconds until the last byte of a test call; shorter than clients wait for the test."""
 
 TEST_OBJECTIVE: Final = "Reply with OK."
-"""The message of a test call."""
+"""Message of a test call."""
 
 TEST_OUTPUT_TOKENS: Final = 16
-"""The cap on the output of a test call: the smallest that every protocol takes."""
+"""Output limit of a test call: the smallest that every protocol accepts."""
 
 _NO_LIST: Final = ("model_not_found", "request_refused", "invalid_response", "response_too_large", "source_5xx")
-"""Failures of a list call that show that a server has no list which can be used."""
+"""Failures of a list call that mean that the server has no usable list."""
 
 _SUGGESTED: Final = ("model_not_found", "request_refused")
-"""Failures of a test call that a wrong name of a model can have."""
+"""Failures of a test call that a wrong model name can cause."""
 
 _VERSIONED: Final = re.compile(r"/v\d\w*(?:/|$)")
 
@@ -64,19 +64,19 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class WireFormat:
-    """One wire form.
+    """A wire format.
 
     Attributes:
-        path: Where messages are sent to, below the base URL.
-        headers: The headers of a call, from the key or ``None``.
-        body: The body of a call, from model, message and the cap on the output.
-        text: Reads the output; raises :class:`.ProviderError` when the answer has none that can be used.
-        input_member: The member of an answer's ``usage`` that counts the tokens read.
-        output_member: The member of it that counts the tokens written.
+        path: Path for messages below the base URL.
+        headers: Builds the headers of a call from the key or ``None``.
+        body: Builds the body of a call from model, message and output limit.
+        text: Reads the output; raises :class:`.ProviderError` if there is none.
+        input_member: Member of ``usage`` that counts tokens read.
+        output_member: Member of ``usage`` that counts tokens written.
         finish: Reads why the output ends, in the protocol's own word.
-        list_query: The query of the list call.
-        pages_by: The query parameter that takes the last id of a page, where lists come in pages.
-        publisher: Who makes all models that are spoken to in this protocol, where that is one.
+        list_query: Query of the list call.
+        pages_by: Query parameter for the last id of a page, if lists have pages.
+        publisher: Publisher of all models behind this protocol, if there is a single one.
     """
 
     path: str
@@ -91,13 +91,13 @@ class WireFormat:
     publisher: str | None = None
 
     def spent(self, answer: Mapping[str, Any]) -> Generation:
-        """What an answer says about itself and its usage, without the output; every value may be absent."""
+        """Read what a response reports about itself and its usage, without the output; every value may be absent."""
         usage = answer.get("usage")
         return Generation(
             text="",
             input_tokens=count(member(usage, self.input_member)),
             output_tokens=count(member(usage, self.output_member)),
-            # OpenRouter and gateways like it say what they charge.
+            # OpenRouter and similar gateways report their charge.
             usd=dollars(member(usage, "cost")),
             upstream_ref=name(answer.get("model")),
             source_request_id=name(answer.get("id")),
@@ -105,16 +105,15 @@ class WireFormat:
 
 
 def bearer(key: str | None) -> dict[str, str]:
-    """The key as both OpenAI forms send it."""
+    """Build the key header of both OpenAI formats."""
     return {} if key is None else {"Authorization": f"Bearer {key}"}
 
 
 class ProviderHttpClient:
-    """Talks to providers over HTTP.
+    """HTTP client for providers.
 
     Args:
-        outbound: The service's HTTP client.
-        reach_of: Where the model servers of an organization may be.
+        reach_of: Addresses allowed for the model servers of an organization, by its id.
     """
 
     def __init__(self, outbound: OutboundClient, reach_of: Callable[[str], AddressPolicy]) -> None:
@@ -122,19 +121,19 @@ class ProviderHttpClient:
         self._reach_of: Final = reach_of
 
     async def models(self, protocol: WireFormat, address: ProviderAddress) -> ServedModels:
-        """What a provider serves; see :meth:`runwatch.service.models.providers.Providers.find_models`.
+        """Return what a provider serves; see :meth:`runwatch.service.models.providers.Providers.find_models`.
 
         Raises:
-            ProviderError: it gave no usable answer.
+            ProviderError: no usable response.
         """
         base_url, listed = await _found_below(address, lambda at: self._listed(protocol, at))
         return ServedModels(base_url, listed)
 
     async def add_named(self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]) -> ServedModels:
-        """What a provider serves, with models that were tested by name; a provider without a list serves only those.
+        """Return what a provider serves plus the models tested by name; only the latter if it has no list.
 
         Raises:
-            ProviderError: it refused, or gave no answer at all.
+            ProviderError: it refused or did not respond.
         """
         try:
             listed = await self._listed(protocol, address)
@@ -150,7 +149,7 @@ class ProviderHttpClient:
         """Call models once each; see :meth:`runwatch.service.models.providers.Providers.test_models`.
 
         Raises:
-            ProviderError: it gave no usable answer to one of the calls.
+            ProviderError: one of the calls had no usable response.
         """
         try:
             base_url, _ = await _found_below(address, lambda at: self._call_each(protocol, at, names))
@@ -167,7 +166,7 @@ class ProviderHttpClient:
         return _with_named(protocol, base_url, listed_models, [*known, *names])
 
     async def _call_each(self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]) -> None:
-        """Call each model once, in the smallest way."""
+        """Call each model once with a minimal request."""
         calls = (
             self.generate(
                 protocol,
@@ -201,17 +200,10 @@ class ProviderHttpClient:
         """Have a model answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`.
 
         Args:
-            protocol: The wire form.
-            address: The provider.
-            model: The provider's name of the model.
-            objective: What the model is asked.
-            inputs: The task's ``inputs_ref``.
-            max_output_tokens: The cap on the output.
-            timeout_s: Seconds until the last byte of the answer.
             keeps_message: Whether an error carries the provider's message.
 
         Raises:
-            ProviderError: it gave no usable answer.
+            ProviderError: no usable response.
         """
         message = find_message(objective, inputs)
         body = encode_body(protocol.body(model, message, max_output_tokens))
@@ -256,7 +248,7 @@ class ProviderHttpClient:
         body: bytes | None = None,
         keeps_message: bool = True,
     ) -> Any:
-        """The decoded body of a successful answer."""
+        """Return the decoded body of a successful response."""
         headers = {"Accept": "application/json", "User-Agent": f"runwatch/{__version__}"}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -286,16 +278,16 @@ class ProviderHttpClient:
 
 
 async def _found_below(address: ProviderAddress, ask: Callable[[ProviderAddress], Awaitable[_T]]) -> tuple[str, _T]:
-    """What a provider answers at its base URL, or at the same with ``/v1``, and the base URL that works.
+    """Ask a provider at its base URL, or the same with ``/v1``; return the URL that works and the response.
 
     Raises:
-        ProviderError: it gave no usable answer.
+        ProviderError: no usable response.
     """
     base_url = address.base_url.rstrip("/")
     try:
         return base_url, await ask(replace(address, base_url=base_url))
     except ProviderError as error:
-        # A server that has its own pages at the root answers one of those, with 200.
+        # A server with a web page at the root responds with that page and 200.
         is_elsewhere = error.http_status in {404, 405} or error.kind == "invalid_response"
         if not is_elsewhere or _VERSIONED.search(urlsplit(base_url).path):
             raise
@@ -313,10 +305,10 @@ def _with_named(
 
 
 def _key_of(address: ProviderAddress) -> str | None:
-    """The key as it is sent; ``None`` for a server that asks for none.
+    """Return the key as sent, or ``None`` for a server that needs none.
 
     Raises:
-        ProviderError: the key is missing, or holds what no header can carry; nothing was sent.
+        ProviderError: the key is missing or cannot be sent in a header; nothing was sent.
     """
     if address.auth_scheme == "none":
         return None

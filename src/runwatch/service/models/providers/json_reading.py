@@ -1,4 +1,4 @@
-"""Takes members out of decoded answers whose shape nobody guarantees."""
+"""Extract members from decoded responses of unreliable shape."""
 
 from __future__ import annotations
 
@@ -11,61 +11,61 @@ from runwatch.service.models.providers.prices import amount, is_amount
 from runwatch.service.models.providers.types import ProviderError
 
 NAME_CHARACTERS: Final = 512
-"""The longest name or id that is taken from an answer."""
+"""Longest name or id accepted from a response."""
 
 CUT: Final = "length"
-"""The finish reason of an output that was cut at a limit of tokens."""
+"""Finish reason of an output cut at a token limit."""
 
 _CUT_WORDS: Final = (CUT, "max_tokens", "max_output_tokens", "model_context_window_exceeded")
 _COUNT_LIMIT: Final = 10**12
 
 
 def unusable() -> ProviderError:
-    """The failure of an answer that is not of the shape that its protocol promises."""
+    """Return the failure for a response that does not have its protocol's shape."""
     return ProviderError("invalid_response", was_sent=True)
 
 
 def member(value: Any, name: str) -> Any:
-    """A member of an object; ``None`` when it has none of this name or is no object."""
+    """Return a member of an object, or ``None`` if it is missing or the value is not an object."""
     return value.get(name) if isinstance(value, Mapping) else None
 
 
 def objects(value: Any) -> list[Mapping[str, Any]]:
-    """The objects in a list; nothing for what is no list."""
+    """Return the objects in a list; nothing if the value is not a list."""
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def name(value: Any) -> str | None:
-    """A name or an id; ``None`` for anything that is no short text that can be stored."""
+    """Return a name or an id, or ``None`` for anything but short, storable text."""
     if not isinstance(value, str) or not value.strip() or len(value) > NAME_CHARACTERS:
         return None
     return value if storable_text(value) == value else None
 
 
 def finish(value: Any) -> str | None:
-    """Why an output ends; ``length`` for the words of every protocol that say it was cut at a limit of tokens."""
+    """Return why an output ends, with ``length`` for every protocol's word for a token limit."""
     return CUT if value in _CUT_WORDS else name(value)
 
 
 def storable_text(text: str) -> str:
-    """A text that UTF-8 can hold: JSON can smuggle in half a surrogate pair, which no database takes."""
+    """Return text that UTF-8 can encode: JSON can contain lone surrogates, which no database accepts."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def joined(parts: Iterable[Any]) -> str:
-    """The texts among some parts as one text."""
+    """Join those parts that are text."""
     return storable_text("".join(part for part in parts if isinstance(part, str)))
 
 
 def count(value: Any) -> int | None:
-    """A number of tokens, or ``None`` for anything that is none."""
+    """Return a token count, or ``None`` if the value is not one."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _COUNT_LIMIT:
         return None
     return value
 
 
 def dollars(value: Any) -> Decimal | None:
-    """An amount that an answer states as a number or a text; ``None`` as for :func:`amount`."""
+    """Return an amount given as a number or text, or ``None`` as :func:`amount` does."""
     if isinstance(value, str):
         return amount(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):

@@ -1,4 +1,4 @@
-"""The one message that a model gets: what the run is to do, and its inputs as text."""
+"""Build the single message to a model: the objective, and the inputs as text."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ _ADDRESSES: Final = frozenset({"url", "url_list"})
 
 
 def find_message(objective: str, inputs: Any) -> str:
-    """The text of the message.
+    """Return the text of the message.
 
     Args:
-        objective: What the run is to do.
-        inputs: ``inputs_ref`` of wire reference 2.1 as decoded JSON, or ``None``. Inline JSON follows the objective as
-            JSON text with its exact numbers; of URLs only the addresses do, because nothing is fetched.
+        inputs: The task's ``inputs_ref`` as decoded JSON, or ``None``. Inline JSON follows the objective as JSON text
+            with its exact numbers; for URLs only the addresses do, because nothing is fetched.
     """
     if inputs is None:
         return storable_text(objective)
@@ -30,7 +29,7 @@ def find_message(objective: str, inputs: Any) -> str:
 
 
 def _addresses(value: Any) -> Iterator[str]:
-    """Every absolute URL in a value; no reference shows where a ``url_list`` puts its own (2.1)."""
+    """Yield every absolute URL in a value, because the specification does not say where a ``url_list`` keeps them."""
     if isinstance(value, str):
         if value.lower().startswith(("https://", "http://")):
             yield value

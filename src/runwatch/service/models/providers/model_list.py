@@ -1,7 +1,7 @@
-"""From a provider's list of models to what this service keeps of it.
+"""Convert a provider's model list to the records of this service.
 
-Lists tell little: a name always, the rest at some providers. What a list does not tell is worked out from the name by
-the rules below, which are ours, or is ``unknown``.
+Every list gives names; other facts depend on the provider. Missing facts are derived from the name by the rules below,
+which are not in the specification, or are ``unknown``.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from runwatch.service.models.providers.types import DEFAULT_DATA_CLASSES, Served
 UNKNOWN: Final = "unknown"
 
 CAPABILITY: Final = "text.generate"
-"""What every model is taken to do that is reached by sending it a message."""
+"""Assumed capability of every model that accepts a message."""
 
 MAX_SUGGESTIONS: Final = 5
-"""The most names that are suggested in place of a wrong one."""
+"""Most names to suggest in place of a wrong one."""
 
 _DATE: Final = re.compile(r"[-_@]?(20\d\d)-?(0[1-9]|1[0-2])(?:-?(0[1-9]|[12]\d|3[01]))?(?!\d)")
 _PREVIEW: Final = re.compile(r"(?:^|[-_.:])(?:preview|beta|exp|experimental)(?:$|[-_.:])", re.IGNORECASE)
 
-# Models of these names take no message, or answer it with something else than text.
+# Models with these names accept no message, or respond with something other than text.
 _NO_TEXT: Final = re.compile(
     r"(?:^|[-_./:])(?:embed|embedding|embeddings|rerank|reranker|moderation|whisper|transcribe|tts|dall|image|sora"
     r"|realtime)(?:$|[-_./:])",
@@ -36,14 +36,14 @@ _NO_TEXT_TYPES: Final = frozenset({"embedding", "image", "audio", "video", "mode
 
 
 def served_models(answer: Any, publisher: str | None) -> list[ServedModel]:
-    """The models in the answer of a list call: each name once, without those that do not answer with text.
+    """Parse the response of a list call: each name once, without models that do not respond with text.
 
     Args:
-        answer: The decoded answer: ``{"data": [...]}`` or the bare list.
-        publisher: Who makes all models that are spoken to in this protocol, where that is one.
+        answer: The decoded response: ``{"data": [...]}`` or the bare list.
+        publisher: Publisher of all models behind this protocol, if there is a single one.
 
     Raises:
-        ProviderError: it is no list of models.
+        ProviderError: it is not a list of models.
     """
     listed = member(answer, "data") if isinstance(answer, Mapping) else answer
     if not isinstance(listed, list):
@@ -57,22 +57,21 @@ def served_models(answer: Any, publisher: str | None) -> list[ServedModel]:
 
 
 def named_model(upstream_ref: str, publisher: str | None) -> ServedModel:
-    """A model of which only the name is known, because a user gave it.
+    """Build a model of which only the name is known, because a user gave it.
 
     Args:
-        upstream_ref: The name.
-        publisher: Who makes all models that are spoken to in this protocol, where that is one.
+        publisher: Publisher of all models behind this protocol, if there is a single one.
     """
     return _served(upstream_ref, {}, publisher)
 
 
 def find_name(asked: str, listed: Collection[str]) -> str | None:
-    """The listed name that a user means: the same, or the same with the tag ``latest``; ``None`` without one."""
+    """Return the listed name that matches exactly or with the tag ``latest``, or ``None``."""
     return next((name for name in (asked, f"{asked}:latest") if name in listed), None)
 
 
 def suggest_names(asked: str, listed: Sequence[str]) -> tuple[str, ...]:
-    """Up to :data:`MAX_SUGGESTIONS` listed names, those near the asked one where there are any."""
+    """Return up to :data:`MAX_SUGGESTIONS` listed names, similar ones if there are any."""
     near = closest_words(asked, listed, MAX_SUGGESTIONS)
     return tuple(near or listed[:MAX_SUGGESTIONS])
 
@@ -96,7 +95,7 @@ def _served(upstream_ref: str, entry: Mapping[str, Any], publisher: str | None) 
 
 
 def _family_and_release(model: str) -> tuple[str, str]:
-    """The name without its date, and the date."""
+    """Split a name into the name without its date, and the date."""
     date = _DATE.search(model)
     if date is None:
         return model, UNKNOWN
@@ -120,7 +119,7 @@ def _answers_with_text(upstream_ref: str, entry: Mapping[str, Any]) -> bool:
 
 
 def _prices(pricing: Any) -> dict[str, str] | None:
-    """Prices for a million tokens from prices for one, as OpenRouter lists them."""
+    """Convert prices per token, as OpenRouter lists them, to prices per million."""
     read, written = dollars(member(pricing, "prompt")), dollars(member(pricing, "completion"))
     if read is None or written is None:
         return None
@@ -128,5 +127,5 @@ def _prices(pricing: Any) -> dict[str, str] | None:
 
 
 def _per_million(usd: Decimal) -> str:
-    # The point is moved by hand, so that every digit stays whatever the precision of the thread is.
+    # Move the point by exponent, so that every digit survives whatever the thread's decimal precision.
     return f"{usd.scaleb(6):f}"

@@ -1,4 +1,4 @@
-"""The wire form ``openai_chat``: one user message to ``chat/completions``."""
+"""The wire format ``openai_chat``: one user message to ``chat/completions``."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from runwatch.service.models.providers.json_reading import joined, member, objec
 def _body(model: str, message: str, max_output_tokens: int | None) -> dict[str, Any]:
     body: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": message}]}
     if max_output_tokens is not None:
-        # The newer max_completion_tokens is known to fewer servers.
+        # Fewer servers support the newer max_completion_tokens.
         body["max_tokens"] = max_output_tokens
     return body
 
 
 def _text(answer: Mapping[str, Any]) -> str:
-    """The output: a text, a list of parts, or the refusal that takes its place."""
+    """Return the output: a text, a list of parts, or the refusal in its place."""
     choices = objects(answer.get("choices"))
     message = member(choices[0], "message") if choices else None
     if not isinstance(message, Mapping):

@@ -1,4 +1,4 @@
-"""The wire form ``openai_responses``: one input text to ``responses``."""
+"""The wire format ``openai_responses``: one input text to ``responses``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runwatch.service.models.providers.json_reading import joined, member, objec
 
 
 def _body(model: str, message: str, max_output_tokens: int | None) -> dict[str, Any]:
-    # Without store the provider would keep prompt and output, although nobody comes back for them.
+    # By default the provider would store prompt and output, which this service never reads back.
     body: dict[str, Any] = {"model": model, "input": [{"role": "user", "content": message}], "store": False}
     if max_output_tokens is not None:
         body["max_output_tokens"] = max_output_tokens
@@ -19,7 +19,7 @@ def _body(model: str, message: str, max_output_tokens: int | None) -> dict[str, 
 
 def _text(answer: Mapping[str, Any]) -> str:
     output = answer.get("output")
-    # A cap on the output leaves a response incomplete, with the text up to there.
+    # An output limit leaves a response incomplete, with the text up to there.
     if not isinstance(output, list) or answer.get("status") not in {None, "completed", "incomplete"}:
         raise unusable()
     parts = [part for item in objects(output) if item.get("type") == "message" for part in objects(item.get("content"))]

@@ -1,4 +1,4 @@
-"""What a call costs, from what the provider reports or a price table says, in exact decimals."""
+"""Compute the cost of a call from the provider's report or a price table, in exact decimals."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import Final
 from runwatch.service.models.providers.types import Generation
 
 SOURCE_REPORTED: Final = "source_reported"
-"""The amount is what the provider charges: its own words, or its tokens at the price of the connection's table."""
+"""The amount is what the provider charges: its own figure, or its token counts at the connection's prices."""
 
 ESTIMATED: Final = "estimated"
-"""The amount rests on a guess: of the tokens, or of the price."""
+"""The amount rests on an estimate of tokens or price."""
 
 ANY_MODEL: Final = "*"
-"""The entry of a price table for every model without one of its own."""
+"""Price table entry for every model without its own."""
 
 LOST_CALL_TOKENS: Final = 4096
-"""Output tokens that a budget assumes for a call whose usage is not known. Not in the specification."""
+"""Output tokens that a budget assumes for a call of unknown usage. Not in the specification."""
 
 CHARACTERS_PER_TOKEN: Final = 4
-"""Characters that a token stands for where nobody has counted; ours, a usual rule of thumb for English."""
+"""Assumed characters per token, a rule of thumb for English. Not in the specification."""
 
 AMOUNT_DIGITS: Final = 60
-"""Digits before or behind the point from which on an amount is not taken. A few characters can state an amount that
-fills the memory when it is written in plain digits."""
+"""Most digits before or after the point. A few characters can state an amount that fills the memory when written in
+plain digits.
+"""
 
 _MILLION: Final = Decimal(1_000_000)
 _EXACT: Final = Context(prec=100)
 
 PriceTable = Mapping[str, Mapping[str, str]]
-"""Prices by upstream model name, or ``*``: ``input_usd_per_million`` and ``output_usd_per_million`` as decimal
-texts."""
+"""Prices by upstream model name, or ``*``: ``input_usd_per_million`` and ``output_usd_per_million`` as decimal text."""
 
 
 def compute_cost(
@@ -43,19 +43,17 @@ def compute_cost(
     is_keyless: bool,
     may_estimate: bool = True,
 ) -> tuple[Decimal, str] | None:
-    """What a call cost in US dollars and the ``pricing_basis`` of that amount; ``None`` where the cost is not known.
+    """Return the cost of a call in US dollars and its ``pricing_basis``, or ``None`` when the cost is unknown.
 
-    The provider's own report wins. Otherwise its token counts are multiplied with the price table. The basis is that of
-    wire reference 2.5.
+    The provider's own cost wins; otherwise its token counts are multiplied by the price table.
 
     Args:
-        generation: The answer.
         prices: The price table of the connection.
         upstream_ref: The model's name in it.
-        is_keyless: Whether the server asks for no key. Such a server has no account to charge, so a model of it that
-            has no price is taken to be free, as an estimate.
-        may_estimate: Whether missing token counts may be estimated from the length of the texts; not for an answer
-            without a usable output.
+        is_keyless: Whether the server needs no key. It then has no account to charge, so a model without a price counts
+            as free, as an estimate.
+        may_estimate: Whether missing token counts may be estimated from text length; not for a response without usable
+            output.
     """
     if generation.usd is not None:
         return generation.usd, SOURCE_REPORTED
@@ -78,7 +76,7 @@ def compute_cost(
 def quote(
     prices: PriceTable | None, upstream_ref: str, input_tokens: int, output_tokens: int, *, is_keyless: bool
 ) -> tuple[Decimal, str] | None:
-    """What a call of this size would cost in US dollars and the ``pricing_basis``; see :func:`compute_cost`."""
+    """Return the cost of a call of this size in US dollars and its ``pricing_basis``; see :func:`compute_cost`."""
     price = find_price(prices, upstream_ref)
     if price is None:
         return (Decimal(0), ESTIMATED) if is_keyless else None
@@ -93,10 +91,10 @@ def worst_case(
     is_keyless: bool,
     max_output_tokens: int = LOST_CALL_TOKENS,
 ) -> Decimal | None:
-    """The most in US dollars that a budget assumes for a call of unknown cost; ``None`` where nothing bounds it.
+    """Return the most US dollars that a budget assumes for a call of unknown cost, or ``None`` without a bound.
 
-    A token is at least one byte, so the input has no more tokens than bytes. The few tokens with which a provider
-    frames a message are not counted.
+    A token is at least one byte, so the input has at most as many tokens as bytes. The few tokens of a provider's
+    message framing are not counted.
     """
     price = find_price(prices, upstream_ref)
     if price is None:
@@ -105,7 +103,7 @@ def worst_case(
 
 
 def find_price(prices: PriceTable | None, upstream_ref: str) -> tuple[Decimal, Decimal] | None:
-    """Dollars per million input and output tokens of a model; ``None`` when the table has no usable price for it."""
+    """Return a model's prices per million input and output tokens in dollars, or ``None`` without a usable price."""
     entry = (prices or {}).get(upstream_ref) or (prices or {}).get(ANY_MODEL)
     if entry is None:
         return None
@@ -114,7 +112,7 @@ def find_price(prices: PriceTable | None, upstream_ref: str) -> tuple[Decimal, D
 
 
 def amount(value: object) -> Decimal | None:
-    """The amount of a decimal text; ``None`` when it is none, negative, or has too many digits."""
+    """Parse a decimal amount; ``None`` if it is invalid, negative, or has too many digits."""
     if not isinstance(value, str):
         return None
     try:
@@ -125,7 +123,7 @@ def amount(value: object) -> Decimal | None:
 
 
 def is_amount(number: Decimal) -> bool:
-    """Whether a number is finite, not negative, and short enough to be written in plain digits."""
+    """Whether a number is finite, not negative, and short enough for plain digits."""
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int) or number < 0:
         return False
@@ -133,7 +131,7 @@ def is_amount(number: Decimal) -> bool:
 
 
 def estimated_tokens(characters: int) -> int:
-    """How many tokens a text of this length probably has."""
+    """Estimate the number of tokens in a text of this length."""
     return -(-characters // CHARACTERS_PER_TOKEN)
 
 

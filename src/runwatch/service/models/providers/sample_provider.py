@@ -1,18 +1,18 @@
-"""The sample source: answers in place of a provider, without a network, the same way every time.
+"""The sample source: reproducible responses in place of a provider, without a network.
 
-An answer depends on the model, the message and on how often the model has got this message since the start. What a
-run meets can be steered from its objective by marks, for the sample organisation and for trying out policies:
+A response depends on the model, the message, and how often the model has received this message since the start. Marks
+in a run's objective control it, for the sample organization and for trying out policies:
 
-- ``[[text WORDS]]``: the answer is exactly these words, which hold no ``]]``.
-- ``[[long CHARACTERS]]``: the answer goes on until it has this many characters.
-- ``[[slow SECONDS]]``: it takes this long.
-- ``[[fail KIND]]``: the call fails; :data:`runwatch.service.models.providers.types.KINDS` are the kinds.
-  ``[[fail KIND once]]`` fails only the first call with this message, ``[[fail KIND on MODEL]]`` only calls of this
-  model; both may be given, in this order.
+- ``[[text WORDS]]``: respond with exactly these words, which must not contain ``]]``.
+- ``[[long CHARACTERS]]``: extend the response to this many characters.
+- ``[[slow SECONDS]]``: take this long.
+- ``[[fail KIND]]``: fail with one of :data:`runwatch.service.models.providers.types.KINDS`. ``[[fail KIND once]]``
+  fails only the first call with this message, ``[[fail KIND on MODEL]]`` only calls of this model; both may be given,
+  in this order.
 
-Without marks the answer has the form that the message asks for, where it is one that sample models understand
-(:mod:`runwatch.service.models.providers.sample_text`). A mark that cannot be read is text like any other. The key
-``refused`` is refused; every other key is as good as none.
+Without marks the response has the format that the message asks for, if sample models understand it
+(:mod:`runwatch.service.models.providers.sample_text`). An invalid mark is ordinary text. The key ``refused`` is
+refused; every other key is accepted.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from runwatch.service.models.providers.sample_text import make_text
 from runwatch.service.models.providers.types import KINDS, Generation, ProviderAddress, ProviderError, ServedModels
 
 REFUSED_KEY: Final = Secret("refused")
-"""The one key that sample sources do not take."""
+"""The only key that sample sources refuse."""
 
 MAX_REMEMBERED: Final = 1024
-"""Messages whose calls are counted; the one that is longest unused is forgotten first."""
+"""Number of messages whose calls are counted; the least recently used is dropped first."""
 
 _MARK: Final = re.compile(r"\[\[(text|long|slow|fail)\s+(.*?)\]\]", re.DOTALL)
 _CHARACTERS: Final = re.compile(r"\d{1,7}")
 _SECONDS: Final = re.compile(r"\d{1,4}(?:\.\d{1,3})?")
 _FAULT: Final = re.compile(rf"({'|'.join(KINDS)})(\s+once)?(?:\s+on\s+(\S+))?")
 
-# A call that fails in these ways has not reached anybody.
+# Failures in which a call has not reached the provider.
 _UNSENT: Final = frozenset({"network", "egress_rejected"})
 
 
@@ -55,14 +55,14 @@ def is_sample(base_url: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """What an objective asks for by marks.
+    """Instructions that an objective gives by marks.
 
     Attributes:
         asked: The objective without the marks that were read.
-        text: The answer, or ``None``.
-        characters: The length of the answer at least, or ``None``.
-        slow_s: Seconds that it takes, or ``None``.
-        fault: The kind of failure; empty for none.
+        text: The response, if given.
+        characters: Minimum length of the response, if given.
+        slow_s: Seconds it takes, if given.
+        fault: Kind of failure; empty for none.
     """
 
     asked: str
@@ -73,10 +73,10 @@ class _Marks:
 
 
 class SampleProvider:
-    """Answers for all sample sources.
+    """Responder for all sample sources.
 
     Args:
-        clock: Where the delays come from.
+        clock: Source of delays.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -84,10 +84,10 @@ class SampleProvider:
         self._calls: Final[OrderedDict[bytes, int]] = OrderedDict()
 
     def models(self, address: ProviderAddress) -> ServedModels:
-        """What a sample source serves.
+        """Return what a sample source serves.
 
         Raises:
-            ProviderError: there is no such source, or its key is refused.
+            ProviderError: the source does not exist, or its key is refused.
         """
         return ServedModels(address.base_url, [model.served for _, model in _offered(address)])
 
@@ -104,7 +104,7 @@ class SampleProvider:
         """Answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`.
 
         Raises:
-            ProviderError: the model fails, the marks say so, the time is over, or there is no such model.
+            ProviderError: the model does not exist, it or a mark fails the call, or the time is over.
         """
         offered = [pair for pair in _offered(address) if pair[1].served.upstream_ref == model]
         if not offered:
@@ -128,7 +128,7 @@ class SampleProvider:
         return _generation(source, sample, message, text, digest)
 
     def _count(self, digest: bytes) -> int:
-        """How often the model has got this message, this time included."""
+        """Count the calls with this message, including this one."""
         call = self._calls.pop(digest, 0) + 1
         self._calls[digest] = call
         if len(self._calls) > MAX_REMEMBERED:
@@ -142,7 +142,7 @@ class SampleProvider:
 
 
 def _offered(address: ProviderAddress) -> Iterator[tuple[SampleSource, SampleModel]]:
-    """The models behind an address, each with its source."""
+    """Yield the models behind an address, each with its source."""
     if address.auth_scheme != "none" and (address.secret is None or address.secret == REFUSED_KEY):
         raise ProviderError("authentication", was_sent=address.secret is not None)
     source_id = address.base_url.removeprefix(SCHEME)
@@ -178,7 +178,7 @@ def _duration_s(sample: SampleModel, marks: _Marks, text: str, fault: str) -> fl
         return float("inf")
     if marks.slow_s is not None:
         return marks.slow_s
-    # A failure comes at once in place of an answer.
+    # A failure takes the place of a response immediately.
     return sample.first_token_s + (0.0 if fault else estimated_tokens(len(text)) / sample.tokens_per_s)
 
 

@@ -1,4 +1,4 @@
-"""The sources and models of the sample organisation: made up, named so, and without a server behind them."""
+"""Fictional sources and models of the sample organization, with no server behind them."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from runwatch.service.models.providers.model_list import CAPABILITY
 from runwatch.service.models.providers.types import ServedModel
 
 SCHEME: Final = "fixture:"
-"""How the base URLs of sample sources begin; the source's id follows, and without one all samples are served."""
+"""Scheme of sample base URLs. The source's id follows; without one, all samples are served."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampleModel:
-    """A model that answers without being one.
+    """A simulated model.
 
     Attributes:
-        served: What the list says of it.
-        first_token_s: Seconds until its answer begins.
-        tokens_per_s: How fast it writes.
-        fault: The kind of failure that meets its calls; empty for none.
-        fails_once: Whether only the first call with a message fails, and the next succeeds.
-        keeps_form: Whether it can write in a form that the message asks for.
+        served: Its entry in the model list.
+        first_token_s: Seconds until its response begins.
+        tokens_per_s: Its output speed.
+        fault: Kind of failure of its calls; empty for none.
+        fails_once: Whether only the first call with a message fails.
+        keeps_form: Whether it can follow a requested format.
     """
 
     served: ServedModel
@@ -37,12 +37,12 @@ class SampleModel:
 
 @dataclass(frozen=True, slots=True)
 class SampleSource:
-    """A source of such models.
+    """A source of simulated models.
 
     Attributes:
-        source: How the interface shows it.
-        models: What it serves.
-        reports_cost: Whether its answers tell what they cost, as gateways do.
+        source: The source for the interface.
+        models: Its models.
+        reports_cost: Whether its responses report their cost, as those of gateways do.
     """
 
     source: ConfiguredSource
@@ -262,7 +262,7 @@ SAMPLES: Final = (
         data_classes=("public", "tenant_internal"),
     ),
 )
-"""Three sources that differ in place, route, prices, speed and reliability, with models of every lifecycle."""
+"""Three sources that differ in location, route, prices, speed and reliability, with models of every lifecycle."""
 
 SAMPLE_SOURCES: Final = tuple(sample.source for sample in SAMPLES)
-"""The same as the interface shows them."""
+"""The same sources for the interface."""

@@ -1,8 +1,8 @@
-"""What sample models write: text that says it is a sample, in the form that the message asks for. Pure.
+"""Text of sample models: marked as a sample, in the format that the message asks for. No side effects.
 
-Sample models understand three requests and no more, so that the sample organization's checks can accept and reject
-their answers for a reason that people can see: five bullet points, one JSON object, and to rewrite the text of a
-skill's region after a check has rejected what was made with it (:mod:`runwatch.service.execution.live.skill`).
+Sample models understand only three requests, so that the sample organization's checks accept and reject their output
+for visible reasons: five bullet points, one JSON object, and rewriting a skill's region after a check rejected the
+output made with it (:mod:`runwatch.service.execution.live.skill`).
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _CLOSINGS: Final = (
 
 
 def make_text(model: str, objective: str, digest: bytes, call: int, *, keeps_form: bool = True) -> str:
-    """The answer of a sample model to a message.
+    """Return a sample model's answer to a message.
 
     Args:
-        model: Its name for people.
-        objective: What the run is to do.
-        digest: Stands for model and message, and chooses the words.
-        call: How often the model has got this message.
-        keeps_form: Whether it can write in a form that the message asks for.
+        model: Its name for users.
+        objective: The prompt.
+        digest: Identifies model and message, and selects the words.
+        call: How often the model has received this message.
+        keeps_form: Whether it can follow a requested format.
     """
     opening, finding, closing = (
         words[(digest[place] + call) % len(words)] for place, words in enumerate((_OPENINGS, _FINDINGS, _CLOSINGS))

@@ -1,4 +1,4 @@
-"""What calls to model providers take and give, whatever wire form the provider speaks."""
+"""Inputs and outputs of provider calls, independent of the wire format."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ KINDS: Final = (
     "response_too_large",
     "invalid_response",
 )
-"""What can go wrong with a call. The first seven are the ``test_error`` values of a connection (wire reference 2.6),
-the others the failure words of checks (3.4), which are used here in the same sense, and ``request_refused`` for any
-other 4XX status."""
+"""Kinds of call failure. The first seven are the ``test_error`` values of a connection; the others are failure classes
+of checks with the same meaning, and ``request_refused`` for any other 4XX status.
+"""
 
 DEFAULT_DATA_CLASSES: Final = ("public",)
-"""The data classes of a model that nobody vouches for."""
+"""Data classes of a model without any statement about them."""
 
 
 class ProviderError(RunwatchError):
-    """A provider gave no usable answer. Of what the provider said only ``message`` is carried, and only for tests.
+    """A provider gave no usable response. Of the provider's words only ``message`` is carried, and only for tests.
 
     Args:
         kind: One of :data:`KINDS`.
-        was_sent: Whether the provider may have got the request, and may charge for it.
-        http_status: The status it answered with, where it answered.
-        is_deadline: Whether the call's own time limit ended it. A provider that says that its time is over has a
-            ``timeout`` of its own, which says nothing about this service's clock.
-        spent: What the provider says the call used, where it answered with usage and without a usable output.
-        suggestions: Names of models that it lists and that are near the one asked for.
+        was_sent: Whether the provider may have received the request, and may charge for it.
+        http_status: Status of its response, if any.
+        is_deadline: Whether the call's own time limit ended it. A ``timeout`` reported by the provider says nothing
+            about this service's clock.
+        spent: Usage reported by a response without usable output.
+        suggestions: Listed model names similar to the requested one.
         message: The provider's own words, from :func:`.error_kinds.provider_message`. ``None`` for the call of a run,
             because they could repeat its prompt.
     """
@@ -71,16 +71,14 @@ class ProviderError(RunwatchError):
 
 @dataclass(frozen=True, slots=True)
 class ProviderAddress:
-    """Where a provider is and how it is spoken to.
+    """Where a provider is and how to call it.
 
     Attributes:
-        base_url: What the paths of the protocol are appended to, as ``https://api.example/v1``; ``fixture:`` for the
-            sample source inside this service.
+        base_url: Prefix of the protocol's paths, such as ``https://api.example/v1``; ``fixture:`` for the sample source
+            inside this service.
         protocol_profile: ``openai_chat``, ``openai_responses`` or ``anthropic_messages``.
-        auth_scheme: ``none`` for a server that asks for no key; every other scheme sends the secret in the way of the
-            protocol.
-        secret: The key, where there is one.
-        tenant_id: The organization that calls, which decides where the provider may be.
+        auth_scheme: ``none`` for a server without a key; every other scheme sends the secret as the protocol defines.
+        tenant_id: The calling organization, which determines the allowed addresses.
     """
 
     base_url: str
@@ -92,19 +90,18 @@ class ProviderAddress:
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model that a provider lists, with what the list tells; the rest is worked out from its name or ``unknown``.
+    """A model that a provider lists; facts missing there are derived from the name or are ``unknown``.
 
     Attributes:
-        upstream_ref: The name under which the provider takes calls.
-        display_name: A name for people.
-        capabilities: What it can do, as ``text.generate``.
-        data_classes: What it may be given.
-        publisher_id: Who made it.
-        family: The line of models that it belongs to.
-        release: Which one of that line.
+        upstream_ref: The provider's name for calls.
+        display_name: Its name for users.
+        capabilities: What it can do, such as ``text.generate``.
+        data_classes: Data classes it may receive.
+        family: Its line of models.
+        release: Its release in that line.
         lifecycle: ``preview``, ``active``, ``deprecated`` or ``retired``.
-        license: ``identifier``, ``commercial_use`` and ``evidence_ref`` (wire reference 2.5).
-        prices: ``input_usd_per_million`` and ``output_usd_per_million`` as decimal texts, where the list tells them.
+        license: ``identifier``, ``commercial_use`` and ``evidence_ref``.
+        prices: ``input_usd_per_million`` and ``output_usd_per_million`` as decimal text, if listed.
     """
 
     upstream_ref: str
@@ -121,12 +118,12 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class ServedModels:
-    """The answer of a provider that was asked what it serves.
+    """What a provider serves.
 
     Attributes:
-        base_url: The base URL that works; the one asked for, or the same with ``/v1``.
-        models: What it serves, in its own order; models that a user named and it does not list come last.
-        named: The models that a user named, each under the name by which it is listed.
+        base_url: The base URL that works: the requested one, or the same with ``/v1``.
+        models: Its models in its own order, followed by unlisted models that a user named.
+        named: The models that a user named, under their listed names.
     """
 
     base_url: str
@@ -136,18 +133,17 @@ class ServedModels:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What a model has put out.
+    """The output of a model.
 
     Attributes:
-        text: The output.
-        input_tokens: Tokens read, as the provider counts them; ``None`` where it does not tell.
+        input_tokens: Tokens read as reported by the provider; ``None`` if not reported.
         output_tokens: Tokens written, likewise.
-        usd: What the call cost in US dollars, where the provider itself reports it.
-        upstream_ref: The model that the provider says has answered.
+        usd: Cost of the call in US dollars, if reported.
+        upstream_ref: The model that answered, according to the provider.
         source_request_id: The provider's id of the call.
-        input_characters: Length of the message that was sent; what an estimate of unreported input tokens stands on.
-        finish_reason: Why the output ends, in the provider's word; ``length`` in every protocol where it was cut at a
-            limit of tokens. ``None`` where the provider does not tell.
+        input_characters: Length of the message sent, to estimate unreported input tokens.
+        finish_reason: Why the output ends, in the provider's word; ``length`` in every protocol if it was cut at a
+            token limit. ``None`` if not reported.
     """
 
     text: str = field(repr=False)
@@ -161,5 +157,5 @@ class Generation:
 
     @property
     def is_without_usage(self) -> bool:
-        """Whether the provider says neither what the call used nor what it cost."""
+        """Whether the provider reports neither usage nor cost."""
         return self.input_tokens is None and self.output_tokens is None and self.usd is None
