@@ -1,1 +1,1 @@
-"""Who may call, and where secrets are."""
+"""Callers' keys and roles, and stored secrets."""

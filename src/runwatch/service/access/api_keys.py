@@ -1,12 +1,12 @@
-"""API keys of an organization: mint, list, label, revoke (wire reference 2.11 and 6.17).
+"""API keys of an organization: mint, list, label, revoke (manual: interface, "API keys").
 
-The references show no body for minting and no roles; ours: a label, a role and a time to live may be given. A key
-without a role is an owner's, as the first key of an organization is, and one without a time to live never expires. The
-interface has two states of a key: one that has expired is shown as ``revoked`` from that moment, by no key.
+The specification defines neither a body for minting nor roles. Here a label, a role and a time to live may be given.
+Without a role the key is an owner's, like the organization's first key; without a time to live it never expires. The
+interface has two key states: an expired key is shown as ``revoked`` from that moment, by no key.
 
-A key is told once, in the answer that mints it. The same request sent again with its idempotency key is answered with
-``key_withheld`` in place of ``key``: a caller that lost the answer revokes that key, whose id the answer still names,
-and mints another.
+A key is returned once, in the response that mints it. The same request repeated with its idempotency key is answered
+with ``key_withheld`` in place of ``key``: a caller that lost the response revokes that key, whose id is still in the
+response, and mints another.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ KeyRow = Mapping[str, Any]
 
 
 def find(transaction: Transaction, tenant_id: str, api_key_id: str) -> KeyRow:
-    """A key of an organization.
+    """Return a key of an organization.
 
     Raises:
-        Refusal: ``not_found``, for an unknown id as for another organization's.
+        RefusalError: ``not_found`` for an unknown id or one of another organization.
     """
     row = transaction.one(api_keys, {"api_key_id": api_key_id, "tenant_id": tenant_id})
     if row is None:
@@ -41,16 +41,16 @@ def find(transaction: Transaction, tenant_id: str, api_key_id: str) -> KeyRow:
 
 
 def list_all(transaction: Transaction, tenant_id: str) -> list[KeyRow]:
-    """All keys of an organization, revoked ones included, newest first."""
+    """Return all keys of an organization including revoked ones, newest first."""
     rows = [_whole(transaction, row) for row in transaction.list_all(api_keys, {"tenant_id": tenant_id})]
     return sorted(rows, key=lambda row: (row["created_at"], row["api_key_id"]), reverse=True)
 
 
 def rename(transaction: Transaction, tenant_id: str, api_key_id: str, display_name: str) -> KeyRow:
-    """Give a key another label, whatever its status is.
+    """Relabel a key in any state.
 
     Raises:
-        Refusal: ``not_found``.
+        RefusalError: ``not_found``.
     """
     find(transaction, tenant_id, api_key_id)
     transaction.change(api_keys, {"api_key_id": api_key_id}, display_name=display_name)
@@ -58,11 +58,11 @@ def rename(transaction: Transaction, tenant_id: str, api_key_id: str, display_na
 
 
 def revoke(transaction: Transaction, principal: Principal, api_key_id: str) -> KeyRow:
-    """End a key for ever and note who did; it may be the key that calls.
+    """Revoke a key permanently and record who did it; the caller's own key is allowed.
 
     Raises:
-        Refusal: ``not_found``; ``invalid_state`` when it is revoked or expired already, or is the organization's last
-            key of an owner that never expires, without which the organization would be locked out in the end.
+        RefusalError: ``not_found``; ``invalid_state`` when it is already revoked or expired, or is the organization's
+            last non-expiring owner key, without which the organization would be locked out.
     """
     row = find(transaction, principal.tenant_id, api_key_id)
     if row["status"] != "active":
@@ -91,7 +91,7 @@ def _expiry(transaction: Transaction, row: Row) -> str | None:
 
 
 def _whole(transaction: Transaction, row: Row) -> KeyRow:
-    """A key's row with its expiry and last use, in the state that it is in now."""
+    """Return a key's row with expiry, last use and current state."""
     expires_at = _expiry(transaction, row)
     use = transaction.one(key_uses, {"api_key_id": row["api_key_id"]})
     whole = {**row, "expires_at": expires_at, "last_used_at": use and use["last_used_at"]}
@@ -101,11 +101,11 @@ def _whole(transaction: Transaction, row: Row) -> KeyRow:
 
 
 def key_json(row: KeyRow, uses: KeyUses | None = None) -> dict[str, Any]:
-    """A key as the interface shows it: by its first characters, never the key.
+    """Build the JSON of a key with its first characters, never the key itself.
 
     Args:
         row: The key, from :func:`find` or :func:`list_all`.
-        uses: The uses that may not be written down yet.
+        uses: Uses that may not be on disk yet.
     """
     return {
         "api_key_id": row["api_key_id"],
@@ -122,10 +122,10 @@ def key_json(row: KeyRow, uses: KeyUses | None = None) -> dict[str, Any]:
 
 
 def created_json(row: KeyRow, key: Secret) -> dict[str, Any]:
-    """A key as the answer that mints it tells it."""
+    """Build the response that mints a key."""
     return {**key_json(row), "key": key.reveal()}
 
 
 def withheld_json(row: KeyRow) -> dict[str, Any]:
-    """The same answer as it is kept and given again: the key is not in it."""
+    """Build the same response as stored for repeats, without the key."""
     return {**key_json(row), "key_withheld": True}

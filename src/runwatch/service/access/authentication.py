@@ -1,4 +1,4 @@
-"""Who calls: bearer keys, kept as hashes (specification, Authentication; wire reference 1.3)."""
+"""Authenticate callers by bearer keys, stored as hashes (manual: interface, "Authentication and keys")."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runwatch.service.tables.organization import key_expiries, local_owner
 from runwatch.service.transaction import Row, Transaction
 
 KEY_PREFIX: Final = "solverapi_test_"
-"""What a key begins with, so that the redaction of every public client recognises it."""
+"""Prefix of every key, so that the redaction of every public client recognizes it."""
 
 _SHOWN_CHARACTERS: Final = len(KEY_PREFIX) + 4
 _KEY_BYTES: Final = 32
@@ -27,12 +27,12 @@ _ID_CHARACTERS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who a request comes from.
+    """The caller of a request.
 
     Attributes:
         tenant_id: The organization; nothing of another one exists for this caller.
-        key_id: The key's id, which stands for the caller in records (``cancelled_by``, ``acted_by``).
-        role: What the key may do, one of :data:`runwatch.service.access.roles.Role`; empty for nothing.
+        key_id: Id of the key, which identifies the caller in records (``cancelled_by``, ``acted_by``).
+        role: One of :data:`runwatch.service.access.roles.Role`; empty for no permission.
     """
 
     tenant_id: str
@@ -41,16 +41,16 @@ class Principal:
 
 
 ANONYMOUS: Final = Principal("", "")
-"""The caller of an open endpoint who shows no key."""
+"""Caller of an open endpoint without a key."""
 
 
 def new_key() -> Secret:
-    """A new bearer key."""
+    """Create a bearer key."""
     return Secret(KEY_PREFIX + secrets.token_urlsafe(_KEY_BYTES))
 
 
 def hash_key(key: str) -> str:
-    """What is stored of a key. A plain hash is enough for 256 random bits."""
+    """Return the stored hash of a key. A plain hash is enough for 256 random bits."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -66,12 +66,10 @@ def add_key(
     """Store a new active key of an organization and return its id.
 
     Args:
-        transaction: Where it is stored.
-        tenant_id: The organization.
         key: The key; a hash and its first characters are stored.
         role: One of :data:`runwatch.service.access.roles.Role`.
         display_name: Its label.
-        expires_in: After how long it expires; ``None`` for never.
+        expires_in: Its lifetime; ``None`` for no expiry.
     """
     key_id = f"key_{random_word(_ID_CHARACTERS)}"
     transaction.add(
@@ -93,7 +91,8 @@ def add_key(
 def is_active(transaction: Transaction, key_id: str) -> bool:
     """Whether a key is neither revoked nor expired.
 
-    What a key began asks this each time it goes on, so that nothing outlives its key (manual, Security: Private pages).
+    Everything started by a key checks this at each step, so that nothing outlives its key (manual: security, "Private
+    pages").
     """
     if transaction.one(api_keys, {"api_key_id": key_id, "status": "active"}) is None:
         return False
@@ -102,12 +101,11 @@ def is_active(transaction: Transaction, key_id: str) -> bool:
 
 
 def ensure_owner(transaction: Transaction, offered: Secret) -> Secret:
-    """Make sure that the person who owns the data directory has a key that works, and return it.
+    """Ensure that the owner of the data directory has a working key, and return it.
 
-    The offered key is the one that the directory's ``service.json`` holds, or a new one where it holds none. A key
-    that the database does not know becomes the owner's and takes the place of the earlier one: the file was lost or
-    replaced. A revoked key is never taken back, and neither is one that is no owner's, or one that expires: the owner
-    would be locked out.
+    The offered key comes from the directory's ``service.json``, or is new if the file has none. A key unknown to the
+    database becomes the owner's key and replaces the earlier one, because the file was lost or replaced. A key that is
+    revoked, expiring or not an owner's is never accepted: the owner would be locked out.
     """
     key = offered if offered.reveal().startswith(KEY_PREFIX) else new_key()
     known = transaction.one(api_keys, {"key_hash": hash_key(key.reveal())})
@@ -131,7 +129,7 @@ def ensure_owner(transaction: Transaction, offered: Secret) -> Secret:
 
 
 def local_tenant(transaction: Transaction) -> str:
-    """The organization that the key of ``service.json`` opens."""
+    """Return the organization that the key of ``service.json`` opens."""
     (owner,) = transaction.list_all(local_owner, {})
     return str(owner["tenant_id"])
 
@@ -148,7 +146,7 @@ def _settle(transaction: Transaction, tenant_id: str, key_id: str) -> None:
 def _earlier_owner(transaction: Transaction) -> Row | None:
     for row in transaction.list_all(local_owner, {}):
         return row
-    # A database from before the file's key was noted has no other key of an owner.
+    # A database older than the record of the file's key has no other owner key.
     for row in transaction.list_all(api_keys, {"role": "owner", "status": "active"}):
         return row
     return None
@@ -174,21 +172,20 @@ class _Known:
 
 
 class ActiveKeys:
-    """The active keys, in memory: the service is the only writer of its database.
+    """The active keys in memory; the service is the only writer of its database.
 
-    What commits a new or a revoked key tells it here right after the commit. A revoked key is never taken up again, in
-    whichever order the two are told. A key that expires is dead from that moment on.
+    Code that commits a new or revoked key reports it here right after the commit. A revoked key is never added again,
+    in whichever order the two are reported. A key stops working at its expiry.
 
     Args:
         active: The keys that are not revoked.
-        clock: Where the time comes from.
-        expiries: When those expire that do, by their ids.
+        expiries: Expiry by key id, for keys that expire.
     """
 
     def __init__(self, active: Sequence[Row], clock: Clock, expiries: Mapping[str, str] | None = None) -> None:
         self._clock = clock
-        # A key is found by its hash in a dictionary, whose time may tell how much of a hash matches. That helps no one:
-        # hashes of chosen texts cannot be steered to a stored one, and a key behind a hash has 256 random bits.
+        # Keys are looked up by hash in a dictionary, whose timing may reveal how much of a hash matches. That is no
+        # help to an attacker: hashes of chosen texts cannot be steered to a stored one, and a key has 256 random bits.
         self._by_hash: dict[str, _Known] = {}
         self._hashes: dict[str, str] = {}
         self._revoked: set[str] = set()
@@ -198,38 +195,36 @@ class ActiveKeys:
 
     @classmethod
     def load(cls, transaction: Transaction, clock: Clock) -> ActiveKeys:
-        """The keys that are not revoked now."""
+        """Load the keys that are not revoked."""
         expiries = {row["api_key_id"]: row["expires_at"] for row in transaction.list_all(key_expiries, {})}
         return cls(transaction.list_all(api_keys, {"status": "active"}), clock, expiries)
 
     def add(self, key_hash: str, principal: Principal, expires_at: str | None = None) -> None:
-        """Take up a key that was stored.
+        """Add a key that was stored.
 
         Args:
-            key_hash: Its hash.
-            principal: The caller that it stands for.
-            expires_at: When it expires, as the interface writes moments; ``None`` for never.
+            principal: The caller it identifies.
+            expires_at: Its expiry as an ISO timestamp; ``None`` for never.
         """
         if principal.key_id not in self._revoked:
             self._by_hash[key_hash] = _Known(principal, expires_at)
             self._hashes[principal.key_id] = key_hash
 
     def revoke(self, key_id: str) -> None:
-        """Let go of a key that was revoked; harmless when it is gone already."""
+        """Remove a revoked key; do nothing if it is already gone."""
         self._revoked.add(key_id)
         self._by_hash.pop(self._hashes.pop(key_id, ""), None)
 
     def holder_of(self, key_id: str) -> Principal | None:
-        """The caller that a key stands for, by the key's id; ``None`` for one that is revoked, expired or unknown."""
+        """Return the caller of a key by the key's id, or ``None`` if it is revoked, expired or unknown."""
         known = self._by_hash.get(self._hashes.get(key_id, ""))
         return None if known is None or self._is_over(known) else known.principal
 
     def principal_of(self, authorization: Sequence[str]) -> Principal:
-        """The caller behind the ``Authorization`` headers of a request.
+        """Return the caller behind the ``Authorization`` headers of a request.
 
         Raises:
-            Refusal: ``unauthenticated``, when there is no bearer key, more than one, one that is not known, or one that
-                has expired.
+            RefusalError: ``unauthenticated`` for a missing, repeated, unknown or expired bearer key.
         """
         known: _Known | None = None
         scheme, _, key = authorization[0].partition(" ") if len(authorization) == 1 else ("", "", "")
@@ -241,7 +236,7 @@ class ActiveKeys:
         if not authorization:
             detail = "Send the header Authorization: Bearer <API key>."
         elif known is not None:
-            # Only who holds the key learns this.
+            # Only the holder of the key learns this.
             detail = f"This API key expired at {known.expires_at}. Ask an owner for a new one."
         raise RefusalError("unauthenticated", detail, headers=(("WWW-Authenticate", "Bearer"),))
 

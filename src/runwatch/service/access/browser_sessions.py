@@ -1,7 +1,7 @@
-"""Browser sessions: what a sign-in on a private page leaves in the browser (specification, Authentication).
+"""Browser sessions created by a sign-in on a private page (manual: interface, "Authentication and keys").
 
-The cookie is for the one operation that the specification lets it open, the start of a GitHub connection. Its path
-keeps the browser from sending it anywhere else. A session ends with its time, a sign-out, and the key behind it.
+The cookie is for the one operation that the specification allows it to open, the start of a GitHub connection. Its path
+keeps the browser from sending it anywhere else. A session ends with its lifetime, a sign-out, or its key.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from runwatch.service.tables.review import sessions
 from runwatch.service.transaction import Transaction
 
 COOKIE: Final = "runwatch_session"
-"""The cookie's name: the specification's, with this service's own prefix."""
+"""Name of the cookie: the specification's, with this service's own prefix."""
 
 PATH: Final = "/v1/github-connections"
-"""Where browsers send the cookie."""
+"""Path to which browsers send the cookie."""
 
 PAGE: Final = "/connect/sign-in"
 """The page that says whether the browser has a session."""
@@ -35,7 +35,7 @@ _TOKEN_BYTES: Final = 32
 
 
 def begin(transaction: Transaction, api_key_id: str) -> Secret:
-    """Begin a session of a key, and return what the cookie holds. Sessions that are over are forgotten."""
+    """Start a session for a key and return the cookie's value. Expired sessions are removed."""
     token = Secret(secrets.token_urlsafe(_TOKEN_BYTES))
     keep_secret(token)
     transaction.remove(sessions, {}, until=("expires_at", format_iso(transaction.now)))
@@ -49,13 +49,13 @@ def begin(transaction: Transaction, api_key_id: str) -> Secret:
 
 
 def find_key(transaction: Transaction, token: str) -> str | None:
-    """The id of the key behind a session, ``None`` when there is no such session or it is over."""
+    """Return the id of the key behind a session, or ``None`` if it does not exist or has expired."""
     row = transaction.one(sessions, {"token_hash": _hash_of(token)})
     return None if row is None or row["expires_at"] <= format_iso(transaction.now) else str(row["api_key_id"])
 
 
 def end(transaction: Transaction, token: str) -> None:
-    """End a session; harmless when there is none."""
+    """End a session; do nothing if it does not exist."""
     transaction.remove(sessions, {"token_hash": _hash_of(token)})
 
 
@@ -65,7 +65,7 @@ def end_all(transaction: Transaction, api_key_id: str) -> None:
 
 
 def cookie_headers(token: Secret | None) -> tuple[tuple[str, str], ...]:
-    """The headers that have the browser keep the cookies, or forget them."""
+    """Return the headers that set the cookies, or clear them."""
     age = 0 if token is None else int(VALID_FOR.total_seconds())
     value = "" if token is None else token.reveal()
     rest = f"Max-Age={age}; HttpOnly; SameSite=Strict"

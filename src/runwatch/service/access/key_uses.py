@@ -1,4 +1,4 @@
-"""When each key was last used: in memory at once, on the disk at most once a minute for all keys together."""
+"""Last use of each key: in memory immediately, on disk at most once a minute for all keys together."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from runwatch.service.timers import Timers
 from runwatch.service.transaction import Transaction
 
 KEEP_AFTER_S: Final = 60.0
-"""How long uses wait for others. A service that is killed forgets as much."""
+"""Seconds that uses wait for others before a write; a killed service loses as much."""
 
 
 class KeyUses:
     """The last use of each key.
 
     Args:
-        database: Where uses are kept.
-        clock: Where the time comes from.
-        timers: What writes them down later.
+        timers: Schedules the writes.
     """
 
     def __init__(self, database: ServiceDatabase, clock: Clock, timers: Timers) -> None:
@@ -34,18 +32,18 @@ class KeyUses:
         self._keeping: asyncio.Task[None] | None = None
 
     def note(self, key_id: str) -> None:
-        """Note that a key is used now."""
+        """Record that a key is used now."""
         self._last[key_id] = format_iso(self._clock.now())
         self._unkept.add(key_id)
         if self._timer is None:
             self._timer = self._timers.call_later(KEEP_AFTER_S, self._keep_soon)
 
     def last_of(self, key_id: str) -> str | None:
-        """When a key was last used since the service started, ``None`` when it was not."""
+        """Return when a key was last used since the service started, or ``None``."""
         return self._last.get(key_id)
 
     async def flush(self) -> None:
-        """Write down what waits, and end when it is on the disk."""
+        """Write pending uses and return once they are on disk."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -57,7 +55,7 @@ class KeyUses:
     def _keep_soon(self) -> None:
         self._timer = None
         self._keeping = asyncio.ensure_future(self._keep())
-        # What could not be written is written with the next uses.
+        # Uses that could not be written are written with the next ones.
         self._keeping.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     async def _keep(self) -> None:

@@ -1,7 +1,7 @@
-"""Private entry: a one-time address at which the user types a secret that no API request ever carries.
+"""Private entry: a one-time address where the user types a secret that no API request ever carries.
 
-The address holds a token that is valid once and for a while; the database keeps only its hash. The address is a secret
-itself and appears in no log. (Specification, secure credential setup; wire reference 2.4 and 2.6; the page is ours.)
+The address holds a token that is valid once and for a limited time; the database stores only its hash. The address
+itself is a secret and appears in no log (manual: security, "Private pages"). The page is not in the specification.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from runwatch.service.tables.checks import entry_intents
 from runwatch.service.transaction import Row, Transaction
 
 VALID_FOR: Final = timedelta(minutes=30)
-"""How long an address works; ours."""
+"""Lifetime of an address. Not in the specification."""
 
 _TOKEN_BYTES: Final = 32
 
@@ -32,13 +32,11 @@ class EntryIntent:
     """A permission to enter something once.
 
     Attributes:
-        intent_id: Its id, which is also the key of the operation that it begins.
-        tenant_id: The organization.
-        principal_id: Who asked for it.
+        intent_id: Its id, also the key of the operation that it starts.
         kind: What is entered: ``verifier``, ``agent``, ``source`` or ``github``.
         subject_id: What it is entered for.
-        details: Whatever the kind needs to go on.
-        expires_at: Until when it works.
+        details: Data that the kind needs to continue.
+        expires_at: End of its lifetime.
     """
 
     intent_id: str
@@ -61,17 +59,15 @@ def begin(
     valid_for: timedelta = VALID_FOR,
     **details: object,
 ) -> tuple[EntryIntent, str]:
-    """Keep a new intent, and return it with the address of its page.
+    """Store a new intent, and return it with the address of its page.
 
     Args:
-        transaction: Where it is kept.
-        principal: Who asks.
         kind: See :class:`EntryIntent`.
         subject_id: What it is for.
-        origin: Where the service is found.
-        intent_id: Its id, where it is another resource's too.
-        valid_for: How long the address works.
-        details: Whatever the kind needs to go on.
+        origin: Public origin of the service.
+        intent_id: Its id, if it shares that of another resource.
+        valid_for: Lifetime of the address.
+        details: Data that the kind needs to continue.
     """
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     keep_secret(Secret(token))
@@ -100,11 +96,11 @@ def begin(
 
 
 def find(transaction: Transaction, kind: str, token: str) -> EntryIntent:
-    """The intent behind a token, if it still works.
+    """Return the intent of a valid token.
 
     Raises:
-        Refusal: ``not_found`` for an unknown token, ``invalid_state`` for one that is used, over, or whose key is not
-            active.
+        RefusalError: ``not_found`` for an unknown token, ``invalid_state`` for one that is used, expired, or whose key
+            is not active.
     """
     row = transaction.one(entry_intents, {"token_hash": _hash_of(token), "kind": kind})
     if row is None:
@@ -119,7 +115,7 @@ def find(transaction: Transaction, kind: str, token: str) -> EntryIntent:
 
 
 def find_used(transaction: Transaction, kind: str, token: str) -> EntryIntent | None:
-    """The intent that was completed with a token, for as long as the address would have worked; else ``None``."""
+    """Return the intent completed with a token while the address would still be valid, else ``None``."""
     row = transaction.one(entry_intents, {"token_hash": _hash_of(token), "kind": kind})
     if row is None or row["used_at"] is None or row["expires_at"] <= format_iso(transaction.now):
         return None
@@ -127,16 +123,16 @@ def find_used(transaction: Transaction, kind: str, token: str) -> EntryIntent | 
 
 
 def count_begun(transaction: Transaction, intent_id: str) -> str | None:
-    """The id of the key that asked for an intent, ``None`` for an unknown intent."""
+    """Return the id of the key that requested an intent, or ``None`` for an unknown intent."""
     row = transaction.one(entry_intents, {"intent_id": intent_id})
     return None if row is None else str(row["principal_id"])
 
 
 def use(transaction: Transaction, kind: str, token: str) -> EntryIntent:
-    """The intent behind a token, which is used up by this.
+    """Return the intent of a token and use the token up.
 
     Raises:
-        Refusal: as :func:`find` does.
+        RefusalError: as :func:`find` does.
     """
     intent = find(transaction, kind, token)
     transaction.change(entry_intents, {"intent_id": intent.intent_id}, used_at=format_iso(transaction.now))

@@ -1,9 +1,9 @@
 """Secrets of providers, checks, agents and webhooks: one sealed file each, named by a handle.
 
-Rows of the database hold handles and never a secret. A secret is stored before the row that names it and removed after
-the row let go of it, so a crash in between leaves a file that no row names, which :meth:`Vault.sweep` removes. A file
-is sealed with the master key for its handle alone: a copy of the data directory gives no secret away (manual,
-Security: Secrets at rest).
+Database rows hold handles and never a secret. A secret is stored before the row that names it and removed after the row
+drops it, so a crash in between leaves a file that no row names, which :meth:`Vault.sweep` removes. A file is sealed
+with the master key for its own handle, so a copy of the data directory reveals no secret (manual: security, "Secrets at
+rest").
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 def new_handle() -> str:
-    """A handle in the form that the interface shows for staged keys: ``cred_v_`` and 32 hex digits."""
+    """Create a handle in the specification's format for staged keys: ``cred_v_`` and 32 hex digits."""
     return f"cred_v_{random_digits(_HANDLE_DIGITS)}"
 
 
@@ -49,7 +49,7 @@ class Vault:
         self._keys = keys
 
     async def put(self, secret: Secret) -> str:
-        """Keep a secret and return its handle once it is on the disk.
+        """Store a secret and return its handle once it is on disk.
 
         Raises:
             DataError: it cannot be written.
@@ -60,7 +60,7 @@ class Vault:
         return handle
 
     async def get(self, handle: str) -> Secret | None:
-        """The secret of a handle, or ``None`` when there is none that a master key opens.
+        """Return the secret of a handle, or ``None`` if it does not exist or no master key opens it.
 
         Raises:
             DataError: it cannot be read.
@@ -68,22 +68,22 @@ class Vault:
         return await asyncio.to_thread(self._read, handle)
 
     async def remove(self, handle: str) -> None:
-        """Forget a secret; harmless when there is none."""
+        """Remove a secret; do nothing if it does not exist."""
         if _HANDLE.fullmatch(handle):
             await asyncio.to_thread((self._directory / handle).unlink, missing_ok=True)
 
     async def sweep(self, named: Collection[str]) -> None:
-        """Remove every secret whose handle is not among those that are named."""
+        """Remove every secret whose handle is not named."""
         for handle in await asyncio.to_thread(self._handles):
             if handle not in named:
                 await self.remove(handle)
 
     async def take_over(self) -> tuple[str, ...]:
-        """Seal what is not sealed with the newest master key, and return the handles of what no master key opens.
+        """Seal what is not sealed with the newest master key, and return the handles that no master key opens.
 
-        That are the plain files of version 0.1.0, and those that were sealed before a rotation. Every file is replaced
-        by itself, so that a start that is cut off leaves the rest for the next one. What cannot be opened stays as it
-        is: the master key may come back.
+        These are the plain files of version 0.1.0 and files sealed before a rotation. Each file is replaced on its own,
+        so an interrupted start leaves the rest for the next one. What cannot be opened is kept: the master key may come
+        back.
 
         Raises:
             DataError: the secrets cannot be read or written.
@@ -98,14 +98,14 @@ class Vault:
             raise _unusable(self._directory, error) from error
 
     def _remove_leftovers(self) -> None:
-        """Remove the temporary files of writes that were cut off; those of version 0.1.0 hold plain secrets."""
+        """Remove temporary files of interrupted writes; those of version 0.1.0 hold plain secrets."""
         if self._directory.is_dir():
             for file in self._directory.iterdir():
                 if _LEFTOVER.fullmatch(file.name):
                     file.unlink()
 
     def _renew(self, file: Path) -> bool:
-        """Seal one file with the newest key; answer whether it can be opened."""
+        """Seal one file with the newest key; return whether it can be opened."""
         content = file.read_bytes()
         if not is_sealed(content):
             write_atomic(file, self._keys.seal(content, file.name), follows_links=False)

@@ -1,1 +1,1 @@
-"""Output checks: registration, protected keys, the probe, verdicts."""
+"""Output checks: registration, protected keys, probes, verdicts."""

@@ -1,4 +1,4 @@
-"""What ``auth_ref`` of a check's or an agent's endpoint names (manual, Security: References that hold a secret)."""
+"""Validate ``auth_ref`` of a check's or an agent's endpoint (manual: security, "References that hold a secret")."""
 
 from __future__ import annotations
 
@@ -18,20 +18,17 @@ UNKNOWN: Final = (
 def check_auth_ref(
     transaction: Transaction, tenant_id: str, url: str, auth_ref: str, subject_id: str | None = None
 ) -> None:
-    """Refuse a reference that names nothing.
+    """Refuse an unknown reference.
 
-    The key that is sent to an endpoint is the one of its own connection, so a reference names that key, or a credential
-    reference of the organization, which holds no key.
+    An endpoint receives only the key of its own connection, so a reference names that key, or a credential reference of
+    the organization, which holds no key.
 
     Args:
-        transaction: Reads the references.
-        tenant_id: The organization.
-        url: The endpoint.
         auth_ref: The reference; empty for none.
-        subject_id: The check or agent; ``None`` for one that is registered with it.
+        subject_id: The check or agent; ``None`` while it is being registered.
 
     Raises:
-        Refusal: ``validation_failed``.
+        RefusalError: ``validation_failed``.
     """
     if not auth_ref:
         return

@@ -1,4 +1,4 @@
-"""A protected connection as the interface shows it (wire reference 2.4), and as the database keeps it."""
+"""JSON of a protected connection for the interface and for the database (manual: interface, "Verifiers")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runwatch.service.checks.stop_date import StopDate, days_left
 
 
 def summary_json(binding: Binding, now: datetime) -> dict[str, Any]:
-    """The connection as the output check shows it."""
+    """Build the connection as part of its output check."""
     at = binding.stop.at
     return {
         "status": binding.status,
@@ -25,9 +25,9 @@ def summary_json(binding: Binding, now: datetime) -> dict[str, Any]:
 
 
 def view_json(binding: Binding, now: datetime) -> dict[str, Any]:
-    """The whole connection, without any operation.
+    """Build the whole connection, without any operation.
 
-    ``projection_ack`` is always confirmed: whoever sends the key reads the same rows that are shown here.
+    ``projection_ack`` is always confirmed, because the sender of the key reads the same rows that are shown here.
     """
     pending = binding.pending
     return summary_json(binding, now) | {
@@ -49,7 +49,7 @@ def view_json(binding: Binding, now: datetime) -> dict[str, Any]:
 
 
 def _replacement(binding: Binding) -> dict[str, Any] | None:
-    """What became of the attempt to replace the key that is, or was, in use."""
+    """Return the outcome of the attempt to replace the current or last key."""
     pending, test = binding.pending, binding.last_test
     if binding.status == "unbound":
         return None
@@ -61,21 +61,21 @@ def _replacement(binding: Binding) -> dict[str, Any] | None:
 
 
 def operation_json(step: BindingOperation) -> dict[str, Any]:
-    """A step as ``last_operation`` shows it."""
+    """Build ``last_operation`` from a step."""
     form = asdict(step)
     del form["operation_key"]
     return form
 
 
 def to_json(binding: Binding) -> dict[str, Any]:
-    """The binding as it is stored, without its generation."""
+    """Build the stored form of a binding, without its generation."""
     stored = asdict(binding)
     del stored["generation"]
     return stored
 
 
 def from_json(generation: int, stored: Mapping[str, Any]) -> Binding:
-    """The binding that was stored."""
+    """Read a stored binding."""
     pending, test = stored["pending"], stored["last_test"]
     return Binding(
         generation,

@@ -1,14 +1,14 @@
-"""What becomes of the protected key of an output check or a review agent: pure steps over a frozen state.
+"""State machine of the protected key of an output check or review agent: pure steps over a frozen state.
 
 ::
 
     unbound ──stage──▶ (pending) ──promote──▶ active ──revoke──▶ revoked ──stage, promote──▶ active
-                           │                    │ ──stop date──▶ expired      (a new key restores)
-                           └──failed test       └──other origin──▶ revoked (origin_invalidated)
+                         │                      │ ──stop date──▶ expired      (a new key restores)
+                         └──failed test         └──other origin──▶ revoked (origin_invalidated)
 
-A staged key waits beside the one in use and touches it only when it is promoted. Keys that are let go of are scheduled
-for destruction and marked as destroyed once their secret is gone. The states and members are those of wire reference
-2.4; how long a staged key waits, and that every step raises the generation by one, is ours.
+A staged key is kept beside the one in use and does not affect it until promoted. Discarded keys are scheduled for
+destruction and marked destroyed once their secret is removed (manual: interface, "Verifiers"). How long a staged key is
+kept, and that every step raises the generation by one, is not in the specification.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STAGED_FOR: Final = timedelta(hours=24)
 """How long a staged key waits for its test."""
 
 KEPT: Final = 20
-"""How many operations, and how many destroyed keys, are remembered."""
+"""Number of operations, and of destroyed keys, to remember."""
 
 Status = Literal["unbound", "active", "revoked", "expired"]
 
@@ -36,12 +36,12 @@ class StagedKey:
     """A key that was entered and is not in use yet.
 
     Attributes:
-        handle: Names it in the vault.
-        captured_generation: The generation that came of its staging.
-        staged_until: When it is forgotten.
-        operation_key: The intent by which it was entered.
-        origin: The origin that it was entered for.
-        stop: When it shall stop once it is in use.
+        handle: Its handle in the vault.
+        captured_generation: The generation created by staging it.
+        staged_until: When it is discarded.
+        operation_key: The intent through which it was entered.
+        origin: The origin it was entered for.
+        stop: Its stop date once in use.
     """
 
     handle: str
@@ -54,7 +54,7 @@ class StagedKey:
 
 @dataclass(frozen=True, slots=True)
 class RetiredBindingKey:
-    """A key that was let go of: ``scheduled_for_destruction``, then ``destroyed``."""
+    """A discarded key: ``scheduled_for_destruction``, then ``destroyed``."""
 
     handle: str
     state: str
@@ -78,12 +78,10 @@ class BindingOperation:
     """One step that a caller can look up by its key.
 
     Attributes:
-        operation_key: Under which it is looked up.
         kind: ``stage``, ``promote`` or ``revoke``.
-        phase: ``admitted`` for a staged key, ``committed`` for what is done.
-        generation: What it made the generation.
+        phase: ``admitted`` for a staged key, ``committed`` for a completed step.
+        generation: The generation after it.
         resulting_state: Handles after it.
-        recorded_at: When.
     """
 
     operation_key: str
@@ -100,16 +98,16 @@ class Binding:
 
     Attributes:
         generation: Grows with every step.
-        status: Whether a key is in use, and if not any more, why.
-        handle: Names the key in use.
+        status: Whether a key is in use; if no longer, why.
+        handle: Handle of the key in use.
         origin: The origin to which it is sent.
-        stop: When it stops; kept once it has.
-        stopped_at: When it did.
+        stop: Its stop date, kept after it has stopped.
+        stopped_at: When it stopped.
         stop_reason: ``revoked``, ``origin_invalidated`` or ``stop_date``.
         pending: A staged key.
         last_test: The last test of a staged key.
-        retired: Keys that were let go of, the oldest first.
-        operations: Steps with a key of their own, the oldest first.
+        retired: Discarded keys, oldest first.
+        operations: Steps with a key of their own, oldest first.
     """
 
     generation: int = 0
@@ -126,26 +124,26 @@ class Binding:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether a key was in use and none is any more."""
+        """Whether a key was in use and none is any longer."""
         return self.status in {"revoked", "expired"}
 
     @property
     def handles(self) -> set[str]:
-        """The keys whose secrets have to stay."""
+        """Return the keys whose secrets must be kept."""
         return {handle for handle in (self.handle, self.pending and self.pending.handle) if handle}
 
     @property
     def doomed(self) -> list[str]:
-        """The keys whose secrets have to go."""
+        """Return the keys whose secrets must be removed."""
         return [key.handle for key in self.retired if key.state == "scheduled_for_destruction"]
 
     def operation(self, operation_key: str) -> BindingOperation | None:
-        """The last step with this key."""
+        """Return the last step with this key."""
         return next((step for step in reversed(self.operations) if step.operation_key == operation_key), None)
 
 
 def advance_to(binding: Binding, now: datetime) -> Binding:
-    """The binding once everything has happened that the time alone brings about."""
+    """Apply everything that is due by time alone."""
     moment = format_iso(now)
     if binding.status == "active" and binding.stop.at is not None and binding.stop.at <= moment:
         binding = _stopped(binding, "expired", "stop_date", binding.stop.at)
@@ -159,7 +157,7 @@ def advance_to(binding: Binding, now: datetime) -> Binding:
 
 
 def stage(binding: Binding, handle: str, origin: str, stop: StopDate, operation_key: str, now: datetime) -> Binding:
-    """A key was entered; one that waited before gives way."""
+    """Stage an entered key in place of an earlier staged one."""
     binding = _without_pending(binding, "replaced", format_iso(now))
     generation = binding.generation + 1
     pending = StagedKey(handle, generation, format_iso(now + STAGED_FOR), operation_key, origin, stop)
@@ -168,10 +166,10 @@ def stage(binding: Binding, handle: str, origin: str, stop: StopDate, operation_
 
 
 def find_staged(binding: Binding, handle: str, captured_generation: int) -> StagedKey:
-    """The staged key that a test is asked for.
+    """Return the staged key requested for a test.
 
     Raises:
-        Refusal: ``invalid_state``, when there is none, or another one by now.
+        RefusalError: ``invalid_state`` when no key or a different key is staged.
     """
     pending = binding.pending
     if pending is None:
@@ -182,7 +180,7 @@ def find_staged(binding: Binding, handle: str, captured_generation: int) -> Stag
 
 
 def promote(binding: Binding, staged: StagedKey, operation_key: str | None, now: datetime) -> Binding:
-    """The staged key passed its test: it takes the place of the one in use."""
+    """Put a staged key that passed its test in place of the one in use."""
     generation, moment = binding.generation + 1, format_iso(now)
     handles = {"handle": staged.handle} | ({"replaced_handle": binding.handle} if binding.handle else {})
     promoted = replace(
@@ -203,19 +201,19 @@ def promote(binding: Binding, staged: StagedKey, operation_key: str | None, now:
 
 
 def fail_test(binding: Binding, staged: StagedKey, reason: str, now: datetime) -> Binding:
-    """The staged key failed its test and is let go of; the one in use is untouched."""
+    """Discard a staged key that failed its test; the one in use is unaffected."""
     moment = format_iso(now)
     tested = KeyTestResult("failed", staged.handle, reason, moment)
     return replace(_without_pending(binding, "test_failed", moment), last_test=tested)
 
 
 def revoke(binding: Binding, operation_key: str | None, now: datetime) -> Binding:
-    """Stop the use of the key, and forget the one that waits.
+    """Stop using the key, and discard a staged one.
 
-    The same operation key stops nothing twice, and what is stopped already stays as it is.
+    Repeating an operation key has no effect, and a stopped key stays as it is.
 
     Raises:
-        Refusal: ``invalid_state``, when there never was a key.
+        RefusalError: ``invalid_state`` when there never was a key.
     """
     done = binding.operation(operation_key) if operation_key else None
     if done is not None and done.kind == "revoke":
@@ -231,12 +229,12 @@ def revoke(binding: Binding, operation_key: str | None, now: datetime) -> Bindin
 
 
 def withdraw(binding: Binding, now: datetime) -> Binding:
-    """Let go of the staged key, because the API key that it was entered with is not active."""
+    """Discard the staged key, because the API key used to enter it is not active."""
     return _without_pending(binding, "revoked", format_iso(now))
 
 
 def follow_origin(binding: Binding, origin: str, now: datetime) -> Binding:
-    """The endpoint is at this origin now: a key that was entered for another one is never sent there."""
+    """Record the endpoint's current origin: a key entered for another origin is never sent there."""
     moment = format_iso(now)
     if binding.pending is not None and binding.pending.origin != origin:
         binding = _without_pending(binding, "origin_invalidated", moment)
@@ -246,7 +244,7 @@ def follow_origin(binding: Binding, origin: str, now: datetime) -> Binding:
 
 
 def destroyed(binding: Binding, handles: Collection[str], now: datetime) -> Binding:
-    """The secrets of these keys are gone."""
+    """Mark the keys whose secrets have been removed."""
     marked = [
         replace(key, state="destroyed", destroyed_at=format_iso(now)) if key.handle in handles else key
         for key in binding.retired

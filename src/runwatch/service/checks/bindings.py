@@ -1,8 +1,9 @@
-"""Protected connections of output checks and review agents in the database (wire reference 2.4 and 2.13).
+"""Protected connections of output checks and review agents in the database (manual: interface, "Verifiers"; manual:
+interface, "Review agents").
 
-The steps themselves are in :mod:`runwatch.service.checks.binding_state`. Whatever is read here is as the time has made
-it: a key whose stop date has come is stopped for every reader, whether or not somebody has written that down yet. The
-caller has made sure that the subject belongs to the caller's organization.
+:mod:`runwatch.service.checks.binding_state` defines the steps. Every read applies the current time: a key past its stop
+date is stopped for every reader, even before that is stored. Callers have already checked that the subject belongs to
+their organization.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _PORTS: Final = {"https": 443, "http": 80}
 
 
 def find_origin(url: str) -> str:
-    """Scheme, host and port of an endpoint, the port left out where it is the scheme's own."""
+    """Return scheme, host and port of an endpoint, without the scheme's default port."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     shown = f"[{host}]" if ":" in host else host
@@ -38,27 +39,25 @@ def find_origin(url: str) -> str:
 
 
 def load(transaction: Transaction, subject_id: str) -> Binding:
-    """The binding of a subject as it is now; an unbound one where there never was a key."""
+    """Return the current binding of a subject; an unbound one if there never was a key."""
     row = transaction.one(bindings, {"subject_id": subject_id})
     return Binding() if row is None else _as_of(transaction, row)
 
 
 def summary(transaction: Transaction, subject_id: str) -> dict[str, Any]:
-    """The connection as the output check shows it."""
+    """Build the JSON of the connection within its output check."""
     return forms.summary_json(load(transaction, subject_id), transaction.now)
 
 
 def view(transaction: Transaction, subject_id: str, operation_key: str | None = None) -> dict[str, Any]:
-    """The whole connection, without any secret.
+    """Build the JSON of the whole connection, without secrets.
 
     Args:
-        transaction: Where it is read.
-        subject_id: The check or agent.
-        operation_key: Adds ``last_operation``: the last step with this key, ``null`` for an intent whose key has not
-            been entered, ``{status: unknown}`` for a key that nobody knows here.
+        operation_key: Adds ``last_operation``: the last step with this key, ``null`` for an intent whose key was not
+            entered, ``{status: unknown}`` for an unknown key.
 
     Raises:
-        Refusal: ``validation_failed``, when the operation key is none.
+        RefusalError: ``validation_failed`` for a malformed operation key.
     """
     if operation_key is not None and not OPERATION_KEY.fullmatch(operation_key):
         raise make_validation_error(("operation_key", "Must be 1 to 256 letters, digits and . _ : -."))
@@ -85,22 +84,18 @@ def begin_intent(
     stop_choice: StopChoice,
     service_origin: str,
 ) -> dict[str, Any]:
-    """Permit the user to type the key of an endpoint once, and answer where.
+    """Allow the user to enter an endpoint's key once, and return where.
 
-    The answer holds ``continue_url``, which is a secret: it is told once and kept nowhere.
+    The response holds ``continue_url``, which is a secret: it is returned once and never stored.
 
     Args:
-        transaction: Where the intent is kept.
-        principal: Who asks.
         kind: ``verifier`` or ``agent``.
-        subject_id: The check or agent.
-        display_name: Its name, for the page.
-        url: Its endpoint.
-        stop_choice: When the key shall stop.
-        service_origin: Where this service is found.
+        display_name: Name of the subject, for the page.
+        url: Endpoint of the subject.
+        service_origin: Public origin of this service.
 
     Raises:
-        Refusal: ``validation_failed``, when the stop date cannot be.
+        RefusalError: ``validation_failed`` for an invalid stop date.
     """
     stop = parse_stop(stop_choice, transaction.now)
     origin = find_origin(url)
@@ -125,7 +120,7 @@ def begin_intent(
 
 
 def stage(transaction: Transaction, intent: EntryIntent, handle: str) -> StagedKey:
-    """Have the key that was entered for an intent wait for its test."""
+    """Stage the key entered for an intent until its test."""
     if transaction.one(bindings, {"subject_id": intent.subject_id}) is None:
         transaction.add(
             bindings,
@@ -149,10 +144,10 @@ def stage(transaction: Transaction, intent: EntryIntent, handle: str) -> StagedK
 
 
 def find_staged(transaction: Transaction, subject_id: str, handle: str, captured_generation: int) -> StagedKey | None:
-    """The staged key that a test is asked for; ``None`` when that very key is in use already.
+    """Return the staged key requested for a test, or ``None`` when that key is already in use.
 
     Raises:
-        Refusal: ``invalid_state``, when it is not, or not any more, the one that waits.
+        RefusalError: ``invalid_state`` when it is not, or no longer, the staged one.
     """
     binding = load(transaction, subject_id)
     if binding.pending is None and binding.handle == handle:
@@ -169,18 +164,16 @@ def promote(
     operation_key: str | None = None,
     failure: str | None = None,
 ) -> Binding:
-    """Take a staged key into use after its test, or let go of it when the test failed.
+    """Put a staged key into use after its test, or discard it when the test failed.
 
     Args:
-        transaction: Where it is written.
-        subject_id: The check or agent.
-        handle: Names the staged key.
-        captured_generation: The generation that came of its staging.
-        operation_key: Under which the outcome can be looked up; the intent's id finds it in any case.
-        failure: Why the test failed (wire reference 2.4, ``last_test.reason``); ``None`` when it passed.
+        handle: Handle of the staged key.
+        captured_generation: The generation created by staging it.
+        operation_key: Key for looking up the outcome, besides the intent's id.
+        failure: Why the test failed (``last_test.reason``); ``None`` when it passed.
 
     Raises:
-        Refusal: ``invalid_state``, when the connection has changed since the key was entered.
+        RefusalError: ``invalid_state`` when the connection has changed since the key was entered.
     """
     binding = load(transaction, subject_id)
     staged = states.find_staged(binding, handle, captured_generation)
@@ -193,10 +186,10 @@ def promote(
 
 
 def revoke(transaction: Transaction, subject_id: str, operation_key: str | None = None) -> Binding:
-    """Stop the use of the key.
+    """Stop using the key.
 
     Raises:
-        Refusal: ``invalid_state``, when there never was one.
+        RefusalError: ``invalid_state`` when there never was one.
     """
     binding = states.revoke(load(transaction, subject_id), operation_key, transaction.now)
     _save(transaction, subject_id, binding)
@@ -204,35 +197,35 @@ def revoke(transaction: Transaction, subject_id: str, operation_key: str | None 
 
 
 def release(transaction: Transaction, subject_id: str) -> None:
-    """Stop the use of every key of a subject that is retired; harmless when there is none."""
+    """Stop using every key of a retired subject; do nothing if there is none."""
     binding = load(transaction, subject_id)
     if binding.handles:
         _save(transaction, subject_id, states.revoke(binding, None, transaction.now))
 
 
 def follow_endpoint(transaction: Transaction, subject_id: str, url: str) -> None:
-    """Note where the endpoint is now: a key of another origin is revoked with ``origin_invalidated``."""
+    """Record the endpoint's current address: a key of another origin is revoked with ``origin_invalidated``."""
     binding = load(transaction, subject_id)
     if binding.generation:
         _save(transaction, subject_id, states.follow_origin(binding, find_origin(url), transaction.now))
 
 
 def find_secret_handle(transaction: Transaction, subject_id: str, now: datetime) -> str | None:
-    """The vault's handle of the key that is in use at a moment, ``None`` where none is."""
+    """Return the vault handle of the key in use at a time, or ``None``."""
     row = transaction.one(bindings, {"subject_id": subject_id})
     return None if row is None else states.advance_to(_stored(row), now).handle
 
 
 def named_handles(transaction: Transaction) -> set[str]:
-    """Every handle whose secret has to stay in the vault, of all organizations."""
+    """Return every handle whose secret must stay in the vault, for all organizations."""
     rows = transaction.list_all(bindings, {})
     return {handle for row in rows for handle in _as_of(transaction, row).handles}
 
 
 async def destroy_retired(database: ServiceDatabase, vault: Vault, subject_id: str) -> None:
-    """Remove the secrets of the keys that were let go of, and note that they are gone.
+    """Remove the secrets of discarded keys and mark them destroyed.
 
-    A crash in between leaves them scheduled, and the next call does it again.
+    After a crash in between, they stay scheduled and the next call repeats it.
     """
     doomed = (await database.read(lambda transaction: load(transaction, subject_id))).doomed
     if not doomed:
@@ -247,7 +240,7 @@ async def destroy_retired(database: ServiceDatabase, vault: Vault, subject_id: s
 
 
 async def destroy_all_retired(database: ServiceDatabase, vault: Vault, tenant_id: str | None = None) -> None:
-    """Do :func:`destroy_retired` for every subject, or for those of one organization."""
+    """Run :func:`destroy_retired` for every subject, or for those of one organization."""
     where = {} if tenant_id is None else {"tenant_id": tenant_id}
     subjects = await database.read(
         lambda transaction: [row["subject_id"] for row in transaction.list_all(bindings, where)]
@@ -257,7 +250,7 @@ async def destroy_all_retired(database: ServiceDatabase, vault: Vault, tenant_id
 
 
 def _as_of(transaction: Transaction, row: Row) -> Binding:
-    """The stored binding as it is now: a key that waits for its test goes with the API key that asked for its page."""
+    """Return the current state of a stored binding: a staged key is discarded with the API key that requested its page."""
     binding = states.advance_to(_stored(row), transaction.now)
     asked_by = (
         None if binding.pending is None else private_entry.count_begun(transaction, binding.pending.operation_key)

@@ -1,6 +1,7 @@
-"""The one call that is made of an output check's endpoint: probe and evaluation differ in body and time only.
+"""Call an output check's endpoint. Probe and evaluation differ only in body and time limit.
 
-``POST`` with ``{"candidate": …}`` and, when a key is in use, ``Authorization: Bearer`` (wire reference 4.1).
+The call is a ``POST`` of ``{"candidate": …}`` with ``Authorization: Bearer`` when a key is in use (manual: interface,
+"Request to a check").
 """
 
 from __future__ import annotations
@@ -14,24 +15,22 @@ from runwatch.service.outbound import OutboundClient, OutboundResponse
 
 PROBE_S: Final = 3.0
 EVALUATION_S: Final = 10.0
-"""Seconds until the last byte of the answer (wire reference 4.2)."""
+"""Seconds until the last byte of the response (manual: interface, "Answer of a check")."""
 
 
 async def call_check(
     outbound: OutboundClient, reach: AddressPolicy, url: str, candidate: Any, key: Secret | None, timeout_s: float
 ) -> OutboundResponse:
-    """Send a candidate to a check and read its answer.
+    """Send a candidate to a check and read its response.
 
     Args:
-        outbound: What calls.
-        reach: Where it may be.
-        url: The endpoint.
+        reach: Addresses allowed for it.
         candidate: The output, any JSON value.
-        key: The endpoint's key, when one is in use.
-        timeout_s: Seconds until the last byte of the answer.
+        key: The endpoint's key, if one is in use.
+        timeout_s: Seconds until the last byte of the response.
 
     Raises:
-        OutboundError: there is no complete answer.
+        OutboundError: no complete response.
     """
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     if key is not None:

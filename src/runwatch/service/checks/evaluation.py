@@ -1,5 +1,6 @@
-"""One evaluation of an output by an output check: a verdict, or a technical failure that is never one (wire reference
-3.4, ``verification_checks``, and 4)."""
+"""Evaluate an output by an output check: a verdict, or a technical failure, which is never one (manual: interface,
+"Answer of a check"; manual: interface, "Receipt fields").
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ _log: Final = logging.getLogger("runwatch.service.checks.evaluation")
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What came of one evaluation.
+    """Result of one evaluation.
 
     Attributes:
         outcome: ``valid_verdict`` or ``technical_failure``.
@@ -42,8 +43,8 @@ class Evaluation:
             ``network``, ``egress_rejected``, ``response_too_large``, ``http_error``, ``invalid_response`` or
             ``internal``.
         is_correct: The hard gate; ``None`` without a verdict.
-        quality_score: A number from 0 to 1; ``None`` without a verdict.
-        anchor_results: What came of each anchor, where the check tells.
+        quality_score: From 0 to 1; ``None`` without a verdict.
+        anchor_results: Result of each anchor, if the check reports them.
     """
 
     outcome: str
@@ -54,7 +55,7 @@ class Evaluation:
 
 
 class _NoKey(Exception):
-    """A key belongs to the check and cannot be used any more."""
+    """The check has a key that can no longer be used."""
 
 
 async def evaluate(
@@ -65,17 +66,14 @@ async def evaluate(
     verifier: Row,
     candidate: Any,
 ) -> Evaluation:
-    """Have a check judge an output. Never raises for what the check or its key does; it takes 10 s at most.
+    """Have a check judge an output within 10 s. Failures of the check or its key never raise.
 
-    A check whose key was revoked or has expired is not called: it is told as ``credential_unavailable``.
+    A check whose key was revoked or has expired is not called: the result is ``credential_unavailable``.
 
     Args:
-        outbound: What calls.
-        vault: Where the key is.
-        database: Where the connection is.
-        policy: Where checks may be.
+        policy: Addresses allowed for checks.
         verifier: The row of the check.
-        candidate: The output: the text of a model, any JSON value of an agent.
+        candidate: The output: text of a model, or any JSON value of an agent.
     """
     try:
         key = await _key_of(database, vault, verifier["verifier_id"])
@@ -105,10 +103,10 @@ async def evaluate(
 
 
 async def _key_of(database: ServiceDatabase, vault: Vault, verifier_id: str) -> Secret | None:
-    """The key that is in use, ``None`` for a check that never had one.
+    """Return the key in use, or ``None`` for a check that never had one.
 
     Raises:
-        _NoKey: there was one, and it was stopped, or its secret cannot be read.
+        _NoKey: the key was stopped, or its secret cannot be read.
     """
     binding = await database.read(lambda transaction: bindings.load(transaction, verifier_id))
     if binding.is_stopped:

@@ -1,4 +1,6 @@
-"""The probe of an output check: one call with the reserved candidate, told as a report (wire reference 2.4 and 4.4)."""
+"""Probe of an output check: one call with the reserved candidate, and its report (manual: interface, "Probing a
+check").
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ from runwatch.service.checks.verdict import InvalidVerdictError, Verdict, parse_
 from runwatch.service.outbound import OutboundClient, OutboundError, OutboundResponse
 
 PROBE: Final[Mapping[str, str]] = {"solverapi_probe": "registration_preflight"}
-"""The candidate that a check answers without running (wire reference 4.1)."""
+"""The candidate that a check answers without running (manual: interface, "Request to a check")."""
 
 HTTP_OK: Final = 200
 
 REFUSED_STATUSES: Final = frozenset({401, 403})
-"""Statuses with which an endpoint refuses the key, or the lack of one."""
+"""Statuses with which an endpoint refuses the key, or a call without one."""
 
 
 Feedback = tuple[tuple[str, str | None], tuple[str, str | None], tuple[str, str | None]]
@@ -29,7 +31,7 @@ Feedback = tuple[tuple[str, str | None], tuple[str, str | None], tuple[str, str 
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """How one failure of a call is told."""
+    """How the report describes one kind of call failure."""
 
     reason_code: str
     failure: str
@@ -67,18 +69,17 @@ _UNREACHABLE: Final[Mapping[str, _Fault]] = {
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """What a probe found.
+    """Result of a probe.
 
     Attributes:
         outcome: ``reachable`` or ``unreachable``.
-        reason_code: Why it is not usable, where the interface has a word for it.
-        http_status: The status of the answer.
-        result: The verdict on the reserved candidate; a false one is expected and fine.
-        violation: What is wrong with the answer.
-        failure: The same as ``last_test.reason`` of a connection says it; ``None`` when the probe passed.
+        reason_code: Why it is not usable, if the interface has a code for it.
+        http_status: Status of the response.
+        result: The verdict on the reserved candidate; a false one is expected and valid.
+        violation: What is wrong with the response.
+        failure: The failure in the words of ``last_test.reason``; ``None`` when the probe passed.
         feedback: See :data:`Feedback`.
-        detail: A sentence for people.
-        checked_at: When.
+        detail: A sentence for users.
     """
 
     outcome: str
@@ -98,12 +99,12 @@ class ProbeReport:
 
     @property
     def status(self) -> str:
-        """The status of the check that was probed."""
+        """Return the status of the probed check."""
         return "ready" if self.has_passed else "degraded"
 
     @property
     def status_reason(self) -> str | None:
-        """Why the check is degraded. ``response_incompatible`` is ours."""
+        """Return why the check is degraded. ``response_incompatible`` is not in the specification."""
         if self.has_passed:
             return None
         if self.outcome == "unreachable":
@@ -111,7 +112,7 @@ class ProbeReport:
         return self.reason_code or "response_incompatible"
 
     def form(self) -> dict[str, Any]:
-        """The report as the interface shows it."""
+        """Build the JSON of the report."""
         contract = None
         if self.outcome == "reachable":
             contract = {
@@ -137,14 +138,11 @@ class ProbeReport:
 async def probe(
     outbound: OutboundClient, reach: AddressPolicy, clock: Clock, url: str, key: Secret | None = None
 ) -> ProbeReport:
-    """Send the reserved candidate to an endpoint and tell what came of it.
+    """Send the reserved candidate to an endpoint and report the result.
 
     Args:
-        outbound: What calls.
-        reach: Where the endpoint may be.
-        clock: Where the report's time comes from.
-        url: The endpoint.
-        key: Its key, when one is in use or is to be tested.
+        reach: Addresses allowed for the endpoint.
+        key: Its key, if one is in use or being tested.
     """
     found: OutboundResponse | OutboundError
     try:
@@ -166,11 +164,10 @@ _NO_VERDICT: Final[Feedback] = (
 
 
 def build_report(found: OutboundResponse | OutboundError, now: datetime, *, has_key: bool) -> ProbeReport:
-    """The report of what a probe got.
+    """Build the report of a probe.
 
     Args:
-        found: The answer, or why there is none.
-        now: When.
+        found: The response, or why there is none.
         has_key: Whether a key was sent.
     """
     at = format_iso(now)
@@ -206,5 +203,5 @@ def build_report(found: OutboundResponse | OutboundError, now: datetime, *, has_
 
 
 def _violation(violation: str, failure: str, http_status: int | None, feedback: Feedback, at: str) -> ProbeReport:
-    """The report of an answer that is no verdict."""
+    """Build the report of a response that is not a verdict."""
     return ProbeReport("reachable", None, http_status, None, violation, failure, feedback, violation, at)

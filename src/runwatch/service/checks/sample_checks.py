@@ -1,9 +1,8 @@
 """The sample organization's own output checks: small endpoints under ``/docks/``.
 
-Some keep to the contract of a dock, some break it on purpose (wire reference 4.1 and 4.2; the choice is ours).
-
-They are no part of the interface, so their failures are ``{error}`` as a dock's are and no Problems.
-:mod:`runwatch.service.http.sample_checks` serves them.
+Some follow the contract of a check, some break it on purpose (manual: interface, "Request to a check"; manual:
+interface, "Answer of a check"). They are not part of the interface, so their failures are ``{error}``, as a customer's
+check would send, and not Problems. :mod:`runwatch.service.http.sample_checks` serves them.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from runwatch.service.checks.check_call import EVALUATION_S
 from runwatch.service.checks.verdict import Verdict
 
 SAMPLE_KEY: Final = "sample-endpoint-key"
-"""The key that ``protected`` expects; it protects nothing, and the sample's texts name it."""
+"""Key expected by ``protected``. It protects nothing, and the sample's texts name it."""
 
 SLOW_S: Final = EVALUATION_S + 2
-"""How long ``slow`` takes, in seconds: longer than anybody waits for a check."""
+"""Delay of ``slow`` in seconds: longer than the time limit of an evaluation."""
 
 PROBE_MEMBER: Final = "solverapi_probe"
-"""A candidate that holds this member anywhere is a probe and is not judged."""
+"""A candidate with this member at any depth is a probe and is not judged."""
 
 BULLETS: Final = 5
 
@@ -39,11 +38,11 @@ class SampleCheck:
     """One sample endpoint.
 
     Attributes:
-        display_name: What the sample calls it.
-        check: What judges a candidate; ``None`` for an endpoint that never comes to that.
+        display_name: Its name in the sample.
+        check: Judges a candidate; ``None`` for an endpoint that never does.
         keys: The keys it accepts; ``None`` for a public one.
         answer: A fixed status and body in place of a verdict.
-        delay_s: Seconds before it answers.
+        delay_s: Seconds before it responds.
     """
 
     display_name: str
@@ -54,19 +53,19 @@ class SampleCheck:
 
 
 def is_not_empty(candidate: Any) -> Verdict:
-    """Whether there is anything to read."""
+    """Whether the output has any text."""
     return _verdict(1.0 if _text_of(candidate).strip() else 0.0, not_empty=bool(_text_of(candidate).strip()))
 
 
 def has_five_bullets(candidate: Any) -> Verdict:
-    """Whether the text has five bullet points, none of them empty; the score falls with each too few or too many."""
+    """Whether the text has five bullet points, none of them empty. The score falls with each missing or extra one."""
     bullets = [match[1].strip() for line in _text_of(candidate).splitlines() if (match := _BULLET.fullmatch(line))]
     score = max(0.0, 1 - abs(len(bullets) - BULLETS) / BULLETS)
     return _verdict(score, five_bullets=len(bullets) == BULLETS, no_empty_bullet=all(bullets))
 
 
 def is_json_object(candidate: Any) -> Verdict:
-    """Whether the output is a JSON object with at least one member, as a value or written as text."""
+    """Whether the output is a JSON object with at least one member, as a value or as text."""
     value = _parsed(candidate)
     is_object = isinstance(value, dict)
     return _verdict(1.0 if is_object and value else 0.5 if is_object else 0.0, object=is_object, members=bool(value))
@@ -86,11 +85,10 @@ SAMPLE_CHECKS: Final[Mapping[str, SampleCheck]] = {
 
 
 def admit(name: str, method: str, authorization: str) -> SampleCheck | tuple[int, str]:
-    """The endpoint that a call reaches before its body is read, or status and error of what it is answered.
+    """Return the endpoint for a call whose body is not read yet, or the status and error of its refusal.
 
     Args:
         name: The last part of the path.
-        method: The call's method.
         authorization: The header of that name; empty for none.
     """
     dock = SAMPLE_CHECKS.get(name)
@@ -110,7 +108,7 @@ def _is_admitted(authorization: str, keys: tuple[str, ...]) -> bool:
 
 
 def judge(dock: SampleCheck, content: bytes) -> tuple[int, Mapping[str, Any]]:
-    """Status and body for the content of a call."""
+    """Return status and body for the content of a call."""
     if dock.answer is not None:
         return dock.answer
     try:
@@ -125,12 +123,12 @@ def judge(dock: SampleCheck, content: bytes) -> tuple[int, Mapping[str, Any]]:
     try:
         return 200, dock.check(candidate).form()
     except ValueError:
-        # Nested deeper than it can be written out again.
+        # The value is nested too deeply to be serialized again.
         return 500, {"error": "check_failed"}
 
 
 def is_probe(candidate: Any) -> bool:
-    """Whether a candidate holds the reserved member at any depth, also within a text that is JSON."""
+    """Whether a candidate holds the reserved member at any depth, including inside text that is JSON."""
     waiting = [_parsed(candidate)]
     while waiting:
         value = waiting.pop()
@@ -144,7 +142,7 @@ def is_probe(candidate: Any) -> bool:
 
 
 def _parsed(value: Any) -> Any:
-    """The value of a text that looks like a JSON object or array and is one; everything else as it is."""
+    """Parse text that is a JSON object or array; return everything else unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
         try:
             return loads(value)
@@ -158,5 +156,5 @@ def _text_of(candidate: Any) -> str:
 
 
 def _verdict(score: float, **anchors: bool) -> Verdict:
-    """A verdict that is right when all anchors are true; the score has no part in it."""
+    """Build a verdict that is correct when all anchors are true, independent of the score."""
     return Verdict(is_correct=all(anchors.values()), quality_score=score, anchor_results=anchors)

@@ -1,7 +1,6 @@
-"""When the service stops using a protected key (wire reference 2.4, ``stop_choice``).
+"""When the service stops using a protected key (``stop_choice``; manual: interface, "Verifiers").
 
-A key stops at the beginning of a day: of the day named, in the zone named, or of the day that is so many days after
-today, in UTC.
+A key stops at the start of a day: a named day in a named time zone, or a number of days after today in UTC.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from runwatch.service.errors import make_validation_error
 
 
 class StopDate(NamedTuple):
-    """The moment at which a key stops, and the zone in which that is the beginning of a day; both or neither."""
+    """The time at which a key stops, and the zone in which that is the start of a day; both or neither."""
 
     at: str | None = None
     time_zone: str | None = None
@@ -27,10 +26,10 @@ NEVER: Final = StopDate()
 
 
 def parse_stop(choice: StopChoice, now: datetime) -> StopDate:
-    """What a choice means now.
+    """Convert a choice to a stop date.
 
     Raises:
-        Refusal: ``validation_failed``: nobody knows the time zone, or the day has begun already.
+        RefusalError: ``validation_failed`` when the time zone is unknown or the day has already started.
     """
     if choice.days is not None:
         day = now.astimezone(UTC).date() + timedelta(days=choice.days)
@@ -48,7 +47,7 @@ def parse_stop(choice: StopChoice, now: datetime) -> StopDate:
 
 def _zone(name: str) -> tzinfo:
     if name == "UTC":
-        # Known also where the system has no time zones.
+        # Available even if the system has no time zone data.
         return UTC
     try:
         return ZoneInfo(name)
@@ -59,5 +58,5 @@ def _zone(name: str) -> tzinfo:
 
 
 def days_left(stop_at: str, now: datetime) -> int:
-    """Whole days that the key may still be used, a day that has begun counted whole."""
+    """Return the days for which the key may still be used, a started day counting as a whole one."""
     return max(0, -((now - datetime.fromisoformat(stop_at)) // timedelta(days=1)))

@@ -1,4 +1,4 @@
-"""What an output check answers: one strict reading, shared by the probe and by evaluations (wire reference 4.2)."""
+"""Strict parser of an output check's response, shared by probe and evaluation (manual: interface, "Answer of a check")."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runwatch.base.json import DuplicateMemberError, loads_strict
 
 
 class InvalidVerdictError(ValueError):
-    """An answer is no verdict. The text says why and repeats nothing of the answer."""
+    """A response is not a verdict. The message says why and repeats nothing of the response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,9 @@ class Verdict:
 
     Attributes:
         is_correct: The hard gate.
-        quality_score: A number from 0 to 1, which never moves the verdict.
-        anchor_results: What came of each anchor, where the check tells.
-        named_metrics: Further numbers, where the check tells.
+        quality_score: From 0 to 1; never affects the verdict.
+        anchor_results: Result of each anchor, if the check reports them.
+        named_metrics: Further numbers, if the check reports them.
     """
 
     is_correct: bool
@@ -31,7 +31,7 @@ class Verdict:
     named_metrics: dict[str, float] | None = None
 
     def form(self) -> dict[str, Any]:
-        """The verdict as the interface shows it; what the check left out is left out."""
+        """Build the JSON of the verdict, without what the check left out."""
         form: dict[str, Any] = {"is_correct": self.is_correct, "quality_score": self.quality_score}
         if self.anchor_results is not None:
             form["anchor_results"] = self.anchor_results
@@ -41,10 +41,10 @@ class Verdict:
 
 
 def parse_verdict(content: bytes) -> Verdict:
-    """The verdict in the body of an answer. Members that nobody knows are passed over.
+    """Parse the verdict in a response body. Unknown members are ignored.
 
     Raises:
-        NoVerdict: it is anything else.
+        InvalidVerdictError: it is anything else.
     """
     try:
         value = loads_strict(content)

@@ -1,4 +1,4 @@
-"""Output checks in the database: registration, changes, health, retirement (wire reference 2.4)."""
+"""Output checks in the database: registration, changes, health, retirement (manual: interface, "Verifiers")."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _STATEMENT: Final = "Tenant declared deterministic correctness; not independentl
 def definition_hash(
     version: str, endpoint: Mapping[str, Any], input_data_classes: list[str], scoring: Mapping[str, Any]
 ) -> str:
-    """The hash under which receipts name a check.
+    """Return the hash by which receipts identify a check.
 
-    It covers what decides about verdicts: ``version``, ``kind``, ``endpoint`` (``url`` and ``auth_ref``),
-    ``input_data_classes`` in any order, and ``scoring``. The declaration stays out (wire reference 2.4), and so does
-    the name (ours).
+    It covers what affects verdicts: ``version``, ``kind``, ``endpoint`` (``url`` and ``auth_ref``),
+    ``input_data_classes`` in any order, and ``scoring``. It excludes the declaration (manual: interface, "Verifiers")
+    and the name (this service's choice).
     """
     defined = {
         "endpoint": {name: endpoint[name] for name in ("auth_ref", "url")},
@@ -46,17 +46,17 @@ def definition_hash(
 
 
 def declaration_json(declared_at: str | None) -> dict[str, Any]:
-    """The declaration as the interface shows it; one of its two closed shapes."""
+    """Build the JSON of the declaration, in one of its two closed shapes."""
     if declared_at is None:
         return dict(_NOT_DECLARED)
     return {"status": "declared", "method": "deterministic", "declared_at": declared_at, "statement": _STATEMENT}
 
 
 def read_health(row: Row, connection_status: str) -> tuple[str, str | None]:
-    """Status and reason of a check: what the last probe found, unless its key was stopped.
+    """Return status and reason of a check: the result of the last probe, unless its key was stopped.
 
-    A check whose key was stopped is not called, so it is degraded whatever a probe without a key would find. The
-    reasons ``connection_revoked`` and ``connection_expired`` are ours.
+    A check with a stopped key is not called, so it is degraded whatever a probe without a key would find. The reasons
+    ``connection_revoked`` and ``connection_expired`` are not in the specification.
     """
     if connection_status in {"revoked", "expired"}:
         return "degraded", f"connection_{connection_status}"
@@ -64,7 +64,7 @@ def read_health(row: Row, connection_status: str) -> tuple[str, str | None]:
 
 
 def verifier_json(transaction: Transaction, row: Row) -> dict[str, Any]:
-    """An output check as the interface shows it."""
+    """Build the JSON of an output check."""
     connection = bindings.summary(transaction, row["verifier_id"])
     status, reason = read_health(row, connection["status"])
     return {
@@ -87,16 +87,13 @@ def verifier_json(transaction: Transaction, row: Row) -> dict[str, Any]:
 
 
 def find(transaction: Transaction, tenant_id: str, verifier_id: str, *, is_retired_too: bool = False) -> Row:
-    """An output check of an organization.
+    """Return an output check of an organization.
 
     Args:
-        transaction: Where it is read.
-        tenant_id: The organization.
-        verifier_id: The check.
-        is_retired_too: Whether one that was retired is found as well; for everyone else it is gone.
+        is_retired_too: Whether to find a retired one as well.
 
     Raises:
-        Refusal: ``not_found``.
+        RefusalError: ``not_found``.
     """
     row = transaction.one(verifiers, {"verifier_id": verifier_id, "tenant_id": tenant_id})
     if row is None or (row["retired_at"] is not None and not is_retired_too):
@@ -105,10 +102,10 @@ def find(transaction: Transaction, tenant_id: str, verifier_id: str, *, is_retir
 
 
 def register(transaction: Transaction, principal: Principal, request: VerifierRequest, report: ProbeReport) -> Row:
-    """Store a new output check with what its probe found, and return its row.
+    """Store a new output check with the result of its probe, and return its row.
 
     Raises:
-        Refusal: ``validation_failed``, when its ``auth_ref`` names nothing.
+        RefusalError: ``validation_failed`` for an unknown ``auth_ref``.
     """
     check_auth_ref(transaction, principal.tenant_id, request.endpoint.url, request.endpoint.auth_ref)
     verifier_id = new_id("vrf", transaction.now)
@@ -139,19 +136,15 @@ def register(transaction: Transaction, principal: Principal, request: VerifierRe
 def change(
     transaction: Transaction, principal: Principal, verifier_id: str, patch: VerifierPatch, report: ProbeReport | None
 ) -> Row:
-    """Change an output check and return its row; the revision grows when something is different afterwards.
+    """Change an output check and return its row. The revision grows if something changed.
 
-    A key that was entered for another origin is revoked.
+    A key entered for another origin is revoked.
 
     Args:
-        transaction: Where it is written.
-        principal: Who asks.
-        verifier_id: The check.
-        patch: What is to change.
-        report: What a probe of the new endpoint found, where there is a new one.
+        report: Probe of the new endpoint, if it changed.
 
     Raises:
-        Refusal: ``not_found``; ``validation_failed``, when a new ``auth_ref`` names nothing.
+        RefusalError: ``not_found``; ``validation_failed`` for an unknown new ``auth_ref``.
     """
     row = find(transaction, principal.tenant_id, verifier_id)
     new = list_changes(row, patch, format_iso(transaction.now))
@@ -178,7 +171,7 @@ def change(
 
 
 def list_changes(row: Row, patch: VerifierPatch, moment: str) -> dict[str, Any]:
-    """The columns that a patch makes different."""
+    """Return the columns that a patch changes."""
     wanted: dict[str, Any] = {}
     if patch.display_name:
         wanted["display_name"] = patch.display_name
@@ -195,12 +188,12 @@ def list_changes(row: Row, patch: VerifierPatch, moment: str) -> dict[str, Any]:
 
 
 def note_health(transaction: Transaction, row: Row, report: ProbeReport) -> Row:
-    """Store what a probe found and return the row; the revision stays.
+    """Store the result of a probe and return the row; the revision stays.
 
-    What was found of an endpoint that was replaced in the meantime is not stored.
+    A result for an endpoint that was replaced in the meantime is not stored.
 
     Raises:
-        Refusal: ``not_found``, when the check was retired in the meantime.
+        RefusalError: ``not_found`` when the check was retired in the meantime.
     """
     found = find(transaction, row["tenant_id"], row["verifier_id"])
     if found["endpoint"] != row["endpoint"]:
@@ -215,10 +208,10 @@ def note_health(transaction: Transaction, row: Row, report: ProbeReport) -> Row:
 
 
 def retire(transaction: Transaction, principal: Principal, verifier_id: str) -> None:
-    """Retire an output check; its row stays for the receipts that name it, its keys go. Harmless when it is done.
+    """Retire an output check and discard its keys; its row stays for receipts that name it. Repeating it does nothing.
 
     Raises:
-        Refusal: ``not_found``.
+        RefusalError: ``not_found``.
     """
     row = find(transaction, principal.tenant_id, verifier_id, is_retired_too=True)
     if row["retired_at"] is not None:
@@ -230,7 +223,7 @@ def retire(transaction: Transaction, principal: Principal, verifier_id: str) -> 
 
 
 def note(transaction: Transaction, principal: Principal, action: str, verifier_id: str) -> None:
-    """Write to the decision log what a caller did to an output check."""
+    """Record in the decision log what a caller did to an output check."""
     decision_log.record_decision(
         transaction, principal.tenant_id, "registry_action", action, "verifier", verifier_id, principal.key_id
     )

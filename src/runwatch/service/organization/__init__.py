@@ -1,1 +1,1 @@
-"""An organization: its money, its decisions, its reports, who is told."""
+"""An organization's money, decisions, reports and webhooks."""

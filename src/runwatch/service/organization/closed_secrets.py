@@ -1,4 +1,4 @@
-"""Which records have a secret that no master key opens."""
+"""Find the records whose secret no master key can open."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from runwatch.service.transaction import Transaction
 def find_closed(
     handles: Collection[str], transaction: Transaction, tenant_id: str | None = None
 ) -> tuple[ClosedSecret, ...]:
-    """The records whose secret is in use and among those that cannot be opened.
+    """Return the records that use a secret which cannot be opened.
 
     Args:
-        handles: The handles of the secrets that cannot be opened.
-        transaction: Reads the records.
-        tenant_id: Whose records; ``None`` for those of every organization.
+        handles: Handles of the secrets that cannot be opened.
+        tenant_id: Restricts the records to one organization; ``None`` for all.
     """
     return tuple(_closed(frozenset(handles), transaction, tenant_id)) if handles else ()
 

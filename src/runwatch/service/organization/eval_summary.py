@@ -1,15 +1,16 @@
-"""How output checks have judged, summed from receipts (wire reference 2.12 and 6.17). Pure.
+"""Sum the verdicts of output checks from receipts, without side effects (manual: interface, "Evaluation summary and
+compliance export").
 
-One row of the trend is one day, one check and one activity. A slice whose receipt lists its ``verification_checks``
-counts by them; a slice that only the platform looked at (a test run, or the baseline) counts by what its receipt says
-of that. The references name the members; the sums are ours:
+One row of the trend is one day, one check and one activity. A slice whose receipt lists ``verification_checks`` counts
+by them; a slice checked only by the platform (a test run, or the baseline) counts by its recorded check. The
+specification names the members; their definitions are this service's:
 
-* ``attempted_checks`` are all checks, ``technical_failures`` those that came to no verdict;
+* ``attempted_checks`` are all checks, ``technical_failures`` those without a verdict;
 * ``valid_customer_verdicts`` are verdicts of the organization's own checks, and ``coverage`` their share of the
-  attempts; it is ``null`` for what the platform did by itself;
-* ``sum_amounts`` are verdicts that say right or wrong, ``passed`` those that say right, and ``pass_rate`` is their
-share;
-* ``mean_quality_score`` is over the verdicts that carry a score.
+  attempts; it is ``null`` for checks of the platform;
+* ``total`` are verdicts that say correct or incorrect, ``passed`` those that say correct, and ``pass_rate`` is their
+  share;
+* ``mean_quality_score`` covers the verdicts that have a score.
 
 Shares have four decimals. A check counts on the day its run became final, because a receipt does not date it.
 """
@@ -39,7 +40,7 @@ class _Group(NamedTuple):
 
 @dataclass(slots=True)
 class _Sums:
-    """What the checks of one group came to."""
+    """Sums of one group of checks."""
 
     attempted: int = 0
     failures: int = 0
@@ -64,11 +65,7 @@ class _Sums:
 
 
 def trend(receipts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The ``pass_rate_trend``, the earliest day first.
-
-    Args:
-        receipts: Decoded receipts.
-    """
+    """Return the ``pass_rate_trend``, earliest day first."""
     groups: defaultdict[_Group, _Sums] = defaultdict(_Sums)
     for receipt in receipts:
         for part in slices_of(receipt):

@@ -1,7 +1,8 @@
-"""The stretch of days that a report covers (wire reference 2.9 and 2.12).
+"""The days that a report covers (manual: interface, "Usage"; manual: interface, "Evaluation summary and compliance
+export").
 
-The references name ``period``, ``from`` and ``to`` and leave their form open. Ours: ``period`` is ``YYYY-MM``, ``from``
-and ``to`` are dates in UTC and both count, and a report for which neither is given covers the month that it is now.
+The specification names ``period``, ``from`` and ``to`` without their format. Here ``period`` is ``YYYY-MM``, ``from``
+and ``to`` are inclusive dates in UTC, and a report with neither covers the current month.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class ServicePeriod:
     """Whole days in UTC; ``None`` is open.
 
     Attributes:
-        first: The first day that counts.
-        last: The last day that counts.
+        first: The first day included.
+        last: The last day included.
     """
 
     first: date | None
@@ -33,19 +34,19 @@ class ServicePeriod:
 
     @property
     def since(self) -> str:
-        """A text that no moment within the period sorts before, as moments are stored."""
+        """Return a text that sorts before every stored timestamp of the period."""
         return "" if self.first is None else self.first.isoformat()
 
     @property
     def before(self) -> str:
-        """A text that every moment within the period sorts before, and none behind it."""
-        # A day has no hour 24, so the text stands between its last moment and the first of the next day. An open end
-        # stands behind every year.
+        """Return a text that sorts after every stored timestamp of the period and before all later ones."""
+        # No day has an hour 24, so this sorts between the day's last timestamp and the next day's first. An open end
+        # sorts after every year.
         return "T" if self.last is None else f"{self.last.isoformat()}T24"
 
     @property
     def read_form(self) -> dict[str, str | None]:
-        """The period as a report names it."""
+        """Build the JSON of the period."""
         return {
             "from": None if self.first is None else self.first.isoformat(),
             "to": None if self.last is None else self.last.isoformat(),
@@ -53,17 +54,17 @@ class ServicePeriod:
 
 
 def month_of(moment: datetime) -> tuple[datetime, datetime]:
-    """The first moment of a moment's month, and the first of the next month."""
+    """Return the first moment of a timestamp's month, and of the next month."""
     first = moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    # No month has 32 days, so that is always in the next one.
+    # No month has 32 days, so this always falls into the next month.
     return first, (first + timedelta(days=32)).replace(day=1)
 
 
 def read_period(query: Mapping[str, str], now: datetime) -> ServicePeriod:
-    """The ``period`` of a report, or its ``from`` and ``to``.
+    """Parse the ``period`` of a report, or its ``from`` and ``to``.
 
     Raises:
-        Refusal: ``validation_failed`` for another form, for only one end, or for both ways at once.
+        RefusalError: ``validation_failed`` for an invalid format, only one end, or both ways at once.
     """
     month = query.get("period", "")
     window = read_window(query)
@@ -81,10 +82,10 @@ def read_period(query: Mapping[str, str], now: datetime) -> ServicePeriod:
 
 
 def read_window(query: Mapping[str, str]) -> ServicePeriod:
-    """``from`` and ``to`` of a report, either of which may be left out.
+    """Parse ``from`` and ``to`` of a report, each optional.
 
     Raises:
-        Refusal: ``validation_failed``.
+        RefusalError: ``validation_failed``.
     """
     window = ServicePeriod(_day(query, "from"), _day(query, "to"))
     if window.first is not None and window.last is not None and window.first > window.last:

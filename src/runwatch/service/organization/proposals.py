@@ -1,13 +1,13 @@
-"""Repair proposals: a candidate that scored better waits for the user (wire reference 2.8 and 6.17).
+"""Repair proposals: a candidate that scored better waits for the user's decision (manual: interface, "Proposals").
 
 A proposal holds the change of the editable regions, the check's evidence, scores and ids, and no task output. The
-references name the state ``expired`` without a rule; ours: a proposal that nobody decided for 30 days is expired.
+specification names the state ``expired`` without a rule; here a proposal expires after 30 days without a decision.
 
-Approving puts the candidate in place of the skill's artifact, and every run that ranks its options later uses it. An
-approval is refused where the artifact is no longer the one that the proposal was made from. Rejecting changes nothing.
+Approving replaces the skill's artifact by the candidate, and every run that ranks its options later uses it. An
+approval is refused if the artifact is no longer the one that the proposal was made from. Rejecting changes nothing.
 
-The change and the evidence are for those who may decide; everybody else who may read sees the rest. Reading and the
-compliance export follow the same rule, :func:`visible_form`.
+Only roles that may decide see the change and the evidence; other readers see the rest. Reading and the compliance
+export both use :func:`visible_form`.
 """
 
 from __future__ import annotations
@@ -76,20 +76,18 @@ def add(
     parent_score: float | None = None,
     candidate_score: float | None = None,
 ) -> str:
-    """Keep a new proposal and return its id.
+    """Store a new proposal and return its id.
 
     Args:
-        transaction: The transaction of the run's step that makes it.
-        tenant_id: The organization.
-        execution_id: The run that it came of.
-        slice_id: The part of the run.
-        arm_id: The arm that it would change.
+        transaction: The transaction of the run's step that creates it.
+        execution_id: The run it comes from.
+        arm_id: The arm it would change.
         diff: The change of the editable regions, as text.
-        verifier_evidence: What the output check said of the candidate; no task output.
+        verifier_evidence: The output check's statement on the candidate; no task output.
         candidate: The whole text that would replace the skill's; without it the proposal cannot be approved.
-        parent_artifact_id: What it would replace.
-        parent_score: The score of what it would replace, 0 to 1.
-        candidate_score: The score of the candidate, 0 to 1.
+        parent_artifact_id: The artifact it would replace.
+        parent_score: Score of that artifact, 0 to 1.
+        candidate_score: Score of the candidate, 0 to 1.
     """
     proposal_id = new_id("prop", transaction.now)
     transaction.add(
@@ -119,10 +117,10 @@ def add(
 
 
 def find(transaction: Transaction, tenant_id: str, proposal_id: str) -> Row:
-    """A proposal of an organization.
+    """Return a proposal of an organization.
 
     Raises:
-        Refusal: ``not_found``, for an unknown id as for another organization's.
+        RefusalError: ``not_found`` for an unknown id or one of another organization.
     """
     row = transaction.one(proposals, {"proposal_id": proposal_id, "tenant_id": tenant_id})
     if row is None:
@@ -139,15 +137,13 @@ def page(
     before: int | None,
     limit: int,
 ) -> list[Row]:
-    """Proposals of an organization, newest first.
+    """Return a page of proposals of an organization, newest first.
 
     Args:
-        transaction: Where they are read.
-        tenant_id: The organization.
-        status: One of :data:`STATES`, or ``None`` for all.
-        arm_id: The arm that they would change, or ``None`` for any.
-        before: The sequence number in front of which the page starts.
-        limit: How many at most.
+        status: One of :data:`STATES`; ``None`` for all.
+        arm_id: The arm they would change; ``None`` for any.
+        before: Sequence number before which the page starts.
+        limit: Largest number of proposals.
     """
     where: dict[str, object] = {"tenant_id": tenant_id}
     if arm_id is not None:
@@ -170,18 +166,16 @@ def page(
 def decide(
     transaction: Transaction, principal: Principal, proposal_id: str, decision: str, reason: str | None = None
 ) -> Row:
-    """Approve or reject a proposal, note who did, and return it as it is then.
+    """Approve or reject a proposal, record who did, and return the updated row.
 
     Args:
-        transaction: Where the decision is kept.
-        principal: Who decides.
         proposal_id: The proposal, of the principal's organization.
         decision: ``approved`` or ``rejected``.
-        reason: Why, in the person's words.
+        reason: The user's reason.
 
     Raises:
-        Refusal: ``not_found``; ``invalid_state`` when it is not pending, and for an approval when the skill has changed
-            since the proposal was made.
+        RefusalError: ``not_found``; ``invalid_state`` when it is not pending, or for an approval when the skill has
+            changed since the proposal was made.
     """
     row = find(transaction, principal.tenant_id, proposal_id)
     status = status_of(row, format_iso(transaction.now))
@@ -204,10 +198,10 @@ def decide(
 
 
 def _apply(transaction: Transaction, principal: Principal, row: Row) -> None:
-    """Put a proposal's candidate in place of the skill's artifact.
+    """Replace the skill's artifact by a proposal's candidate.
 
     Raises:
-        Refusal: ``invalid_state``.
+        RefusalError: ``invalid_state``.
     """
     artifact = transaction.one(proposal_artifacts, {"proposal_id": row["proposal_id"]})
     if artifact is None:
@@ -225,7 +219,7 @@ def _apply(transaction: Transaction, principal: Principal, row: Row) -> None:
         )
     before = arm["artifact"]
     after = {**before, "content": artifact["content"], "version": next_version(before["version"], row["proposal_id"])}
-    # A repair of one region may have taken out another that was inside it.
+    # A repair of one region may have removed a region nested in it.
     status, status_reason = judge_skill(after)
     transaction.change(
         arms,
@@ -242,33 +236,33 @@ def _apply(transaction: Transaction, principal: Principal, row: Row) -> None:
 
 
 def next_version(version: str, proposal_id: str) -> str:
-    """The version of a repaired skill: the next number, or the old name and the proposal's id."""
+    """Return the version of a repaired skill: the next number, or the old name plus the proposal's id."""
     if version.isascii() and version.isdecimal() and len(version) < 10:
         return str(int(version) + 1)
     return f"{version.partition('+prop_')[0][:140]}+{proposal_id}"
 
 
 def artifact_of(transaction: Transaction, proposal_id: str) -> str | None:
-    """The hash of the text that a proposal would put in place; ``None`` where it was not kept."""
+    """Return the hash of the text that a proposal would install, or ``None`` if the text was not stored."""
     row = transaction.one(proposal_artifacts, {"proposal_id": proposal_id})
     return None if row is None else str(row["artifact_hash"])
 
 
 def status_of(row: Row, now: str) -> str:
-    """The state of a proposal at a moment."""
+    """Return the state of a proposal at a time."""
     status: str = row["status"]
     return "expired" if status == "pending" and row["expires_at"] < now else status
 
 
 def short_form(row: Row, now: str) -> dict[str, Any]:
-    """A proposal in a list: without its change and the evidence, which only a single one carries."""
+    """Build a proposal for a list, without change and evidence."""
     return _form(row, _SHORT, now)
 
 
 def visible_form(transaction: Transaction, row: Row, role: str) -> dict[str, Any]:
-    """A proposal as a role may see it: the change and the evidence only where the role may decide.
+    """Build a proposal for a role, with change and evidence only if the role may decide.
 
-    ``candidate_artifact_id`` is not in the specification: the hash of the text that an approval puts in place.
+    ``candidate_artifact_id``, the hash of the text that an approval installs, is not in the specification.
     """
     members = (*_SHORT, *_CONTENT) if permits(role, MANAGE) else _SHORT
     form = _form(row, members, format_iso(transaction.now))
@@ -276,12 +270,12 @@ def visible_form(transaction: Transaction, row: Row, role: str) -> dict[str, Any
 
 
 def history_form(row: Row, now: str) -> dict[str, Any]:
-    """A proposal in the repair history of the eval summary (wire reference 2.8 and 2.12)."""
+    """Build a proposal for the repair history of the eval summary."""
     return _form(row, _HISTORY, now)
 
 
 def within(transaction: Transaction, tenant_id: str, since: str, before: str) -> list[Row]:
-    """Proposals of an organization made from ``since`` to before ``before``, newest first."""
+    """Return proposals of an organization created from ``since`` until before ``before``, newest first."""
     return list(
         transaction.newest(
             proposals, {"tenant_id": tenant_id}, since=("created_at", since), until=("created_at", before)
@@ -290,6 +284,6 @@ def within(transaction: Transaction, tenant_id: str, since: str, before: str) ->
 
 
 def _form(row: Row, members: tuple[str, ...], now: str) -> dict[str, Any]:
-    # No decision is null: an expired proposal was never decided.
+    # Without a decision this is null, as for an expired proposal.
     decision = None if row["decided_at"] is None else row["status"]
     return {**{name: row[name] for name in members}, "status": status_of(row, now), "decision": decision}

@@ -1,12 +1,11 @@
-"""What runs have used, summed from their receipts (wire reference 2.9 and 6.15). Pure.
+"""Sum the usage of runs from their receipts, without side effects (manual: interface, "Usage").
 
-A run counts on the day (UTC) it became final; one that is not final counts nowhere yet. ``passthrough_usd`` is what
-models cost, ``platform_usd`` the platform's fees, ``usd`` both. Tokens and costs count for the arm whose call used
-them, as the receipt's ``attempts`` tell; a slice that lists none counts whole for the arm that it selected. The
-references name the members; these rules, and the five arms of a key that ``top_arms`` names, are ours.
+A run counts on the day (UTC) it became final; other runs do not count yet. ``passthrough_usd`` is the cost of models,
+``platform_usd`` the platform's fees, ``usd`` both. Tokens and costs count for the arm whose call used them, as listed
+in the receipt's ``attempts``; a slice without that list counts whole for its selected arm. The specification names the
+members; these rules, and the limit of five ``top_arms`` per key, are this service's choice.
 
-An amount is the known part of a sum, and so is a number of tokens; what is beside them is told in
-:mod:`runwatch.records.spend`.
+Amounts and token counts are the known part of a sum; :mod:`runwatch.records.spend` describes the members beside them.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ TOP_ARMS: Final = 5
 
 @dataclass(slots=True)
 class Sums:
-    """What some runs have used together: the ``totals`` of a usage report."""
+    """Usage of some runs: the ``totals`` of a usage report."""
 
     executions: int = 0
     slices: int = 0
@@ -40,11 +39,11 @@ class Sums:
 
     @property
     def usd(self) -> Decimal:
-        """Everything they cost, in US dollars."""
+        """Return the total cost in US dollars."""
         return sum_amounts((self.platform_usd, self.passthrough_usd))
 
     def add(self, receipt: Mapping[str, Any]) -> None:
-        """Count the run of a decoded receipt."""
+        """Add the run of a decoded receipt."""
         self.executions += 1
         for part in slices_of(receipt):
             self.slices += 1
@@ -61,7 +60,7 @@ class Sums:
 
     @property
     def read_form(self) -> dict[str, Any]:
-        """The sums as the interface shows them."""
+        """Build the JSON of the sums."""
         return {
             "executions": self.executions,
             "slices": self.slices,
@@ -79,7 +78,7 @@ class Sums:
 
 @dataclass(slots=True)
 class _ArmSums:
-    """How often one arm was selected, and what its calls have used."""
+    """How often one arm was selected, and the usage of its calls."""
 
     selected_count: int = 0
     fallback_count: int = 0
@@ -105,7 +104,7 @@ class _ArmSums:
 
 @dataclass(slots=True)
 class _KeySums:
-    """What the runs of one key have used."""
+    """Usage of one key's runs."""
 
     sums: Sums = field(default_factory=Sums)
     days: defaultdict[str, Sums] = field(default_factory=lambda: defaultdict(Sums))
@@ -113,10 +112,10 @@ class _KeySums:
 
 
 def report(receipts: Iterable[tuple[Mapping[str, Any], str | None]]) -> dict[str, Any]:
-    """A usage report without its period.
+    """Build a usage report without its period.
 
     Args:
-        receipts: Decoded receipts, each with the key that submitted its run; a run without one is in no key's part.
+        receipts: Decoded receipts, each with the key that submitted its run; a run without one counts for no key.
     """
     whole = Sums()
     days: defaultdict[str, Sums] = defaultdict(Sums)
@@ -143,17 +142,17 @@ def report(receipts: Iterable[tuple[Mapping[str, Any], str | None]]) -> dict[str
 
 
 def day_of(receipt: Mapping[str, Any]) -> str:
-    """The day in UTC on which a run became final, ``YYYY-MM-DD``."""
+    """Return the day in UTC on which a run became final, ``YYYY-MM-DD``."""
     return str(receipt["completed_at"])[:10]
 
 
 def slices_of(receipt: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The parts of a run that its receipt tells of."""
+    """Return the slices of a receipt."""
     return [part for part in receipt.get("slices") or () if isinstance(part, dict)]
 
 
 def _selections(receipt: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each slice that selected an arm, with that arm."""
+    """Yield each slice that selected an arm, with that arm."""
     for part in slices_of(receipt):
         arm_id = _object(_object(part, "route"), "selected").get("arm_id")
         if isinstance(arm_id, str):
@@ -161,7 +160,7 @@ def _selections(receipt: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any
 
 
 def _costs(receipt: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What calls have used, each with the arm that was called."""
+    """Yield the usage of each call with the arm that was called."""
     for part in slices_of(receipt):
         yield from ((attempt["arm_id"], attempt) for attempt in part.get("attempts") or ())
     for arm_id, part in _selections(receipt):
@@ -196,7 +195,7 @@ def _day_form(day: str, sums: Sums) -> dict[str, Any]:
 
 
 def _key_form(key_id: str, key: _KeySums) -> dict[str, Any]:
-    # The most used first, and by id among those used as often, so that the order never depends on chance.
+    # Most used first, ties by id, so that the order is deterministic.
     top = sorted(key.arms.items(), key=lambda item: (-item[1], item[0]))[:TOP_ARMS]
     return {
         "api_key_id": key_id,

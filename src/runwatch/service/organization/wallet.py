@@ -1,9 +1,9 @@
-"""What an organization may still spend and submit (wire reference 1.8 and 2.10).
+"""What an organization may still spend and submit (manual: interface, "Account and tenants").
 
-An organization has no limits and keeps no balance unless :func:`set_limits` gave it some: a private service has nobody
-to bill. The references tell neither the size of a limit nor when exactly it bites; those rules are ours: a live run
-needs a balance above zero when it is submitted, whatever it may come to cost, every submitted run counts against the
-month (UTC) it is submitted in, and a limit of runs at once makes further runs wait.
+An organization has no limits and no balance unless :func:`set_limits` sets some: a private service bills nothing. The
+specification gives neither the size of a limit nor when it applies. This service decides: a live run needs a balance
+above zero when it is submitted, whatever it will cost; every submitted run counts against the month (UTC) of its
+submission; a limit of concurrent runs makes further runs wait.
 """
 
 from __future__ import annotations
@@ -23,20 +23,19 @@ from runwatch.service.tables.organization import tenant_limits, wallet_activity,
 from runwatch.service.transaction import Row, Transaction
 
 PLATFORM_FEE_USD: Final = Decimal(0)
-"""What this service takes for a run on top of what its models cost."""
+"""Fee of this service for a run, on top of the cost of its models."""
 
 
 def admit_run(transaction: Transaction, tenant_id: str, mode: str) -> None:
-    """Make sure that an organization may submit a run now.
+    """Check that an organization may submit a run now.
 
     Args:
         transaction: The transaction that accepts the run.
-        tenant_id: The organization.
         mode: The run's mode; only ``live`` runs cost anything.
 
     Raises:
-        Refusal: ``credit_wallet_frozen`` or ``insufficient_credit`` for a live run, ``quota_exceeded`` for any, with
-            the seconds until the month is over.
+        RefusalError: ``credit_wallet_frozen`` or ``insufficient_credit`` for a live run, ``quota_exceeded`` for any,
+            with the seconds until the end of the month.
     """
     if mode == "live":
         _check_funds(transaction, tenant_id)
@@ -50,16 +49,14 @@ def admit_run(transaction: Transaction, tenant_id: str, mode: str) -> None:
 
 
 def charge(transaction: Transaction, tenant_id: str, usd: Decimal, execution_id: str) -> None:
-    """Take what a run cost from the organization's balance, where it keeps one.
+    """Subtract the cost of a run from the organization's balance, if it keeps one.
 
-    A run is charged once: a second charge for it does nothing. The balance may become negative, because a call that
-    costs more than is left is not undone (specification, What the service does, 4).
+    A run is charged once; a second charge does nothing. The balance may become negative, because a call that costs more
+    than the remaining balance is not undone.
 
     Args:
         transaction: The transaction that ends the run.
-        tenant_id: The organization.
-        usd: Everything that the run cost, in US dollars.
-        execution_id: The run.
+        usd: Total cost of the run in US dollars.
     """
     wallet = transaction.one(wallets, {"tenant_id": tenant_id})
     if wallet is None or not usd or transaction.one(wallet_charges, {"execution_id": execution_id}) is not None:
@@ -75,7 +72,7 @@ def charge(transaction: Transaction, tenant_id: str, usd: Decimal, execution_id:
 
 
 def concurrency_of(transaction: Transaction, tenant_id: str) -> int | None:
-    """How many runs of an organization may be worked on at once, ``None`` for any number."""
+    """Return the organization's limit of concurrent runs; ``None`` for no limit."""
     limit: int | None = _limits(transaction, tenant_id)["concurrency"]
     return limit
 
@@ -89,15 +86,13 @@ def set_limits(
     executions_per_month: int | None = None,
     concurrency: int | None = None,
 ) -> None:
-    """Give an organization limits; what is ``None`` stays as it is.
+    """Set limits of an organization; ``None`` keeps the current value.
 
     Args:
-        transaction: Where they are kept.
-        tenant_id: The organization.
-        balance_usd: Its balance from now on, in US dollars; the difference is noted as a manual adjustment.
-        is_frozen: Whether live runs are refused whatever the balance is; keeps a balance of zero where there is none.
-        executions_per_month: How many runs it may submit in a month.
-        concurrency: How many of its runs are worked on at once.
+        balance_usd: The new balance in US dollars; the difference is recorded as a manual adjustment.
+        is_frozen: Whether to refuse live runs whatever the balance; creates a balance of zero if none is kept.
+        executions_per_month: Number of runs it may submit in a month.
+        concurrency: Number of its runs that may be worked on at once.
     """
     if balance_usd is not None or is_frozen is not None:
         _set_wallet(transaction, tenant_id, balance_usd, is_frozen)
@@ -112,12 +107,7 @@ def set_limits(
 
 
 def spendable(transaction: Transaction, tenant_id: str) -> Decimal | None:
-    """The balance that an organization may spend, in US dollars: zero while it is frozen, ``None`` where none is kept.
-
-    Args:
-        transaction: Where it is read.
-        tenant_id: The organization.
-    """
+    """Return the spendable balance in US dollars: zero while frozen, ``None`` if no balance is kept."""
     wallet = transaction.one(wallets, {"tenant_id": tenant_id})
     if wallet is None:
         return None
@@ -125,13 +115,11 @@ def spendable(transaction: Transaction, tenant_id: str) -> Decimal | None:
 
 
 def top_up(transaction: Transaction, tenant_id: str, usd: Decimal, description: str) -> None:
-    """Add to an organization's balance, which is kept from now on.
+    """Add to an organization's balance, starting one if none is kept.
 
     Args:
-        transaction: Where it is kept.
-        tenant_id: The organization.
-        usd: How much, in US dollars.
-        description: What the list of changes says of it.
+        usd: Amount in US dollars.
+        description: Text for the list of changes.
     """
     wallet = transaction.one(wallets, {"tenant_id": tenant_id})
     if wallet is None:
@@ -148,10 +136,9 @@ def top_up(transaction: Transaction, tenant_id: str, usd: Decimal, description: 
 
 
 def quota_form(transaction: Transaction, tenant_id: str, rate_limit_rpm: int | None) -> dict[str, Any]:
-    """The ``quota`` of an account.
+    """Build the ``quota`` of an account.
 
-    A limit that there is not is ``null``, because any number would claim one. Runs that wait for their turn count as
-    running.
+    A missing limit is ``null``, because any number would claim one. Waiting runs count as running.
     """
     limits = _limits(transaction, tenant_id)
     limit, used = limits["executions_per_month"], _used(transaction, tenant_id)
@@ -171,10 +158,10 @@ def quota_form(transaction: Transaction, tenant_id: str, rate_limit_rpm: int | N
 
 
 def funds_form(transaction: Transaction, tenant_id: str) -> dict[str, Any]:
-    """The ``balance`` and the ``billing`` of an account.
+    """Build ``balance`` and ``billing`` of an account.
 
-    The balance is zero where none is kept. What runs took from it is told by usage, not here. ``funded_state`` is
-    ``sandbox``, ``funded``, ``unfunded`` or ``frozen`` (ours).
+    The balance is zero if none is kept. Charges of runs appear in usage, not here. ``funded_state`` is ``sandbox``,
+    ``funded``, ``unfunded`` or ``frozen`` (not in the specification).
     """
     wallet = transaction.one(wallets, {"tenant_id": tenant_id})
     activity = [] if wallet is None else transaction.newest(wallet_activity, {"tenant_id": tenant_id})

@@ -1,10 +1,10 @@
-"""Sends what waits for webhooks.
+"""Send queued webhook deliveries.
 
-What waits is in the database alone, so a delivery survives a restart; a try that a stop of the service cuts off does
-not count and is made again.
+The queue is only in the database, so deliveries survive a restart. A try cut off by a stop of the service does not
+count and is repeated.
 
-Receivers do not wait for each other. At most :data:`RECEIVER_AT_ONCE` tries to one webhook are under way at a time, and
-at most :data:`AT_ONCE` in all, beyond which an organization without a try under way still begins one.
+Receivers do not wait for each other. At most :data:`RECEIVER_AT_ONCE` tries to one webhook and :data:`AT_ONCE` in total
+run at a time; beyond that, an organization without a running try may still start one.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from runwatch.service.tables.organization import webhook_deliveries
 from runwatch.service.transaction import Row, Transaction
 
 TIMEOUT_S: Final = 10.0
-"""How long a receiver may take to answer."""
+"""Seconds until the last byte of a receiver's response."""
 
 RECEIVER_AT_ONCE: Final = 2
-"""How many tries to one webhook are under way at the same time."""
+"""Most concurrent tries to one webhook."""
 
 AT_ONCE: Final = 64
-"""How many tries are under way at the same time, but for the first one of each organization."""
+"""Most concurrent tries in total, not counting the first one of each organization."""
 
 PAUSE_S: Final = 10.0
-"""How long to wait when the database refuses to tell or to keep something."""
+"""Seconds to wait when the database refuses a read or write."""
 
 _ANSWER_BYTES: Final = 64 * 1024
 
@@ -44,14 +44,11 @@ _log: Final = logging.getLogger("runwatch.service.organization.deliverer")
 
 
 class WebhookSender:
-    """Sends the deliveries of one service.
+    """Sender of one service's deliveries.
 
     Args:
-        database: Where they wait.
-        vault: Where the signing secrets are.
-        outbound: What sends.
-        policy: Where deliveries may go.
-        clock: Time and sleep.
+        vault: Holds the signing secrets.
+        policy: Addresses allowed for deliveries.
     """
 
     def __init__(
@@ -73,12 +70,12 @@ class WebhookSender:
         self._ended: set[str] = set()
 
     def start(self) -> None:
-        """Begin to send, in the background."""
+        """Start sending in the background."""
         self._database.watch(webhook_deliveries, self._news.set)
         self._task = asyncio.get_running_loop().create_task(self._run(), name="webhook deliveries")
 
     async def stop(self) -> None:
-        """Let go of what is under way; harmless when it never started."""
+        """Stop sending and cancel running tries; do nothing if it never started."""
         tasks = [one.task for one in self._tries.values()]
         tasks += [self._task] if self._task is not None else []
         for task in tasks:
@@ -92,7 +89,7 @@ class WebhookSender:
                 self._ended.clear()
                 due, next_at = await self._database.read(_waiting)
                 for delivery, webhook in due:
-                    # A try that ended while this was read may have been read as one that still waits.
+                    # A delivery whose try ended during this read may have been read as still waiting.
                     if delivery["delivery_id"] not in self._ended and self._has_room(delivery):
                         self._begin(delivery, webhook)
                 await self._wait_for_news(next_at)
@@ -101,7 +98,7 @@ class WebhookSender:
                 await self._clock.sleep(PAUSE_S)
 
     async def _wait_for_news(self, next_at: str | None) -> None:
-        """Wait until a delivery is added, a try is over, or the next try is due."""
+        """Wait until a delivery is added, a try ends, or the next try is due."""
         waits: list[Coroutine[Any, Any, Any]] = [self._news.wait()]
         if next_at is not None:
             left = (datetime.fromisoformat(next_at) - self._clock.now()).total_seconds()
@@ -133,17 +130,17 @@ class WebhookSender:
             await self._database.write(partial(webhooks.note_try, delivery=delivery, status_code=status, error=failure))
         except Exception:
             _log.exception("delivery %s cannot be kept", delivery["delivery_id"])
-            # It is still pending, and is tried again as soon as its place is free.
+            # The delivery is still pending and is tried again as soon as its slot is free.
             await self._clock.sleep(PAUSE_S)
 
     async def _try(self, delivery: Row, webhook: Row) -> tuple[int | None, str | None]:
-        """Send one delivery once: the HTTP status, where there is one, and what went wrong, if anything did."""
+        """Send one delivery once; return the HTTP status, if any, and the error, if any."""
         try:
             secret = await self._vault.get(webhook["secret_handle"])
         except DataError:
             secret = None
         if secret is None:
-            # Its secret is just being rotated, or its file is lost or cannot be read.
+            # The secret is being rotated, or its file is lost or unreadable.
             return None, "credential_unavailable"
         try:
             answer = await self._outbound.send(
@@ -161,7 +158,7 @@ class WebhookSender:
 
 
 class _Try(NamedTuple):
-    """A delivery that is being sent."""
+    """A delivery being sent."""
 
     task: asyncio.Task[None]
     webhook_id: str

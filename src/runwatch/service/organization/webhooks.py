@@ -1,23 +1,23 @@
-"""Webhooks: who is told of final runs, and what was told (wire reference 2.14; everything but the paths is ours).
+"""Webhooks and their deliveries (manual: interface, "Credentials, GitHub connections and webhooks"). Everything but the
+paths is this service's own.
 
-For every run that becomes final, each webhook of its organization that asked for that event gets one delivery, written
+For every run that becomes final, each webhook of its organization subscribed to that event gets one delivery, written
 in the transaction that ends the run. A delivery is a ``POST`` of a JSON object ``{event_id, type, created_at,
-tenant_id, execution}``, where ``execution`` is the run as ``GET /v1/executions/{execution_id}`` shows it, under these
-headers:
+tenant_id, execution}``, where ``execution`` is the run as in ``GET /v1/executions/{execution_id}``, with these headers:
 
 ==========================  =======================================================================================
 ``Runwatch-Event``          the type of the event, ``execution.completed``
-``Runwatch-Delivery``       the id of the delivery; tries of one delivery share it, a replay has its own
-``Runwatch-Timestamp``      the second of this try, since 1970
+``Runwatch-Delivery``       the id of the delivery; all tries of one delivery share it, a replay has its own
+``Runwatch-Timestamp``      the time of this try in seconds since 1970
 ``Runwatch-Signature``      ``v1=`` and, in hexadecimal digits, the HMAC-SHA256 under the webhook's secret of the
                             timestamp, a full stop and the exact bytes of the body
 ==========================  =======================================================================================
 
-A receiver checks the signature, refuses an old timestamp, and takes an ``event_id`` that it knows for a repeat: a
-delivery is told at least once, and a replay tells the same event again. Any 2XX answer ends it. Everything else is
-tried again, five times in all, with growing waits.
+A receiver verifies the signature, refuses an old timestamp, and treats a known ``event_id`` as a repeat: delivery is at
+least once, and a replay sends the same event again. Any 2XX response completes a delivery. Otherwise it is retried, up
+to five tries in all, with growing waits.
 
-Each webhook has its own queue of at most :data:`MAX_QUEUED` deliveries. An event that finds the queue full is kept as a
+Each webhook has its own queue of at most :data:`MAX_QUEUED` deliveries. When the queue is full, an event is stored as a
 failed delivery with the error ``queue_full``, which a replay sends once there is room.
 """
 
@@ -42,16 +42,16 @@ RETRY_WAITS_S: Final = (10, 60, 600, 3600)
 """Seconds between the tries of a delivery."""
 
 TRIES: Final = len(RETRY_WAITS_S) + 1
-"""How often a delivery is tried at most."""
+"""Most tries of a delivery."""
 
 WEBHOOKS_EACH: Final = 20
-"""How many webhooks an organization may have."""
+"""Most webhooks of an organization."""
 
 MAX_QUEUED: Final = 1000
-"""The most deliveries that wait for one webhook."""
+"""Most deliveries waiting for one webhook."""
 
 QUEUE_FULL: Final = "queue_full"
-"""The error of a delivery that found the queue of its webhook full."""
+"""Error of a delivery whose webhook had a full queue."""
 
 _SECRET_PREFIX: Final = "whsec_"  # noqa: S105
 _SECRET_BYTES: Final = 32
@@ -73,12 +73,12 @@ _DELIVERY: Final = (
 
 
 def new_secret() -> Secret:
-    """A new signing secret."""
+    """Create a signing secret."""
     return Secret(_SECRET_PREFIX + secrets.token_urlsafe(_SECRET_BYTES))
 
 
 def headers_of(delivery: Row, secret: Secret, timestamp: int) -> dict[str, str]:
-    """The headers of one try of a delivery, as the head of this module tells."""
+    """Build the headers of one try of a delivery; see the module's docstring."""
     signed = f"{timestamp}.{delivery['body']}".encode("ascii")
     signature = hmac.new(secret.reveal().encode("ascii"), signed, hashlib.sha256).hexdigest()
     return {
@@ -92,17 +92,14 @@ def headers_of(delivery: Row, secret: Secret, timestamp: int) -> dict[str, str]:
 
 
 def add(transaction: Transaction, tenant_id: str, url: str, event_types: list[str], secret_handle: str) -> Row:
-    """Keep a new webhook.
+    """Store a new webhook.
 
     Args:
-        transaction: Where it is kept.
-        tenant_id: The organization.
-        url: Where its deliveries go.
-        event_types: What it is told of.
-        secret_handle: Where the vault has its secret.
+        event_types: Events to deliver.
+        secret_handle: Vault handle of its secret.
 
     Raises:
-        Refusal: ``invalid_state`` when the organization has as many as it may.
+        RefusalError: ``invalid_state`` when the organization has the most webhooks allowed.
     """
     if transaction.count(webhooks, {"tenant_id": tenant_id}) >= WEBHOOKS_EACH:
         raise RefusalError("invalid_state", f"An organization has at most {WEBHOOKS_EACH} webhooks.")
@@ -120,10 +117,10 @@ def add(transaction: Transaction, tenant_id: str, url: str, event_types: list[st
 
 
 def find(transaction: Transaction, tenant_id: str, webhook_id: str) -> Row:
-    """A webhook of an organization.
+    """Return a webhook of an organization.
 
     Raises:
-        Refusal: ``not_found``, for an unknown id as for another organization's.
+        RefusalError: ``not_found`` for an unknown id or one of another organization.
     """
     row = transaction.one(webhooks, {"webhook_id": webhook_id, "tenant_id": tenant_id})
     if row is None:
@@ -132,7 +129,7 @@ def find(transaction: Transaction, tenant_id: str, webhook_id: str) -> Row:
 
 
 def every(transaction: Transaction, tenant_id: str) -> list[Row]:
-    """The webhooks of an organization, newest first."""
+    """Return the webhooks of an organization, newest first."""
     return list(transaction.newest(webhooks, {"tenant_id": tenant_id}))
 
 
@@ -147,13 +144,13 @@ def set_secret(transaction: Transaction, webhook_id: str, secret_handle: str) ->
 
 
 def remove(transaction: Transaction, tenant_id: str, webhook_id: str) -> tuple[dict[str, Any], str]:
-    """Remove a webhook with its deliveries, those that still wait included.
+    """Remove a webhook and all its deliveries, including waiting ones.
 
     Returns:
         The acknowledgement, and the handle of its secret, for removal after the commit.
 
     Raises:
-        Refusal: ``not_found``.
+        RefusalError: ``not_found``.
     """
     row = find(transaction, tenant_id, webhook_id)
     where = {"webhook_id": webhook_id}
@@ -165,17 +162,16 @@ def remove(transaction: Transaction, tenant_id: str, webhook_id: str) -> tuple[d
 
 
 def secret_handles(transaction: Transaction) -> set[str]:
-    """Where the vault has the secrets of all webhooks."""
+    """Return the vault handles of all webhooks' secrets."""
     return {row["secret_handle"] for row in transaction.list_all(webhooks, {})}
 
 
 def enqueue(transaction: Transaction, tenant_id: str, execution: Mapping[str, Any]) -> None:
-    """Have a final run told to every webhook that asked for it.
+    """Queue a delivery of a final run for every webhook subscribed to its event.
 
     Args:
         transaction: The transaction that ends the run.
-        tenant_id: Its organization.
-        execution: The run as the interface shows it, final.
+        execution: JSON of the final run.
     """
     event_type = f"execution.{execution['status']}"
     told = [row for row in every(transaction, tenant_id) if event_type in row["event_types"]]
@@ -204,10 +200,10 @@ def enqueue(transaction: Transaction, tenant_id: str, execution: Mapping[str, An
 
 
 def replay(transaction: Transaction, tenant_id: str, delivery_id: str) -> Row:
-    """Tell the same event to the same webhook again, as a delivery of its own, and return that.
+    """Queue the same event for the same webhook again as a new delivery, and return that.
 
     Raises:
-        Refusal: ``not_found``, or ``invalid_state`` while the delivery is still being tried or the queue is full.
+        RefusalError: ``not_found``, or ``invalid_state`` while the delivery is still being tried or the queue is full.
     """
     row = transaction.one(webhook_deliveries, {"delivery_id": delivery_id, "tenant_id": tenant_id})
     if row is None:
@@ -223,17 +219,17 @@ def replay(transaction: Transaction, tenant_id: str, delivery_id: str) -> Row:
 def deliveries(
     transaction: Transaction, tenant_id: str, webhook_id: str, *, before: int | None, limit: int
 ) -> list[Row]:
-    """Deliveries to a webhook, newest first.
+    """Return deliveries to a webhook, newest first.
 
     Raises:
-        Refusal: ``not_found`` for the webhook.
+        RefusalError: ``not_found`` for the webhook.
     """
     find(transaction, tenant_id, webhook_id)
     return list(transaction.newest(webhook_deliveries, {"webhook_id": webhook_id}, before=before, limit=limit))
 
 
 def due(transaction: Transaction, limit: int) -> list[tuple[Row, Row]]:
-    """Deliveries whose next try is due, oldest first and at most ``limit`` of a webhook, each with its webhook."""
+    """Return deliveries with a due try, oldest first and at most ``limit`` per webhook, each with its webhook."""
     rows = transaction.oldest_of_each(
         webhook_deliveries,
         "webhook_id",
@@ -250,7 +246,7 @@ def due(transaction: Transaction, limit: int) -> list[tuple[Row, Row]]:
 
 
 def next_attempt_at(transaction: Transaction) -> str | None:
-    """When a delivery that is not due yet will be, ``None`` without one."""
+    """Return the time of the earliest try that is not due yet, or ``None``."""
     at: str | None = transaction.least(
         webhook_deliveries, "next_attempt_at", {"status": "pending"}, since=_later(transaction)
     )
@@ -258,13 +254,12 @@ def next_attempt_at(transaction: Transaction) -> str | None:
 
 
 def note_try(transaction: Transaction, delivery: Row, *, status_code: int | None, error: str | None) -> None:
-    """Keep what came of a try, and plan the next one when it failed and was not the last.
+    """Store the outcome of a try, and schedule the next one unless it succeeded or was the last.
 
     Args:
-        transaction: Where it is kept.
         delivery: The delivery as it was when it was tried.
-        status_code: The HTTP status of the answer, where there was one.
-        error: What went wrong, ``None`` when the webhook has taken the delivery.
+        status_code: HTTP status of the response, if any.
+        error: What went wrong; ``None`` when the webhook accepted the delivery.
     """
     attempts = delivery["attempts"] + 1
     is_last = error is None or attempts >= TRIES
@@ -282,7 +277,7 @@ def note_try(transaction: Transaction, delivery: Row, *, status_code: int | None
 
 
 def read_form(row: Row) -> dict[str, Any]:
-    """A webhook as the interface shows it, without its secret."""
+    """Build the JSON of a webhook, without its secret."""
     return {
         "webhook_id": row["webhook_id"],
         "url": row["url"],
@@ -294,17 +289,17 @@ def read_form(row: Row) -> dict[str, Any]:
 
 
 def delivery_form(row: Row) -> dict[str, Any]:
-    """A delivery as the interface shows it.
+    """Build the JSON of a delivery.
 
-    ``status`` is ``pending``, ``delivered`` or ``failed``; ``error`` tells what the last try failed of:
-    ``http_error``, ``credential_unavailable``, ``queue_full`` (it was never tried), or a kind of
+    ``status`` is ``pending``, ``delivered`` or ``failed``. ``error`` is the failure of the last try: ``http_error``,
+    ``credential_unavailable``, ``queue_full`` (never tried), or a kind of
     :class:`runwatch.service.outbound.OutboundError`.
     """
     return {name: row[name] for name in _DELIVERY}
 
 
 def _later(transaction: Transaction) -> str:
-    """The first instant at which a delivery is not due yet."""
+    """Return the earliest time at which a delivery is not due yet."""
     return format_iso(transaction.now + timedelta(milliseconds=1))
 
 
